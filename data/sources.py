@@ -1,0 +1,45 @@
+"""Where the development data lies: beside the checkout, or where ROME_DATA points."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rome.exceptions import InputError
+
+__all__ = ["data_folder", "data_file", "read_jsonl"]
+
+
+def data_folder() -> Path:
+    """The folder that holds the public development data.
+
+    Taken from the environment variable ROME_DATA; without it, ``../shared/data`` beside the working directory or beside the
+    checkout that this file lies in. Raises InputError, with the remedy, when neither exists.
+    """
+    named = os.environ.get("ROME_DATA")
+    candidates = [Path(named)] if named else [Path.cwd().parent / "shared" / "data", Path(__file__).resolve().parents[2] / "shared" / "data"]
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise InputError(f"no development data at {candidates[-1]}: set ROME_DATA to the folder that holds it")
+
+
+def data_file(relative: str) -> Path:
+    """The path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
+    path = data_folder() / relative
+    if not path.exists():
+        raise InputError(f"{path} is missing: set ROME_DATA to a folder that holds {relative}")
+    return path
+
+
+def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield one dictionary a line from a JSON-lines file, gzipped or plain."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip():
+                yield json.loads(line)

@@ -1,0 +1,86 @@
+"""Acceptability: is a sentence English that a native speaker would write, and which of its words are not?
+
+A few transformer layers on the states of one of the trunk's layers, with two heads: one probability a sentence (the CoLA class
+"acceptable", RoMe section 3.3) and one probability a word piece (the piece is the right one in its place).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from .weights import load_weights
+
+__all__ = ["Acceptability", "load_acceptability"]
+
+GRAMMAR_FILE = "grammar.safetensors"
+HIDDEN, HEADS, INNER = 384, 12, 1536
+
+
+class Acceptability(nn.Module):
+    """Transformer layers (post-norm, GELU) on the trunk's states after layer ``input_layer``; 0 means its embeddings.
+
+    sentence_temperature, piece_temperature : the logits are divided by them, so that probabilities are calibrated.
+    """
+
+    def __init__(
+        self,
+        layers: int = 2,
+        input_layer: int = 4,
+        *,
+        hidden: int = HIDDEN,
+        heads: int = HEADS,
+        inner: int = INNER,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.input_layer = input_layer
+        self.sizes = {"layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner}
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, "gelu", layer_norm_eps=1e-12, batch_first=True)
+            for _ in range(layers)
+        )
+        self.sentence_hidden = nn.Linear(2 * hidden, hidden)
+        self.sentence_out = nn.Linear(hidden, 1)
+        self.piece_hidden = nn.Linear(hidden, hidden)
+        self.piece_out = nn.Linear(hidden, 1)
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("sentence_temperature", torch.ones(1))
+        self.register_buffer("piece_temperature", torch.ones(1))
+
+    def forward(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits of a batch: (b,) that each sentence is acceptable, (b, L) that each piece is the right one.
+
+        states : (b, L, 384) float32, the trunk's states after layer ``input_layer`` of sentences with [CLS] and [SEP].
+        mask : (b, L) bool, True for real pieces; what stands under False changes nothing, and its logits mean nothing.
+        """
+        ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
+        for layer in self.layers:
+            states = layer(states, src_key_padding_mask=ignored)
+        states = states.masked_fill(~mask[:, :, None], 0.0)
+        mean = states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp_min(1)
+        pooled = torch.tanh(self.sentence_hidden(torch.cat([states[:, 0], mean], dim=1)))
+        sentence = self.sentence_out(self.dropout(pooled))[:, 0] / self.sentence_temperature
+        pieces = self.piece_out(nn.functional.gelu(self.piece_hidden(states)))[:, :, 0] / self.piece_temperature
+        return sentence, pieces
+
+    @torch.no_grad()
+    def probabilities(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """As `forward`, without gradients, as calibrated probabilities in [0, 1]; 1.0 for pieces outside the mask."""
+        sentence, pieces = self(states, mask)
+        return torch.sigmoid(sentence), torch.sigmoid(pieces).masked_fill(~mask, 1.0)
+
+
+def load_acceptability(folder: Path) -> Acceptability:
+    """Load the embedded grammar model from a folder written by `rome train grammar`; evaluation mode, no gradients.
+
+    Raises ModelMissingError when the folder does not hold it.
+    """
+    tensors, description = load_weights(Path(folder) / GRAMMAR_FILE)
+    sizes: dict[str, Any] = dict(description["sizes"])  # type: ignore[call-overload]
+    model = Acceptability(**sizes)
+    model.load_state_dict(tensors)
+    return model.eval().requires_grad_(False)

@@ -1,0 +1,48 @@
+"""Which models made an analysis: digests of their files, found without loading them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from .config import EMBEDDED, ModelConfig, embedded_folder
+
+__all__ = ["arithmetic", "file_digest", "models_identity"]
+
+FORMAT = "analysis-1"
+OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser")
+
+
+def file_digest(folder: Path) -> str:
+    """A short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count)."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(p for p in Path(folder).rglob("*") if p.is_file() and p.name != "card.json"):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _external(name: str) -> str:
+    """A local folder by its files, anything else by its name."""
+    return f"{name}:{file_digest(Path(name))}" if Path(name).is_dir() else name
+
+
+def models_identity(config: ModelConfig) -> str:
+    """Everything about the models that changes an analysis, in one line, the same on every machine."""
+    parts = [FORMAT, *(file_digest(embedded_folder() / name) for name in OWN)]
+    if config.parser != EMBEDDED:
+        parts.append(f"stanza={_external(config.parser)}")
+    if config.encoder != EMBEDDED:
+        parts.append(f"encoder={_external(config.encoder)}@{config.layer}")
+    if config.acceptability != EMBEDDED:
+        parts.append(f"acceptability={_external(config.acceptability)}#{config.acceptable_label}")
+    return ",".join(parts)
+
+
+def arithmetic() -> str:
+    """How the encoder computes on this machine: ``bfloat16`` where the processor multiplies such matrices itself (AMX), else ``float32``.
+
+    Part of the key of stored analyses, not of signatures: the two differ in the fourth digit.
+    """
+    info = Path("/proc/cpuinfo")
+    return "bfloat16" if info.is_file() and "amx_bf16" in info.read_text() else "float32"

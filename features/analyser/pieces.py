@@ -1,0 +1,102 @@
+"""Word pieces: a sentence as rows that fit the encoder's window, and back from piece states to one vector a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Encoded", "encode", "merge_windows", "pool_words", "windows"]
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The pieces of one sentence, without special tokens.
+
+    ids : piece ids. spans : for each piece the characters of the sentence that it covers.
+    rows : the windows over the pieces, each with the special tokens around it; one row when the sentence fits.
+    places : for each row the half-open range of pieces that it holds.
+    before : how many special tokens stand in front of the pieces of a row.
+    """
+
+    ids: tuple[int, ...]
+    spans: tuple[Span, ...]
+    rows: tuple[tuple[int, ...], ...]
+    places: tuple[Span, ...]
+    before: int
+
+
+def windows(count: int, size: int, overlap: int) -> tuple[Span, ...]:
+    """Half-open ranges of at most ``size`` that cover ``count`` items, neighbours sharing at least ``overlap`` of them.
+
+    One range when everything fits (also for count = 0). Raises ValueError unless 0 <= overlap < size.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError(f"windows of {size} cannot overlap by {overlap}")
+    if count <= size:
+        return ((0, count),)
+    starts = list(range(0, count - size, size - overlap)) + [count - size]
+    return tuple((start, start + size) for start in starts)
+
+
+def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int = 64) -> list[Encoded]:
+    """Tokenise sentences with a fast tokenizer and lay windows of at most ``window`` positions over the long ones.
+
+    Nothing is cut: every piece of a sentence stands in at least one row. Source of the special tokens: the tokenizer itself.
+    """
+    if not sentences:
+        return []
+    tokens = tokenizer(list(sentences), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
+    before, after = _special_tokens(tokenizer)
+    size = window - len(before) - len(after)
+    encoded = []
+    for ids, spans in zip(tokens["input_ids"], tokens["offset_mapping"], strict=True):
+        places = windows(len(ids), size, min(overlap, size // 2))
+        rows = tuple((*before, *ids[start:end], *after) for start, end in places)
+        encoded.append(Encoded(tuple(ids), tuple((int(a), int(b)) for a, b in spans), rows, places, len(before)))
+    return encoded
+
+
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The ids that the tokenizer puts before and after the pieces of a text, found on a text of one letter."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    framed = tokenizer("a")["input_ids"]
+    start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
+    return framed[:start], framed[start + len(bare) :]
+
+
+def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDArray[np.float32]:
+    """(n, ...) one value a piece from one array a row (special tokens included); where windows overlap, their mean."""
+    if len(rows) == 1:
+        return np.asarray(rows[0][encoded.before : encoded.before + len(encoded.ids)], dtype=np.float32)
+    total = np.zeros((len(encoded.ids), *rows[0].shape[1:]), dtype=np.float32)
+    seen = np.zeros((len(encoded.ids),) + (1,) * (rows[0].ndim - 1), dtype=np.float32)
+    for (start, end), values in zip(encoded.places, rows, strict=True):
+        total[start:end] += values[encoded.before : encoded.before + end - start]
+        seen[start:end] += 1.0
+    return total / seen
+
+
+def pool_words(pieces: NDArray[np.floating], spans: Sequence[Span], words: Sequence[Span], reduce: str = "mean") -> NDArray[np.float32]:
+    """(words, ...) one value a word: the mean (or ``min``) over the pieces that share a character with it.
+
+    A word that no piece touches (its characters vanish in the tokenizer's normalisation) gets its nearest piece to the left, the
+    first piece if there is none, and zeros in a sentence without pieces.
+    """
+    combine = np.min if reduce == "min" else np.mean
+    out = np.zeros((len(words), *pieces.shape[1:]), dtype=np.float32)
+    if not len(spans):
+        return out
+    starts, ends = np.array([a for a, _ in spans]), np.array([b for _, b in spans])
+    for index, (start, end) in enumerate(words):
+        first, last = int(np.searchsorted(ends, start, side="right")), int(np.searchsorted(starts, end, side="left"))
+        if first >= last:
+            first = max(0, min(first, len(spans)) - 1)
+            last = first + 1
+        out[index] = combine(pieces[first:last], axis=0)
+    return out

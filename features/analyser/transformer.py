@@ -1,0 +1,111 @@
+"""Models of other people: word vectors and acceptability from any checkpoint that transformers loads, local or from a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+from rome.exceptions import ModelMissingError
+
+from .pieces import Encoded, encode, merge_windows
+
+__all__ = ["Classifier", "TransformerEncoder"]
+
+BATCH_PIECES = 2048
+
+
+def _load(kind: Any, name: str, download: bool, **options: Any) -> tuple[Any, Any]:
+    """A model and its fast tokenizer, from local files unless download; ModelMissingError names the command that gets it."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=not download, use_fast=True)
+        model = kind.from_pretrained(name, local_files_only=not download, **options)
+    except (OSError, ValueError) as error:
+        raise ModelMissingError(
+            f"the model {name} is not on this machine: run `hf download {name}`, or give ModelConfig a local folder, or set download=True"
+        ) from error
+    return model.eval().requires_grad_(False), tokenizer
+
+
+def _window(model: Any, tokenizer: Any) -> int:
+    """How many positions fit the model."""
+    return int(min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512), 10**6))
+
+
+def _batches(rows: Sequence[tuple[int, ...]]) -> list[list[int]]:
+    """Indices of the rows in batches of similar length."""
+    order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
+    batches: list[list[int]] = []
+    for n in order:
+        if not batches or (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) > BATCH_PIECES:
+            batches.append([])
+        batches[-1].append(n)
+    return batches
+
+
+def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(b, L) ids and mask."""
+    ids = torch.full((len(rows), max(map(len, rows))), fill)
+    mask = torch.zeros_like(ids)
+    for n, row in enumerate(rows):
+        ids[n, : len(row)] = torch.tensor(row)
+        mask[n, : len(row)] = 1
+    return ids, mask
+
+
+class TransformerEncoder:
+    """Piece states of one hidden layer of an encoder.
+
+    name : a local folder or a hub name. layer : index into the hidden states, 0 = embeddings, -1 = last.
+    """
+
+    def __init__(self, name: str, layer: int = -1, *, download: bool = False) -> None:
+        self.model, self.tokenizer = _load(AutoModel, name, download)
+        self.layer = layer
+        self.window = _window(self.model, self.tokenizer)
+
+    @torch.no_grad()
+    def states(self, sentences: Sequence[Encoded]) -> list[NDArray[np.float32]]:
+        """For each sentence (n, d) states of its pieces, windows merged."""
+        rows = [row for sentence in sentences for row in sentence.rows]
+        found: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
+        for batch in _batches(rows):
+            ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
+            states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[self.layer].float().numpy()
+            for position, n in enumerate(batch):
+                found[n] = states[position, : len(rows[n])]
+        merged, at = [], 0
+        for sentence in sentences:
+            merged.append(merge_windows(sentence, found[at : at + len(sentence.rows)]))
+            at += len(sentence.rows)
+        return merged
+
+    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
+        """The sentences as rows of pieces."""
+        return encode(self.tokenizer, sentences, self.window)
+
+
+class Classifier:
+    """The probability that a sentence is acceptable, from a sequence classifier fine-tuned on CoLA (RoMe §3.3)."""
+
+    def __init__(self, name: str, acceptable_label: int = 1, *, download: bool = False) -> None:
+        self.model, self.tokenizer = _load(AutoModelForSequenceClassification, name, download)
+        self.label = acceptable_label
+        self.window = _window(self.model, self.tokenizer)
+
+    @torch.no_grad()
+    def probabilities(self, sentences: Sequence[str]) -> list[float]:
+        """One probability in [0, 1] a sentence; of a sentence longer than the window, the geometric mean over its windows."""
+        encoded = encode(self.tokenizer, sentences, self.window)
+        rows = [row for sentence in encoded for row in sentence.rows]
+        logs = np.zeros(len(rows))
+        for batch in _batches(rows):
+            ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
+            logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
+            logs[batch] = torch.log_softmax(logits, dim=-1)[:, self.label].numpy()
+        ends = np.cumsum([len(sentence.rows) for sentence in encoded])
+        return [float(np.exp(part.mean())) for part in np.split(logs, ends[:-1])] if len(encoded) else []

@@ -1,0 +1,54 @@
+"""Tensors on disk: safetensors, matrices as int8 with one scale a row, everything else as float32.
+
+The rounding happens once, when a model is exported; every later training step and every user sees the same rounded
+numbers. Computation is always in floating point.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from rome.exceptions import ModelMissingError
+
+SCALE = ".scale"
+
+
+def quantise(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Round an (n, d) float matrix to int8 with one float32 scale a row: matrix ~ values * scale[:, None]."""
+    scale = matrix.abs().amax(dim=1).clamp_min(1e-12) / 127.0
+    return torch.round(matrix / scale[:, None]).to(torch.int8), scale.float()
+
+
+def save_weights(path: Path, tensors: dict[str, torch.Tensor], metadata: dict[str, object], *, round_matrices: bool = True) -> None:
+    """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices."""
+    out: dict[str, torch.Tensor] = {}
+    for name, tensor in tensors.items():
+        if round_matrices and tensor.ndim == 2 and tensor.shape[0] > 1:
+            out[name], out[name + SCALE] = quantise(tensor.detach().float())
+        else:
+            out[name] = tensor.detach().float().contiguous()
+    save_file(out, str(path), metadata={"description": json.dumps(metadata)})
+    Path(path).chmod(0o644)  # safetensors writes 0600, which would travel into the wheel
+
+
+def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
+    """Read what save_weights wrote: float32 tensors by name, and the JSON description.
+
+    Raises ModelMissingError when the file is not there.
+    """
+    if not Path(path).is_file():
+        raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
+    with safe_open(str(path), framework="pt") as file:
+        raw = {name: file.get_tensor(name) for name in file.keys()}
+        description = json.loads((file.metadata() or {}).get("description", "{}"))
+    tensors = {}
+    for name, tensor in raw.items():
+        if not name.endswith(SCALE):
+            scale = raw.get(name + SCALE)
+            tensors[name] = tensor.float() if scale is None else tensor.float() * scale[:, None]
+    return tensors, description

@@ -1,0 +1,1 @@
+"""Errors: how many mistakes, how bad? A severity-weighted error count with its spans."""

@@ -1,0 +1,83 @@
+"""The edit-script estimator: aligned words, an edit script, a severity for every edit, and the surface on top."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..idf import IdfTable
+from ..values import Analysis, Component, Word
+from .alignment import AlignmentConfig, match_words
+from .edits import Edit, edit_script
+from .lexicon import Lexicon
+from .severity import Judgement, SeverityConfig, SeverityJudge
+from .surface import SurfaceConfig, surface_errors
+from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
+
+__all__ = ["Errors", "ErrorsConfig"]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsConfig:
+    """smallest_weight : edits whose expected severity is below it are not listed (they still count)."""
+
+    alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
+    severity: SeverityConfig = field(default_factory=SeverityConfig)
+    surface: SurfaceConfig = field(default_factory=SurfaceConfig)
+    smallest_weight: float = 0.05
+
+
+def _text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
+    if not indices:
+        return None
+    words: list[Word] = [analysis.words[n] for n in indices]
+    start, end = min(w.start for w in words), max(w.end for w in words)
+    return TextSpan(analysis.text[start:end], start, end)
+
+
+def _label(judgement: Judgement) -> Severity:
+    none = 1.0 - judgement.mistake_probability
+    major = judgement.mistake_probability * judgement.major_probability
+    minor = judgement.mistake_probability - major
+    return "major" if major >= max(none, minor) else "minor" if minor >= none else "none"
+
+
+class Errors:
+    """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, at most 25 a segment (MQM, SEScore)."""
+
+    name = "errors"
+
+    def __init__(self, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
+        self.idf, self.lexicon, self.config = idf, lexicon, config
+
+    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
+        """One minus the count over 25; raw is the count, brought under 25 by 25 (1 - exp(-sum / 25)).
+
+        The smooth cap keeps small sums almost as they are and lets two bad hypotheses differ. An empty hypothesis for a reference
+        with words has the full count: value 0.
+        """
+        errors = self._errors(reference, hypothesis)
+        total = math.fsum(error.weight for error in errors)
+        listed = tuple(error for error in errors if error.weight >= self.config.smallest_weight)
+        value = 0.0 if reference.words and not hypothesis.words else math.exp(-total / MAXIMUM)
+        return Component(self.name, value, MAXIMUM * (1.0 - value), "severity-weighted errors", ErrorsEvidence(listed, total))
+
+    def _errors(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
+        matches = match_words(reference, hypothesis, self.config.alignment)
+        judge = SeverityJudge(reference, hypothesis, self.idf, self.lexicon, self.config.severity)
+        errors = [self._span(reference, hypothesis, edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)]
+        errors += surface_errors(reference, hypothesis, matches, self.config.surface)
+        return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
+
+    @staticmethod
+    def _span(reference: Analysis, hypothesis: Analysis, edit: Edit, judgement: Judgement) -> ErrorSpan:
+        return ErrorSpan(
+            kind=edit.kind,
+            type=judgement.type,
+            severity=_label(judgement),
+            weight=judgement.weight,
+            confidence=judgement.mistake_probability,
+            reference=_text_span(reference, edit.reference),
+            hypothesis=_text_span(hypothesis, edit.hypothesis),
+        )

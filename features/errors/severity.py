@@ -1,0 +1,169 @@
+"""How bad is an edit? SEScore2's rules (§4.2), made continuous: every edit has a probability of being none, minor or major.
+
+A deletion is major when the TF-IDF weight of what was lost reaches lambda = 1, that is, the average weight of the reference's words;
+an insertion or replacement is major when it is unlikely in its context (gamma = 0.1). Logistic curves take the place of the two steps.
+Numbers, names, negations and antonyms are decided by closed rules first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..idf import IdfTable
+from ..values import Analysis, Word
+from .edits import Edit
+from .lexicon import Lexicon, is_negation, number_value
+from .values import MAJOR, MINOR
+
+__all__ = ["Judgement", "SeverityConfig", "SeverityJudge"]
+
+CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "X", "INTJ"))
+PRONOUN_LIKE = frozenset(("PRON",))
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityConfig:
+    """Found on development data (figures in benchmarks/).
+
+    salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
+    salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise.
+    function_word : the probability that a missing, added or replaced function word is a mistake at all.
+    same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one.
+    """
+
+    salience: float = 1.0
+    salience_width: float = 0.25
+    likelihood: float = 0.1
+    likelihood_width: float = 0.1
+    function_word: float = 0.5
+    same_meaning: float = 0.9
+    other_meaning: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The type of an edit, the probability that it is a mistake, and the probability that such a mistake is major."""
+
+    type: str
+    mistake_probability: float
+    major_probability: float
+
+    @property
+    def weight(self) -> float:
+        """The expected severity in [0, 5]."""
+        return self.mistake_probability * (MINOR + (MAJOR - MINOR) * self.major_probability)
+
+
+def logistic(value: float) -> float:
+    """1 / (1 + exp(-value)), safe for large values."""
+    return 0.5 * (1.0 + math.tanh(0.5 * value))
+
+
+class SeverityJudge:
+    """Judges the edits of one pair; made anew for each pair, because weights depend on both texts."""
+
+    def __init__(self, reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig) -> None:
+        self.reference, self.hypothesis = reference, hypothesis
+        self.idf, self.lexicon, self.config = idf, lexicon, config
+        self.reference_salience = self._salience(reference)
+        self.hypothesis_salience = self._salience(hypothesis)
+
+    def _salience(self, analysis: Analysis) -> NDArray[np.float64]:
+        """(n,) TF-IDF weights relative to the text's average word."""
+        return self.idf.weights([w.text for w in analysis.words]) * len(analysis.words)
+
+    def judge(self, edit: Edit) -> Judgement:
+        """The judgement on one edit."""
+        return {
+            "missing": self._missing,
+            "unnecessary": self._unnecessary,
+            "replacement": self._replacement,
+            "order": self._order,
+        }[edit.kind](edit)
+
+    def _major_by_salience(self, salience: float) -> float:
+        return logistic((salience - self.config.salience) / self.config.salience_width)
+
+    def _major_by_likelihood(self, index: int) -> float:
+        unlikely = self.config.likelihood - float(self.hypothesis.word_probabilities[index])
+        return logistic(unlikely / self.config.likelihood_width)
+
+    def _present(self, word: Word) -> float:
+        """The probability that losing or adding this word matters, by its class."""
+        if word.upos == "PUNCT":
+            return 0.6
+        return 1.0 if word.upos in CONTENT or is_negation(word.text) else self.config.function_word
+
+    def _missing(self, edit: Edit) -> Judgement:
+        word = self.reference.words[edit.reference[0]]
+        if is_negation(word.text):
+            return Judgement("negation", 1.0, 0.95)
+        if word.upos == "PUNCT":
+            return Judgement("punctuation", self._present(word), 0.0)
+        major = self._major_by_salience(float(self.reference_salience[edit.reference[0]]))
+        return Judgement(word_type(word), self._present(word), major if word.upos in CONTENT else 0.25 * major)
+
+    def _unnecessary(self, edit: Edit) -> Judgement:
+        index = edit.hypothesis[0]
+        word = self.hypothesis.words[index]
+        if is_negation(word.text):
+            return Judgement("negation", 1.0, 0.95)
+        if edit.repeated:
+            return Judgement("repetition", 1.0, 0.3 * self._major_by_salience(float(self.hypothesis_salience[index])) + 0.1)
+        if word.upos == "PUNCT":
+            return Judgement("punctuation", self._present(word), 0.0)
+        unlikely, salient = self._major_by_likelihood(index), self._major_by_salience(float(self.hypothesis_salience[index]))
+        major = 0.5 * unlikely + 0.5 * salient
+        return Judgement(word_type(word), self._present(word), major if word.upos in CONTENT else 0.25 * major)
+
+    def _order(self, edit: Edit) -> Judgement:
+        content = any(self.hypothesis.words[j].upos in CONTENT for j in edit.hypothesis)
+        return Judgement("order", (0.5 if content else 0.35) + 0.3 * edit.distance, 0.1 * edit.distance)
+
+    def _replacement(self, edit: Edit) -> Judgement:
+        i, j = edit.reference[0], edit.hypothesis[0]
+        old, new = self.reference.words[i], self.hypothesis.words[j]
+        closed = self._closed_rules(old, new, edit)
+        if closed is not None:
+            return closed
+        cosine = edit.match.cosine if edit.match else 0.0
+        config = self.config
+        differs = min(1.0, max(0.0, (config.same_meaning - cosine) / (config.same_meaning - config.other_meaning)))
+        salience = max(float(self.reference_salience[i]), float(self.hypothesis_salience[j]))
+        severe = 0.5 * self._major_by_likelihood(j) + 0.5 * self._major_by_salience(salience)
+        content = old.upos in CONTENT or new.upos in CONTENT
+        return Judgement(word_type(old), (1.0 if content else config.function_word) * (0.15 + 0.85 * differs), severe * differs * (1.0 if content else 0.25))
+
+    def _closed_rules(self, old: Word, new: Word, edit: Edit) -> Judgement | None:
+        """What needs no likelihood: numbers, negations, antonyms, inflections, slips of spelling, names."""
+        numbers = number_value(old.text), number_value(new.text)
+        if numbers[0] is not None or numbers[1] is not None:
+            return Judgement("number", 0.05, 0.0) if numbers[0] == numbers[1] else Judgement("number", 1.0, 0.95)
+        if is_negation(old.text) != is_negation(new.text):
+            return Judgement("negation", 1.0, 0.9)
+        if self.lexicon.antonyms(old.lemma, new.lemma):
+            return Judgement("antonym", 1.0, 0.85)
+        spelled = edit.match.spelling_similarity if edit.match else 0.0
+        if old.lemma.lower() == new.lemma.lower():
+            return Judgement("inflection", 0.6, 0.05)
+        unseen = new.text.lower() not in self.idf.counts and old.text.lower() in self.idf.counts
+        if spelled >= 0.88 and unseen:
+            return Judgement("spelling", 0.95, 0.1)
+        if "PROPN" in (old.upos, new.upos):
+            alike = max(0.0, spelled - 0.6) / 0.4
+            return Judgement("name", 1.0 - 0.5 * alike, 0.9 * (1.0 - alike))
+        return None
+
+
+def word_type(word: Word) -> str:
+    """The name of a word's class as error types use it."""
+    names = {
+        "PROPN": "name", "NOUN": "noun", "VERB": "verb", "AUX": "auxiliary", "ADJ": "adjective", "ADV": "adverb", "NUM": "number",
+        "PRON": "pronoun", "DET": "determiner", "ADP": "preposition", "CCONJ": "conjunction", "SCONJ": "conjunction",
+        "PART": "particle", "PUNCT": "punctuation", "SYM": "symbol", "INTJ": "interjection",
+    }  # fmt: skip
+    return names.get(word.upos, "other")

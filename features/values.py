@@ -1,0 +1,88 @@
+"""The values that flow through RoMe: what is known of one text (Analysis) and what one feature says of a pair (Component)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FEATURES", "Analysis", "Component", "Sentence", "Word"]
+
+FEATURES = ("semantic", "syntax", "grammar", "errors")
+"""The four features, in the order of every table and of the net's inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One syntactic word (Universal Dependencies) with its place in the text.
+
+    start, end : character offsets into the analysed text, ``text[start:end]``; the words of a multi-word token such as
+        ``don't`` share the span of their token unless the parser can split it.
+    head : index of the governing word in ``Analysis.words``, -1 for the root of a sentence.
+    sentence : index into ``Analysis.sentences``.
+    """
+
+    text: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    relation: str
+    start: int
+    end: int
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence: its characters ``text[start:end]`` and the probability in [0, 1] that it is acceptable English."""
+
+    start: int
+    end: int
+    acceptability_probability: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """Everything that the features may know of one text; made once for each distinct text, then stored.
+
+    words : n words in reading order; n is 0 for an empty text.
+    vectors : (n, d) float32, one contextual vector a word (mean of its pieces).
+    word_probabilities : (n,) float32 in [0, 1], the probability that the word is the right one in its place.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    words: tuple[Word, ...]
+    vectors: NDArray[np.float32]
+    word_probabilities: NDArray[np.float32]
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when every column is, the arrays element by element."""
+        return (
+            isinstance(other, Analysis)
+            and (self.text, self.sentences, self.words) == (other.text, other.sentences, other.words)
+            and np.array_equal(self.vectors, other.vectors)
+            and np.array_equal(self.word_probabilities, other.word_probabilities)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What one feature says of one pair.
+
+    value : in [0, 1], 1 is best.
+    raw : the quantity before it was brought to [0, 1], in the unit named by ``unit``.
+    evidence : the feature's own frozen evidence value; None when the number was read from a stored table.
+    """
+
+    name: str
+    value: float
+    raw: float
+    unit: str
+    evidence: Any = None
