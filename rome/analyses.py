@@ -1,0 +1,103 @@
+"""Analyses on demand: from memory, from the store, or from the models, which are loaded at the first text that needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from rome.exceptions import ModelMissingError
+from rome.features.analyser.config import ModelConfig
+from rome.features.analyser.identity import arithmetic, models_identity
+from rome.features.values import Analysis
+from rome.inputs import Pair
+from rome.store import AnalysisStore
+
+if TYPE_CHECKING:
+    from rome.features.analyser.analyser import Analyser
+
+__all__ = ["Analyses"]
+
+KEPT = 4000
+BATCH = 256
+
+
+class Analyses:
+    """Gives the Analysis of any text, each distinct text through the models at most once.
+
+    path : the store's file, or None. Up to KEPT analyses stay in memory between blocks and calls (the latest used).
+    """
+
+    def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
+        self.models, self.path, self.progress, self.threads = models, path, progress, threads
+        self.models_identity = models_identity(models)
+        self._analyser: Analyser | None = None
+        self._bar: Any = None
+        self._pending: set[str] = set()
+        self._memory: OrderedDict[str, Analysis] = OrderedDict()
+
+    @property
+    def analyser(self) -> Analyser:
+        """The loaded models. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
+        if self._analyser is None:
+            try:
+                from rome.features.analyser.analyser import Analyser
+            except ImportError as error:
+                raise ModelMissingError(
+                    f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
+                    "stored features need none, see `rome rescore`"
+                ) from error
+            self._analyser = Analyser(self.models, threads=self.threads)
+        return self._analyser
+
+    @contextmanager
+    def session(self, pairs: Sequence[Pair]) -> Iterator[None]:
+        """A progress bar over distinct texts on stderr; silent unless that is a terminal or progress is True."""
+        texts = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
+        disable = None if self.progress is None else not self.progress
+        with tqdm(total=len(texts), unit="text", desc="rome", disable=disable, file=sys.stderr, leave=False) as self._bar:
+            self._pending = texts
+            yield
+        self._bar, self._pending = None, set()
+
+    def _advance(self, texts: Iterable[str]) -> None:
+        """Move the bar by the texts that were not counted yet."""
+        done = self._pending.intersection(texts)
+        self._pending -= done
+        if self._bar is not None:
+            self._bar.update(len(done))
+
+    def of(self, texts: Sequence[str]) -> dict[str, Analysis]:
+        """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
+        wanted = dict.fromkeys(texts)
+        found = {text: self._memory[text] for text in wanted if text in self._memory}
+        with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
+            identity = f"{self.models_identity},{arithmetic()}"
+            if store is not None:
+                found |= store.get_many([text for text in wanted if text not in found], identity=identity)
+            self._advance(found)
+            for batch in self._analysed([text for text in wanted if text not in found]):
+                if store is not None:
+                    store.put_many(batch, identity=identity)
+                found |= {analysis.text: analysis for analysis in batch}
+                self._advance(analysis.text for analysis in batch)
+        self._keep(found)
+        return found
+
+    def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:
+        """Lists of new analyses, longest texts first, so that batches hold texts of similar length."""
+        ordered = sorted(texts, key=len, reverse=True)
+        for start in range(0, len(ordered), BATCH):
+            yield list(self.analyser.analyse(ordered[start : start + BATCH]))
+
+    def _keep(self, found: dict[str, Analysis]) -> None:
+        for text, analysis in found.items():
+            self._memory[text] = analysis
+            self._memory.move_to_end(text)
+        while len(self._memory) > KEPT:
+            self._memory.popitem(last=False)

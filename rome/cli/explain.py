@@ -1,0 +1,48 @@
+"""Explain one pair: alignment, trees, edit operations, error spans, contributions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.pairs import example_pairs
+from rome.exceptions import InputError
+from rome.files import open_output
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome explain`."""
+    group = parser.add_argument_group("texts", "--reference with --hypothesis, or --example")
+    group.add_argument("--reference", action="append", metavar="TEXT", help="may be given several times")
+    group.add_argument("--hypothesis", metavar="TEXT")
+    group.add_argument("--example", type=int, metavar="N", help="the example pair with this segment number")
+    add_metric_arguments(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+
+
+def run(options: argparse.Namespace, metric: MakeMetric) -> int:
+    """Score the one pair and write everything that is known of it."""
+    references, hypothesis = _pair(options)
+    with open_output(options.output) as stream:
+        (segment,) = metric(options).score(references=[references], hypotheses=[hypothesis])
+        stream.write(json.dumps(segment.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else str(segment))
+        stream.write("\n")
+    return 0
+
+
+def _pair(options: argparse.Namespace) -> tuple[list[str], str]:
+    """The texts that the options name."""
+    given = options.reference is not None or options.hypothesis is not None
+    if given == (options.example is not None) or (given and (options.reference is None or options.hypothesis is None)):
+        raise InputError("name one pair: --reference TEXT with --hypothesis TEXT, or --example N")
+    if given:
+        return options.reference, options.hypothesis
+    texts = example_pairs()
+    if not 0 <= options.example < len(texts.hypotheses):
+        raise InputError(f"there is no example {options.example}: choose 0 to {len(texts.hypotheses) - 1}")
+    return texts.references[options.example], texts.hypotheses[options.example]

@@ -1,0 +1,28 @@
+"""Print what is known of the embedded models: task, size, licence, figures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rome.cli.metric import MakeMetric
+from rome.files import open_output
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome models`."""
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table; json has the whole cards")
+    parser.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+
+
+def run(options: argparse.Namespace, _: MakeMetric) -> int:
+    """Read the cards and write them."""
+    from rome.cards import cards_table, read_cards
+
+    cards = read_cards()
+    with open_output(options.output) as stream:
+        stream.write(json.dumps(cards, ensure_ascii=False, indent=1) if options.format == "json" else cards_table(cards))
+        stream.write("\n")
+    return 0

@@ -1,0 +1,28 @@
+"""Train one of the embedded models (needs the extra `train` and the development data)."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+
+from rome.cli.metric import MakeMetric
+
+__all__ = ["NAMES", "add_arguments", "run"]
+
+NAMES = ("parser", "grammar", "encoder", "idf", "scorer")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The name of the recipe; its own options are read by the recipe itself: `rome train scorer --help`."""
+    parser.add_argument("name", choices=NAMES, help="which model")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="the recipe's options: `rome train NAME --help`")
+
+
+def run(options: argparse.Namespace, _: MakeMetric) -> int:
+    """Load the recipe, read its options, run it."""
+    recipe = import_module(f"rome.train.{options.name}")
+    summary = (recipe.__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog=f"rome train {options.name}", description=summary)
+    recipe.add_arguments(parser)
+    code: int = recipe.run(parser.parse_args(options.rest))
+    return code

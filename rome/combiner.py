@@ -1,0 +1,232 @@
+"""The net: four features in, one score out, in NumPy alone; monotone by construction, with exact contributions.
+
+score = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights non-negative and every
+activation rising, so a better feature never lowers the score. Training is in `train/scorer.py`; source: RoMe section 3.4.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.features.values import FEATURES
+from rome.shapley import shapley_values
+from rome.table import WIDTH, FeatureTable
+
+__all__ = ["CombinedScores", "Combiner", "signature_differences"]
+
+CHUNK = 8192
+TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0, "baseline": 1}
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedScores:
+    """One row a segment, in the order of the segment numbers.
+
+    segment : (m,) int64. score : (m,) float64 in [0, 1], against the best reference. reference : (m,) int32, which reference
+    that was (the first of equals). row : (m,) int64, its row in the combined table.
+    """
+
+    segment: NDArray[np.int64]
+    score: Vector
+    reference: NDArray[np.int32]
+    row: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Number of segments."""
+        return len(self.segment)
+
+    @property
+    def mean(self) -> float:
+        """Mean score over the segments, in [0, 1]; NaN when there are none."""
+        return float(self.score.mean()) if len(self) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Combiner:
+    """A trained net; make one with `Combiner.load()`.
+
+    hidden_weight (h, 4) >= 0, hidden_bias (h,), output_weight (h,) >= 0, output_bias ().
+    baseline (4,): mean features of the training data, the point that contributions are measured from.
+    feature_signature: the signature of the features it was trained on; empty accepts any.
+
+    Raises InputError when shapes do not fit or a weight is negative.
+    """
+
+    hidden_weight: Vector
+    hidden_bias: Vector
+    output_weight: Vector
+    output_bias: Vector
+    baseline: Vector
+    feature_signature: str = ""
+
+    def __post_init__(self) -> None:
+        """Bring the tensors to float64 and check what monotonicity rests on."""
+        for name, axes in TENSORS.items():
+            tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
+            object.__setattr__(self, name, tensor)
+            if tensor.ndim != axes or not np.isfinite(tensor).all():
+                raise InputError(
+                    f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
+                )
+        hidden = len(self.hidden_bias)
+        if self.hidden_weight.shape != (hidden, WIDTH) or len(self.output_weight) != hidden or len(self.baseline) != WIDTH:
+            raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
+        if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
+            raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
+
+    @staticmethod
+    def load(path: str | PathLike[str] | None = None) -> Combiner:
+        """Load a net written by `rome train scorer`; without a path, the embedded English one.
+
+        Raises ModelMissingError when there is none, StoreError when the file is damaged.
+        """
+        if path is not None:
+            return _read(Path(path))
+        with as_file(files("rome.data") / "models" / "en" / "scorer" / "scorer.safetensors") as file:
+            return _read(file)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the net as safetensors; the same net gives the same bytes. Raises StoreError when that fails."""
+        from safetensors.numpy import save
+
+        tensors = {name: getattr(self, name) for name in TENSORS}
+        description = {"format": "1", "features": FEATURES, "feature_signature": self.feature_signature}
+        content = save(tensors, metadata={"description": json.dumps(description, sort_keys=True)})
+        try:
+            Path(path).write_bytes(content)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written ({error.strerror}): choose another folder") from error
+
+    @property
+    def signature(self) -> str:
+        """``net:`` and eight hexadecimal digits of the weights and the baseline: another net, another signature."""
+        digest = hashlib.sha256()
+        for name in TENSORS:
+            digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
+        return f"net:{digest.hexdigest()[:8]}"
+
+    @property
+    def baseline_score(self) -> float:
+        """The score of the baseline features, in [0, 1]."""
+        return float(self.score_rows(self.baseline[None, :])[0])
+
+    def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
+        """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
+
+        Raises SignatureMismatchError for a table of other features, InputError for a wrong shape or values outside [0, 1].
+        """
+        if isinstance(table, FeatureTable):
+            return self.combine(table, allow_mismatch=allow_mismatch).score
+        return self.score_rows(_checked(table))
+
+    def combine(self, table: FeatureTable, *, allow_mismatch: bool = False) -> CombinedScores:
+        """Score every candidate and keep the best reference of each segment.
+
+        Raises SignatureMismatchError, naming the keys that differ, when the table was measured in another way than the net's
+        training data; ``allow_mismatch=True`` combines it all the same.
+        """
+        if not allow_mismatch:
+            self.check_signature(table.signature)
+        return _best(table, self.score_rows(table.values))
+
+    def check_signature(self, signature: str) -> None:
+        """Raise SignatureMismatchError unless features with this signature are what the net was trained on."""
+        if self.feature_signature and signature != self.feature_signature:
+            raise SignatureMismatchError(
+                "these features were measured in another way than those that the net was trained on "
+                f"({'; '.join(signature_differences(signature, self.feature_signature))}): "
+                "measure them again with `rome features`, train a net for them with `rome train scorer`, "
+                "or pass allow_mismatch=True"
+            )
+
+    def score_rows(self, values: Vector) -> Vector:
+        """The forward pass: (n, 4) features to (n,) scores in [0, 1]; a row's score never depends on its neighbours.
+
+        Written out unit by unit on chunks that stay in the processor's cache, because a matrix product may round one row
+        differently when it stands among others. No check of the values.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        out = np.empty(len(values), dtype=np.float64)
+        for start in range(0, len(values), CHUNK):
+            out[start : start + CHUNK] = self._chunk(np.ascontiguousarray(values[start : start + CHUNK].T))
+        return out
+
+    def _chunk(self, columns: Vector) -> Vector:
+        logit = np.full(columns.shape[1], float(self.output_bias))
+        unit, part = np.empty_like(logit), np.empty_like(logit)
+        for weights, bias, slope in zip(self.hidden_weight, self.hidden_bias, self.output_weight, strict=True):
+            unit.fill(bias)
+            for weight, column in zip(weights, columns, strict=True):
+                unit += np.multiply(column, weight, out=part)
+            logit += np.multiply(np.tanh(unit, out=unit), slope, out=part)
+        return 0.5 + 0.5 * np.tanh(0.5 * logit)
+
+    def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
+        """Exact Shapley value of each feature: (n, 4), each row adding up to score minus ``baseline_score``.
+
+        The baseline is the mean of the training data's features. A FeatureTable gives one row a candidate.
+        """
+        rows = values.values if isinstance(values, FeatureTable) else _checked(values)
+        return shapley_values(self.score_rows, rows, self.baseline)
+
+
+def signature_differences(one: str, other: str) -> list[str]:
+    """What differs between two signatures ``key:value|key:value``: lines such as ``delta: 0.6 here, 0.5 in the net``."""
+    here, there = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
+    keys = [key for key in dict.fromkeys([*here, *there]) if here.get(key) != there.get(key)]
+    return [f"{key}: {here.get(key, 'absent')} here, {there.get(key, 'absent')} in the net" for key in keys]
+
+
+def _checked(values: ArrayLike) -> Vector:
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != WIDTH:
+        raise InputError(f"features must have the shape (n, {WIDTH}), columns {', '.join(FEATURES)}; got {rows.shape}")
+    if len(rows) and not (rows.min() >= 0.0 and rows.max() <= 1.0):
+        raise InputError("features lie in [0, 1]: pass the values of the components, not their raw quantities")
+    return rows
+
+
+def _best(table: FeatureTable, score: Vector) -> CombinedScores:
+    """The best-scoring row of each segment, the first of equals."""
+    rows = np.arange(len(table), dtype=np.int64)
+    steps = np.diff(table.segment)
+    if not (steps > 0).all():
+        if (steps < 0).any():
+            rows = np.argsort(table.segment, kind="stable")
+        segment = table.segment[rows]
+        starts = np.flatnonzero(np.r_[True, np.diff(segment) > 0])
+        best = np.repeat(np.maximum.reduceat(score[rows], starts), np.diff(np.r_[starts, len(rows)]))
+        place = np.where(score[rows] == best, np.arange(len(rows)), len(rows))
+        rows = rows[np.minimum.reduceat(place, starts)]
+    return CombinedScores(table.segment[rows], score[rows], table.reference[rows], rows)
+
+
+def _read(path: Path) -> Combiner:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise ModelMissingError(
+            f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
+        )
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
+            description = json.loads((file.metadata() or {}).get("description", "{}"))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
+    if set(tensors) != set(TENSORS):
+        raise StoreError(
+            f"{path} is no scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
+        )
+    return Combiner(**tensors, feature_signature=str(description.get("feature_signature", "")))

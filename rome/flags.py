@@ -1,0 +1,41 @@
+"""Flags: what a reader of a score should know about the pair, as short names instead of warnings."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from rome.features.values import Analysis
+
+__all__ = ["FLAGS", "flags_of", "pack_flags"]
+
+FLAGS = ("empty_hypothesis", "empty_reference", "identical", "punctuation_only", "non_latin", "long")
+"""empty_hypothesis, empty_reference: no visible character. identical: the two texts are equal, outer blanks aside.
+punctuation_only: a hypothesis without letter or digit. non_latin: most letters of the hypothesis are of another script, which the
+embedded models do not read. long: a text of over 400 words, which takes more than one window of the encoder."""
+
+LONG = 400
+
+
+def _non_latin(text: str) -> bool:
+    letters = [c for c in text if c.isalpha()]
+    return bool(letters) and 2 * sum(unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters)
+
+
+def flags_of(reference: Analysis, hypothesis: Analysis) -> tuple[str, ...]:
+    """The flags that hold for a pair, in the order of FLAGS."""
+    hypothesis_text, reference_text = hypothesis.text.strip(), reference.text.strip()
+    holds = (
+        not hypothesis_text,
+        not reference_text,
+        hypothesis_text == reference_text,
+        bool(hypothesis_text) and not any(map(str.isalnum, hypothesis_text)),
+        _non_latin(hypothesis_text),
+        max(len(reference.words), len(hypothesis.words)) > LONG,
+    )
+    return tuple(name for name, true in zip(FLAGS, holds, strict=True) if true)
+
+
+def pack_flags(flags: Sequence[str]) -> int:
+    """The flags as bits, bit i for ``FLAGS[i]``."""
+    return sum(1 << FLAGS.index(name) for name in flags)

@@ -1,0 +1,138 @@
+"""The door: every text that enters RoMe is checked here, once, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Literal
+
+from rome.exceptions import InputError
+
+__all__ = ["EmptyReference", "Pair", "SegmentError", "check_pairs"]
+
+EmptyReference = Literal["error", "score"]
+_BARE = (str, bytes, bytearray, memoryview)
+
+
+class SegmentError(InputError):
+    """One segment is not what it should be; ``segment`` is its number from 0, so that a reader of files can name the line."""
+
+    def __init__(self, message: str, segment: int) -> None:
+        super().__init__(message)
+        self.segment = segment
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One segment after the check: its number from 0, one or more references, and the hypothesis (which may be empty)."""
+
+    segment: int
+    references: tuple[str, ...]
+    hypothesis: str
+
+
+def check_pairs(references: object, hypotheses: object, *, empty_reference: EmptyReference = "error") -> list[Pair]:
+    """Return one Pair a hypothesis, or say what is wrong with the input and what to do about it.
+
+    references : for each hypothesis one text, or a list of texts; several references are ``[segment][reference]``. The two
+        forms may be mixed. Any iterable but a mapping or a set will do (a list, a tuple, a pandas column).
+    hypotheses : one text a segment; it may be empty or blank.
+    empty_reference : "error" refuses an empty or blank reference, "score" lets it pass.
+
+    A square nest (as many references as segments) cannot be told from its transpose and is read as ``[segment][reference]``.
+
+    Raises InputError for a bare string, None, bytes or anything else that is not a text where a text belongs, for unequal
+    lengths, for the transposed shape, for a lone surrogate, for an empty reference, and for no segments at all: a mean over
+    nothing has no value.
+    """
+    if empty_reference not in ("error", "score"):
+        raise InputError(f'empty_reference is {empty_reference!r}: choose "error" or "score"')
+    reference_rows = _rows(references, "references")
+    hypothesis_rows = _rows(hypotheses, "hypotheses")
+    _check_lengths(reference_rows, hypothesis_rows)
+    return [
+        Pair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
+        for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True))
+    ]
+
+
+def _rows(given: object, name: str) -> list[object]:
+    """The argument as a list of segments."""
+    if isinstance(given, str):
+        raise InputError(f"{name} is a bare string: put it in a list, {name}=[text]")
+    if not _is_listing(given):
+        raise InputError(f"{name} is {_kind(given)}: give a list with one entry for each segment")
+    return list(given)  # type: ignore[call-overload]
+
+
+def _check_lengths(references: list[object], hypotheses: list[object]) -> None:
+    """Both sides have the same number of segments, at least one."""
+    if len(references) != len(hypotheses):
+        raise InputError(_unequal(references, hypotheses))
+    if not hypotheses:
+        raise InputError("references and hypotheses are both empty: give at least one segment, nothing has no mean score")
+
+
+def _unequal(references: list[object], hypotheses: list[object]) -> str:
+    """Say how the lengths differ, and name the transposed shape and the flat list of references when they are recognised."""
+    counts = f"references has {len(references)} segments and hypotheses has {len(hypotheses)}"
+    sizes = [_size(row) for row in references]
+    if hypotheses and references and all(size == len(hypotheses) for size in sizes):
+        return (
+            f"references looks transposed, [reference][segment] as sacreBLEU has it ({len(references)} lists of "
+            f"{len(hypotheses)} texts): RoMe takes [segment][reference], give references=list(zip(*references))"
+        )
+    if len(hypotheses) == 1 and references and all(isinstance(row, str) for row in references):
+        return f"{counts}: several references of one hypothesis belong in a list of their own, references=[[text, text]]"
+    return f"{counts}: give one entry in references (a text, or a list of texts) for each hypothesis"
+
+
+def _references(given: object, segment: int, empty_reference: EmptyReference) -> tuple[str, ...]:
+    """The references of one segment, each checked."""
+    if isinstance(given, str) or not _is_listing(given):
+        named = [(f"references[{segment}]", given)]
+    else:
+        named = [(f"references[{segment}][{index}]", text) for index, text in enumerate(list(given))]  # type: ignore[call-overload]
+    if not named:
+        raise SegmentError(f"references[{segment}] is an empty list: give at least one reference for each segment", segment)
+    texts = tuple(_text(text, name, segment) for name, text in named)
+    for (name, _), text in zip(named, texts, strict=True):
+        if empty_reference == "error" and not text.strip():
+            raise SegmentError(f'{name} is empty: leave the segment out, or pass empty_reference="score" to score it', segment)
+    return texts
+
+
+def _text(given: object, name: str, segment: int) -> str:
+    """The text itself, as a plain str that can be written as UTF-8."""
+    if not isinstance(given, str):
+        remedy = "decode it first, .decode('utf-8')" if isinstance(given, (bytes, bytearray)) else "give a str ('' for no text)"
+        raise SegmentError(f"{name} is {_kind(given)}, not a text: {remedy}", segment)
+    text = str(given)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SegmentError(
+            f"{name} has a lone surrogate (U+{ord(text[error.start]):04X}) at character {error.start}, which is no text: "
+            "read it again with the right encoding, or clean it with .encode('utf-8', 'replace').decode('utf-8')",
+            segment,
+        ) from error
+    return text
+
+
+def _is_listing(given: object) -> bool:
+    """True for whatever holds several entries in an order."""
+    return isinstance(given, Iterable) and not isinstance(given, (*_BARE, Mapping, Set))
+
+
+def _size(given: object) -> int | None:
+    """The number of entries of an inner list; None for a text and for what has no length."""
+    return len(given) if _is_listing(given) and hasattr(given, "__len__") else None
+
+
+def _kind(given: object) -> str:
+    """The kind of a wrong value, as an error message names it."""
+    if given is None:
+        return "None"
+    if isinstance(given, float) and given != given:
+        return "a missing value (nan)"
+    return f"of type {type(given).__name__}"

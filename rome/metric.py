@@ -1,0 +1,184 @@
+"""RoMe, the metric: check -> analyse -> measure -> combine -> report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rome.analyses import Analyses
+from rome.combiner import Combiner
+from rome.exceptions import InputError
+from rome.features.analyser.config import ModelConfig, embedded_folder
+from rome.features.errors.estimator import Errors, ErrorsConfig
+from rome.features.errors.lexicon import Lexicon
+from rome.features.grammar import Grammar, GrammarConfig
+from rome.features.idf import IdfTable
+from rome.features.semantic import Semantic, SemanticConfig
+from rome.features.syntax import Syntax, SyntaxConfig
+from rome.features.values import FEATURES, Analysis, Component
+from rome.flags import FLAGS, flags_of, pack_flags
+from rome.inputs import EmptyReference, Pair, check_pairs
+from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.signature import feature_signature
+from rome.table import FeatureTable
+
+__all__ = ["RoMe"]
+
+BLOCK = 1000
+Measured = tuple[Component, Component, Component, Component]
+
+
+class RoMe:
+    """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
+
+    models : "embedded" (the package's own, offline), "paper" (those of the RoMe paper) or a ModelConfig.
+    emd : "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
+    idf : "embedded", or "references" to weigh words by how rare they are in the references of each call (a score then depends on
+        the other segments).
+    store : a file that keeps analyses between runs; made when absent. None keeps them in memory for one call.
+    progress : True, False, or None for a bar on stderr when that is a terminal. threads : CPU threads; None leaves torch's choice.
+    empty_reference : "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
+    combiner : the net; the embedded one by default. It was trained on the features of the default settings: with other
+        settings its scores rank, but the scale of the model card no longer holds.
+
+    Models are loaded at the first text that needs them. Raises InputError and ModelMissingError.
+    """
+
+    def __init__(
+        self,
+        *,
+        models: str | ModelConfig = "embedded",
+        emd: Literal["soft", "aligned", "standard"] = "soft",
+        idf: Literal["embedded", "references"] = "embedded",
+        store: str | PathLike[str] | None = None,
+        progress: bool | None = None,
+        threads: int | None = None,
+        empty_reference: EmptyReference = "error",
+        combiner: Combiner | None = None,
+    ) -> None:
+        if emd not in ("soft", "aligned", "standard"):
+            raise InputError(f'emd={emd!r} is unknown: choose "soft", "aligned" or "standard"')
+        if idf not in ("embedded", "references"):
+            raise InputError(f'idf={idf!r} is unknown: choose "embedded" or "references"')
+        self.models = ModelConfig.of(models)
+        own = self.models.encoder == "embedded"
+        self.configs = (
+            SemanticConfig(emd=emd) if own else SemanticConfig(emd=emd, delta=0.6),
+            SyntaxConfig() if own else SyntaxConfig(theta=0.65),
+            GrammarConfig(),
+            ErrorsConfig(),
+        )
+        self.idf, self.empty_reference = idf, empty_reference
+        self._analyses = Analyses(self.models, None if store is None else Path(store), progress, threads)
+        self._idf_table = IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
+        self._lexicon = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
+        self._combiner = combiner
+
+    @property
+    def combiner(self) -> Combiner:
+        """The net that turns the four values into the score."""
+        if self._combiner is None:
+            self._combiner = Combiner.load()
+        return self._combiner
+
+    @property
+    def feature_signature(self) -> str:
+        """Every choice that changes a component."""
+        table = self._idf_table.name if self.idf == "embedded" else "references"
+        return feature_signature(self._analyses.models_identity, table, *self.configs)
+
+    @property
+    def signature(self) -> str:
+        """Every choice that changes the score: those of the features, and the net."""
+        return f"{self.feature_signature}|{self.combiner.signature}"
+
+    def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
+        """The analysis of each distinct text, from the store where it is there."""
+        return self._analyses.of(texts)
+
+    def features(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
+        """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
+        pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        rows = [
+            (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
+            for pair, index, parts, flags in self._measure(pairs)
+        ]
+        return FeatureTable(
+            segment=np.array([row[0] for row in rows], dtype=np.int64),
+            reference=np.array([row[1] for row in rows], dtype=np.int32),
+            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            units=tuple(rows[0][5]),
+            signature=self.feature_signature,
+            flags=np.array([row[4] for row in rows], dtype=np.uint32),
+            flag_names=FLAGS,
+        )
+
+    def score(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
+        """Score each hypothesis against its reference, or against the one of its references that it matches best.
+
+        references : one text, or a list of texts, for each hypothesis. hypotheses : one text a segment; may be empty.
+        Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
+        """
+        pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        segments: list[SegmentScore] = []
+        candidates: list[tuple[int, Measured, tuple[str, ...]]] = []
+        current: Pair | None = None
+        signature = ""
+        for pair, index, parts, flags in self._measure(pairs):
+            signature = signature or self.signature
+            if current is not None and pair.segment != current.segment:
+                segments.append(self._segment(current, candidates, signature))
+                candidates = []
+            current = pair
+            candidates.append((index, parts, flags))
+        if current is not None:
+            segments.append(self._segment(current, candidates, signature))
+        return CorpusScore(tuple(segments), signature)
+
+    def _segment(self, pair: Pair, candidates: list[tuple[int, Measured, tuple[str, ...]]], signature: str) -> SegmentScore:
+        """Combine a segment's candidates and keep the best, the first of equals."""
+        values = np.array([[c.value for c in parts] for _, parts, _ in candidates])
+        scores = self.combiner.score_rows(values)
+        best = int(np.argmax(scores))
+        index, parts, flags = candidates[best]
+        return SegmentScore(
+            segment=pair.segment,
+            reference=pair.references[index],
+            hypothesis=pair.hypothesis,
+            reference_index=index,
+            score=float(scores[best]),
+            components=Components(*parts),
+            contributions=Contributions(*(float(v) for v in self.combiner.contributions(values[best : best + 1])[0])),
+            baseline=self.combiner.baseline_score,
+            flags=flags,
+            signature=signature,
+        )
+
+    def _measure(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, int, Measured, tuple[str, ...]]]:
+        """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
+        with self._analyses.session(pairs):
+            table = self._reference_table(pairs) if self.idf == "references" else self._idf_table
+            features = self._features(table)
+            for start in range(0, len(pairs), BLOCK):
+                block = pairs[start : start + BLOCK]
+                analyses: Mapping[str, Analysis] = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)])
+                for pair in block:
+                    hypothesis = analyses[pair.hypothesis]
+                    for index, text in enumerate(pair.references):
+                        parts: Any = tuple(feature.measure(analyses[text], hypothesis) for feature in features)
+                        yield pair, index, parts, flags_of(analyses[text], hypothesis)
+
+    def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
+        semantic, syntax, grammar, errors = self.configs
+        return Semantic(table, semantic), Syntax(syntax), Grammar(grammar), Errors(table, self._lexicon, errors)
+
+    def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
+        """An IDF table over the distinct references of this call."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
+        words = ([w.text for w in a.words] for start in range(0, len(texts), BLOCK) for a in self._analyses.of(texts[start : start + BLOCK]).values())
+        return IdfTable.from_texts(words, "references")

@@ -1,0 +1,216 @@
+"""What a user holds after scoring: numbers, where they come from, and the evidence behind them. Frozen and comparable."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
+
+from rome.exceptions import ModelMissingError
+from rome.features.values import FEATURES, Component
+from rome.plain import plain
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The four components of one segment, each a Component with value, raw, unit and evidence."""
+
+    semantic: Component
+    syntax: Component
+    grammar: Component
+    errors: Component
+
+    def __iter__(self) -> Iterator[Component]:
+        """The four, in the order of FEATURES."""
+        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The four features' evidence values of one segment; None where the numbers were read from a stored table."""
+
+    semantic: Any
+    syntax: Any
+    grammar: Any
+    errors: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _FourNumbers:
+    """One number a feature."""
+
+    semantic: float
+    syntax: float
+    grammar: float
+    errors: float
+
+    def __iter__(self) -> Iterator[float]:
+        """The four, in the order of FEATURES."""
+        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+
+
+class Contributions(_FourNumbers):
+    """Exact Shapley values of the four features: they add up to score minus baseline. Positive raised the score."""
+
+    __slots__ = ()
+
+
+class ComponentMeans(_FourNumbers):
+    """The means of the four components over a corpus, each in [0, 1]."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentScore:
+    """One segment's score in [0, 1] with its parts.
+
+    reference : the reference that scored best. reference_index : its place among the segment's references, from 0.
+    components : the four features. contributions : what each added to or took from ``baseline``, exactly.
+    flags : what a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
+    signature : every choice that changes a number, ``key:value|key:value``.
+    """
+
+    segment: int
+    reference: str
+    hypothesis: str
+    reference_index: int
+    score: float
+    components: Components
+    contributions: Contributions
+    baseline: float
+    flags: tuple[str, ...] = ()
+    signature: str = ""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence of the four components: alignment, edit operations, sentences, error spans."""
+        return Evidence(*(component.evidence for component in self.components))
+
+    def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
+        """Plain values only, ready for JSON; evidence=False leaves the (long) evidence out."""
+        row: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        row["flags"] = list(self.flags)
+        row["components"] = {c.name: {"value": c.value, "raw": c.raw, "unit": c.unit} for c in self.components}
+        row["contributions"] = dict(zip(FEATURES, self.contributions, strict=True))
+        if evidence:
+            row["evidence"] = {name: getattr(self.evidence, name) for name in FEATURES}
+        return dict(plain(row))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when every part is, the evidence included."""
+        return isinstance(other, SegmentScore) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Short: the score and the two texts."""
+        return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r})"
+
+    def __str__(self) -> str:
+        """The whole explanation as text."""
+        from rome.text_report import explain
+
+        return explain(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusScore:
+    """The scores of all segments; a sequence of SegmentScore. ``print(result)`` shows a table."""
+
+    segments: tuple[SegmentScore, ...]
+    signature: str = ""
+
+    @property
+    def score(self) -> float:
+        """The mean of the segments' scores, in [0, 1]; nan without segments."""
+        return _mean([segment.score for segment in self.segments])
+
+    @property
+    def components(self) -> ComponentMeans:
+        """The means of the four components over the segments, each in [0, 1]; nan without segments."""
+        return ComponentMeans(*(_mean([getattr(s.components, name).value for s in self.segments]) for name in FEATURES))
+
+    def __len__(self) -> int:
+        """The number of segments."""
+        return len(self.segments)
+
+    def __iter__(self) -> Iterator[SegmentScore]:
+        """The segments in the order they were given."""
+        return iter(self.segments)
+
+    @overload
+    def __getitem__(self, index: int) -> SegmentScore: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SegmentScore, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> SegmentScore | tuple[SegmentScore, ...]:
+        """One segment, or the tuple of a slice."""
+        return self.segments[index]
+
+    def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
+        """Plain values only, ready for JSON: score, means of the components, signature, and every segment's to_dict."""
+        row = {
+            "score": self.score,
+            "components": dict(zip(FEATURES, self.components, strict=True)),
+            "signature": self.signature,
+            "segments": [segment.to_dict(evidence=evidence) for segment in self.segments],
+        }
+        return dict(plain(row))
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row a segment: texts, score, the four components, their ``_raw`` and ``_contribution`` columns, flags.
+
+        Raises ModelMissingError, with the install line, when pandas is not there.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
+        return pandas.DataFrame([_row(segment) for segment in self.segments], columns=list(_COLUMNS))
+
+    def __repr__(self) -> str:
+        """Short: the score and the number of segments."""
+        return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)})"
+
+    def __str__(self) -> str:
+        """The table that `rome score` prints."""
+        from rome.text_report import corpus_table
+
+        return corpus_table(self)
+
+    def _repr_html_(self) -> str:
+        """The same table in a notebook."""
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+_COLUMNS = (
+    *("segment", "reference", "hypothesis", "reference_index", "score"),
+    *FEATURES,
+    *(f"{name}_raw" for name in FEATURES),
+    *(f"{name}_contribution" for name in FEATURES),
+    *("baseline", "flags"),
+)
+
+
+def _row(segment: SegmentScore) -> tuple[Any, ...]:
+    """The values of one segment, in the order of _COLUMNS."""
+    return (
+        *(segment.segment, segment.reference, segment.hypothesis, segment.reference_index, segment.score),
+        *(component.value for component in segment.components),
+        *(component.raw for component in segment.components),
+        *segment.contributions,
+        *(segment.baseline, ",".join(segment.flags)),
+    )
+
+
+def _mean(values: list[float]) -> float:
+    """The mean; nan of nothing."""
+    return sum(values) / len(values) if values else float("nan")

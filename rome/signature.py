@@ -1,0 +1,40 @@
+"""Signatures: every choice that changes a number, as ``key:value|key:value``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+
+from rome.features.errors.estimator import ErrorsConfig
+from rome.features.grammar import GrammarConfig
+from rome.features.semantic import SemanticConfig
+from rome.features.syntax import SyntaxConfig
+
+__all__ = ["digest", "feature_signature"]
+
+
+def digest(text: str) -> str:
+    """Eight hexadecimal digits that change when the text does."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=4).hexdigest()
+
+
+def feature_signature(
+    models: str, idf: str, semantic: SemanticConfig, syntax: SyntaxConfig, grammar: GrammarConfig, errors: ErrorsConfig
+) -> str:
+    """The signature of the four features: which models made the analyses, and every setting of every feature.
+
+    models : the analyser's identity, without the arithmetic of this machine. idf : the name of the IDF table.
+    """
+    parts = {
+        "features": "1",
+        "models": digest(models),
+        "idf": idf,
+        "emd": semantic.emd,
+        "delta": f"{semantic.delta:g}",
+        "theta": f"{syntax.theta:g}",
+        "syntax": digest(json.dumps(asdict(syntax), sort_keys=True)),
+        "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
+        "errors": "edit-script." + digest(json.dumps(asdict(errors), sort_keys=True)),
+    }
+    return "|".join(f"{key}:{value}" for key, value in parts.items())

@@ -1,0 +1,195 @@
+"""The Parquet file of a FeatureTable: written all or nothing, read whole or in batches, every damage named."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.exceptions import InputError, StoreError
+from rome.features.values import FEATURES
+from rome.table import WIDTH, FeatureTable, check_alike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["iter_tables", "read_table", "write_tables"]
+
+FORMAT_KEY, FORMAT = b"rome.feature_table", b"1"
+ROW_GROUP = 1 << 18
+REMEDY = "make it with `rome features` or FeatureTable.save"
+
+
+def write_tables(path: str | PathLike[str], tables: Iterable[FeatureTable]) -> int:
+    """Write tables one after the other into one Parquet file; return the number of rows.
+
+    The file appears under its name only when complete. Raises InputError for no table or unlike ones, StoreError when the
+    path cannot be written.
+    """
+    target, rest = Path(path), iter(tables)
+    first = next(rest, None)
+    if first is None:
+        raise InputError(f"{target}: no feature table was given to write")
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder: name a file to write the feature table to")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        os.close(handle)
+    except OSError as error:
+        raise StoreError(
+            f"{target} cannot be written ({error.strerror}): choose a folder that exists and is writable"
+        ) from error
+    try:
+        rows = _write(name, first, rest)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written ({error}): free some space or choose another folder") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return rows
+
+
+def _write(name: str, first: FeatureTable, rest: Iterable[FeatureTable]) -> int:
+    import pyarrow.parquet as pq
+
+    schema, rows = _schema(first), 0
+    with pq.ParquetWriter(name, schema, compression="zstd") as writer:
+        for table in chain([first], rest):
+            check_alike([first, table])
+            writer.write_table(_to_arrow(table, schema), row_group_size=ROW_GROUP)
+            rows += len(table)
+    return rows
+
+
+def read_table(path: str | PathLike[str]) -> FeatureTable:
+    """Read the whole file. Raises InputError when it is absent or no feature table, StoreError when it is damaged."""
+    with _open(path) as file:
+        return _from_arrow(file.read(), path)
+
+
+def iter_tables(path: str | PathLike[str], rows: int = 1 << 20) -> Iterator[FeatureTable]:
+    """Yield the file as tables of about ``rows`` rows; the rows of a segment, which stand together, stay together."""
+    if rows < 1:
+        raise InputError(f"batches of {rows} rows are not possible: ask for 1 or more")
+    held: FeatureTable | None = None
+    with _open(path) as file:
+        import pyarrow as pa
+
+        for batch in file.iter_batches(batch_size=rows):
+            table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+            table = table if held is None else FeatureTable.concat([held, table])
+            if not len(table):
+                continue
+            breaks = np.flatnonzero(np.diff(table.segment))
+            cut = int(breaks[-1]) + 1 if breaks.size else 0
+            if cut:
+                yield table[:cut]
+            held = table[cut:]
+    if held is not None and len(held):
+        yield held
+
+
+def _schema(table: FeatureTable) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"segment": pa.int64(), "reference": pa.int32(), "flags": pa.uint32()}
+    fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
+    metadata = {
+        FORMAT_KEY: FORMAT,
+        b"rome.signature": table.signature.encode(),
+        b"rome.units": "|".join(table.units).encode(),
+        b"rome.flag_names": "|".join(table.flag_names).encode(),
+    }
+    return pa.schema(fields, metadata=metadata)
+
+
+def _to_arrow(table: FeatureTable, schema: pa.Schema) -> pa.Table:
+    """Columns as Arrow arrays over NumPy's memory; pa.array would import pandas where it is installed."""
+    import pyarrow as pa
+
+    columns = [np.ascontiguousarray(column) for column in table.to_dict().values()]
+    arrays = [
+        pa.Array.from_buffers(field.type, len(table), [None, pa.py_buffer(col)])
+        for field, col in zip(schema, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
+    """One Arrow column as a NumPy array; missing entries become NaN, which the table refuses. Without pandas, too."""
+    kind = np.dtype(str(column.type).replace("double", "float64"))
+    if column.null_count:
+        return np.array(column.to_pylist(), dtype=np.float64)
+    chunks = [
+        np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) for part in column.chunks if len(part)
+    ]
+    return np.concatenate(chunks) if chunks else np.empty(0, kind)
+
+
+@contextmanager
+def _open(path: str | PathLike[str]) -> Iterator[Any]:
+    """The opened Parquet file, known to be a feature table; reading errors inside the block become StoreError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not Path(path).is_file():
+        kind = "a folder" if Path(path).is_dir() else "missing"
+        raise InputError(f"the feature table {path} is {kind}: name a Parquet file; {REMEDY}")
+    try:
+        file = pq.ParquetFile(str(path))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} is no feature table (not a readable Parquet file): {REMEDY}") from error
+    with file:
+        _check_schema(file.schema_arrow, path)
+        try:
+            yield file
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, (InputError, StoreError)):
+                raise
+            raise StoreError(f"the feature table {path} is damaged ({_short(error)}): {REMEDY} again") from error
+
+
+def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
+    version = (schema.metadata or {}).get(FORMAT_KEY)
+    if version is None:
+        raise InputError(f"{path} is a Parquet file but no feature table of RoMe: {REMEDY}")
+    if version != FORMAT:
+        raise InputError(
+            f"{path} has the feature table format {version.decode()}, this version reads {FORMAT.decode()}: upgrade rome-metric"
+        )
+    needed = ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
+    missing = [name for name in needed if name not in schema.names]
+    if missing:
+        raise InputError(f"the feature table {path} lacks the column {', '.join(missing)}: {REMEDY} again")
+
+
+def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
+    metadata = read.schema.metadata or {}
+    texts = {key: metadata.get(f"rome.{key}".encode(), b"").decode() for key in ("signature", "units", "flag_names")}
+    try:
+        columns = {name: _to_numpy(read.column(name)) for name in read.schema.names}
+        return FeatureTable(
+            columns["segment"],
+            columns["reference"],
+            np.stack([columns[name] for name in FEATURES], axis=1),
+            np.stack([columns[f"{name}_raw"] for name in FEATURES], axis=1),
+            tuple(texts["units"].split("|")) if texts["units"] else ("",) * WIDTH,
+            texts["signature"],
+            columns.get("flags"),
+            tuple(texts["flag_names"].split("|")) if texts["flag_names"] else (),
+        )
+    except (InputError, TypeError, ValueError) as error:
+        raise InputError(f"the feature table {path} is not valid: {error}") from error
+
+
+def _short(error: BaseException) -> str:
+    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

@@ -1,0 +1,144 @@
+"""Results as plain text: the table of a corpus and the explanation of one segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rome.features.values import FEATURES
+from rome.text_table import aligned, shorten
+
+if TYPE_CHECKING:
+    from rome.results import CorpusScore, SegmentScore
+
+__all__ = ["corpus_table", "error_note", "explain"]
+
+HYPOTHESIS_WIDTH, NOTE_WIDTH, BAR_WIDTH, WORST = 36, 44, 20, 3
+NO_EVIDENCE = "no evidence: the number comes from a stored table"
+
+
+def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
+    """One line a segment (score, four components, hypothesis, flags and worst errors), then the means and the signature.
+
+    notes : one text a segment for a column of its own, such as what kind of mistake an example shows.
+    """
+    extra = [] if notes is None else ["example"]
+    rows = [["segment", "score", *FEATURES, *extra, "hypothesis", "flags and worst errors"]]
+    for number, segment in enumerate(result.segments):
+        note = [] if notes is None else [notes[number]]
+        values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
+        rows.append([str(segment.segment), *values, *note, shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)])
+    if result.segments:
+        means = [f"{value:.3f}" for value in (result.score, *result.components)]
+        rows.append(["mean", *means, *[""] * (len(extra) + 2)])
+    right = [True] * 6 + [False] * (len(extra) + 2)
+    table = aligned(rows, right, rule_after=(0, len(rows) - 2) if result.segments else (0,))
+    return f"{table}\n\n{len(result)} segments, score {result.score:.4f}, signature {result.signature}"
+
+
+def explain(segment: SegmentScore) -> str:
+    """Everything about one segment as text: the texts, what moved the score, and the evidence of each feature."""
+    parts = [_texts(segment), _contributions(segment)]
+    writers: tuple[Callable[[Any], Iterator[str]], ...] = (_semantic, _syntax, _grammar, _errors)
+    for component, write in zip(segment.components, writers, strict=True):
+        title = f"{component.name}  {component.value:.3f}  ({component.raw:.3f} {component.unit})"
+        lines = write(component.evidence) if component.evidence is not None else iter([NO_EVIDENCE])
+        parts.append("\n".join([title, *(f"  {line}" for line in lines)]))
+    parts.append(f"signature  {segment.signature}")
+    return "\n\n".join(parts)
+
+
+def error_note(error: Any) -> str:
+    """One error in a few words: severity, what it is, and the texts concerned."""
+    before, after = (f'"{shorten(span.text, 20)}"' if span else "" for span in (error.reference, error.hypothesis))
+    texts = f"{before} -> {after}" if before and after and before != after else before or after
+    label = f"{error.kind}:{error.type}" if error.type and error.type != error.kind else error.kind
+    return " ".join(part for part in (error.severity, label, texts) if part)
+
+
+def _remarks(segment: SegmentScore) -> str:
+    """Flags first, then the worst errors, as far as the column reaches."""
+    evidence = segment.evidence.errors
+    errors = sorted(evidence.errors, key=lambda error: -error.weight)[:WORST] if evidence is not None else []
+    return shorten("; ".join([*segment.flags, *(error_note(error) for error in errors)]), NOTE_WIDTH)
+
+
+def _texts(segment: SegmentScore) -> str:
+    rows = [
+        [f"reference {segment.reference_index}", " ".join(segment.reference.split())],
+        ["hypothesis", " ".join(segment.hypothesis.split())],
+        ["score", f"{segment.score:.4f}"],
+    ]
+    return aligned(rows + ([["flags", ", ".join(segment.flags)]] if segment.flags else []), [False, False])
+
+
+def _contributions(segment: SegmentScore) -> str:
+    """Baseline, four signed bars, and the score that they add up to; the longest bar has BAR_WIDTH characters."""
+    numbers = list(segment.contributions)
+    longest = max(*(abs(number) for number in numbers), 1e-9)
+    rows = [["baseline", f"{segment.baseline:.4f}", ""]]
+    for name, number in zip(FEATURES, numbers, strict=True):
+        size = round(BAR_WIDTH * abs(number) / longest)
+        left, right = ("-" * size, "") if number < 0 else ("", "+" * size)
+        rows.append([name, f"{number:+.4f}", f"{left:>{BAR_WIDTH}}|{right}"])
+    rows.append(["score", f"{segment.baseline + sum(numbers):.4f}", ""])
+    return "contributions\n" + "\n".join(f"  {line}" for line in aligned(rows, [False, True, False]).splitlines())
+
+
+def _semantic(evidence: Any) -> Iterator[str]:
+    """The alignment, then the words that no word stands against."""
+    rows = [["reference", "hypothesis", "similarity", "cost"]]
+    for pair in evidence.pairs:
+        words = evidence.reference_words[pair.reference], evidence.hypothesis_words[pair.hypothesis]
+        rows.append([*words, f"{pair.similarity:.3f}", f"{pair.distance:.3f}"])
+    yield from aligned(rows, [False, False, True, True]).splitlines()
+    sides = (("reference", evidence.reference_words), ("hypothesis", evidence.hypothesis_words))
+    for side, words in sides:
+        met = {getattr(pair, side) for pair in evidence.pairs}
+        left = [word for number, word in enumerate(words) if number not in met]
+        if left:
+            yield f"without counterpart in the {side}: {', '.join(left)}"
+
+
+def _syntax(evidence: Any) -> Iterator[str]:
+    """The two trees, indented by depth, then the edit operations but the matches."""
+    for side in ("reference", "hypothesis"):
+        yield f"tree of the {side}"
+        yield from (f"  {line}" for line in _tree(getattr(evidence, side)))
+    operations = [edit for edit in evidence.operations if edit.kind != "match"]
+    yield f"edit operations, from hypothesis to reference: {len(operations) or 'none'}"
+    for edit in operations:
+        old = None if edit.hypothesis is None else evidence.hypothesis.labels[edit.hypothesis]
+        new = None if edit.reference is None else evidence.reference.labels[edit.reference]
+        yield f"  {edit.kind} " + " -> ".join(label for label in (old, new) if label is not None)
+
+
+def _tree(tree: Any) -> Iterator[str]:
+    """One line a node in depth-first order: lemma and relation; the imaginary root is left out."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(tree.parents):
+        children.setdefault(parent, []).append(node)
+    waiting = [(child, 0) for child in reversed(children.get(0, []))]
+    while waiting:
+        node, depth = waiting.pop()
+        yield f"{'  ' * depth}{tree.labels[node]} ({tree.relations[node]})"
+        waiting += [(child, depth + 1) for child in reversed(children.get(node, []))]
+
+
+def _grammar(evidence: Any) -> Iterator[str]:
+    """Each sentence with its probability."""
+    for sentence in evidence.sentences:
+        yield f"{sentence.probability:.3f}  {' '.join(sentence.text.split())}"
+
+
+def _errors(evidence: Any) -> Iterator[str]:
+    """Each error with its expected severity, confidence and place, the worst first."""
+    if not evidence.errors:
+        yield "no errors found"
+    for error in sorted(evidence.errors, key=lambda error: -error.weight):
+        places = [
+            f"{side} {span.start}-{span.end}"
+            for side, span in (("reference", error.reference), ("hypothesis", error.hypothesis))
+            if span
+        ]
+        yield f"{error.weight:.2f}  {error_note(error)}  ({', '.join(places)}; confidence {error.confidence:.2f})"
