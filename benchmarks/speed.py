@@ -1,0 +1,78 @@
+"""How fast? Pairs a second cold, from the store, and from cached features, beside chrF2, in one run.
+
+    python -P benchmarks/speed.py --pairs 300 --output benchmarks/results/speed.tsv
+
+Pairs are WMT references of about 25 words with one real system output each; two threads unless --threads says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peers import chrf
+from rome.combiner import Combiner
+from rome.data.readers.wmt import read_wmt
+from rome.data.sources import data_file
+from rome.metric import RoMe
+from rome.table import FeatureTable
+
+
+def pairs(count: int) -> tuple[list[str], list[str]]:
+    """References of 20 to 30 words and the first system's output for each."""
+    references, hypotheses = [], []
+    for segment in read_wmt(data_file("text/wmt22_to_en_outputs.jsonl.gz")):
+        if 20 <= len(segment.references[0].split()) <= 30 and segment.outputs and segment.references[0] not in references:
+            references.append(segment.references[0])
+            hypotheses.append(segment.outputs[0][1])
+        if len(references) == count:
+            break
+    return references, hypotheses
+
+
+def timed(function: Callable[[], Any]) -> float:
+    """Seconds of one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def main() -> int:
+    """Print and write one row an operation."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=300)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    references, hypotheses = pairs(options.pairs)
+    words = np.mean([len(text.split()) for text in references + hypotheses])
+    rows: list[tuple[str, float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "analyses.sqlite"
+        cold = RoMe(store=store, threads=options.threads, progress=False)
+        start = timed(lambda: cold.score(references=["The cat sat."], hypotheses=["A cat sat."]))
+        rows.append(("RoMe cold, all stages", len(references) / timed(lambda: cold.score(references=references, hypotheses=hypotheses))))
+        warm = RoMe(store=store, threads=options.threads, progress=False)
+        rows.append(("RoMe from stored analyses", len(references) / timed(lambda: warm.score(references=references, hypotheses=hypotheses))))
+    count = 2_000_000
+    values = np.random.default_rng(0).random((count, 4))
+    table = FeatureTable(np.arange(count), np.zeros(count, np.int32), values, values, signature=(net := Combiner.load()).feature_signature)
+    rows.append(("combining cached features, one core", count / timed(lambda: net.score(table))))
+    rows.append(("chrF2 (sacrebleu), one core", len(references) / timed(lambda: chrf([[r] for r in references], hypotheses))))
+    lines = [f"# {len(references)} pairs, {words:.1f} words a text, {options.threads} threads; models and first pair: {start:.1f} s"]
+    lines += ["operation\tpairs_per_second", *(f"{name}\t{rate:.1f}" for name, rate in rows)]
+    print("\n".join(lines))
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

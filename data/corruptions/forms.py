@@ -1,0 +1,216 @@
+"""Operations that put a wrong form of the right word: agreement, tense, number, case, degree, article."""
+
+from __future__ import annotations
+
+import random
+
+from .lexicon import Lexicon
+from .tokens import Token
+
+__all__ = ["OPERATIONS"]
+
+BE = {
+    "is": "are",
+    "are": "is",
+    "was": "were",
+    "were": "was",
+    "'s": "are",
+    "am": "are",
+    "has": "have",
+    "have": "has",
+    "does": "do",
+    "do": "does",
+}
+DEMONSTRATIVES = {
+    "this": "these",
+    "these": "this",
+    "that": "those",
+    "those": "that",
+    "many": "much",
+    "each": "all",
+    "every": "many",
+}
+PRONOUNS = {
+    "he": "him",
+    "she": "her",
+    "they": "them",
+    "i": "me",
+    "we": "us",
+    "him": "he",
+    "them": "they",
+    "me": "i",
+    "us": "we",
+}
+POSSESSIVES = {"my": "me", "his": "him", "their": "they", "our": "us", "your": "you", "its": "it's", "her": "she"}
+REFLEXIVES = ("myself", "yourself", "himself", "herself", "itself", "ourselves", "themselves")
+CONFUSED = {
+    "their": "there",
+    "there": "their",
+    "your": "you're",
+    "its": "it's",
+    "then": "than",
+    "than": "then",
+    "too": "to",
+    "who": "which",
+    "whose": "who's",
+    "where": "which",
+    "of": "off",
+    "affect": "effect",
+    "lose": "loose",
+    "were": "where",
+    "how": "what",
+    "because": "why",
+    "what": "that",
+    "whom": "he",
+    "whether": "that",
+    "if": "that",
+    "an": "and",
+}
+SINGULAR = frozenset("a an this that each every another one".split())
+PLURAL = frozenset("these those many several few both two three four five six ten various all".split())
+WRONG_FORMS = {
+    "VB": ("VBZ", "VBD", "VBG"),
+    "VBN": ("VB", "VBZ", "VBG"),
+    "VBG": ("VB", "VBZ", "VBD"),
+    "VBD": ("VBG", "VB", "VBN"),
+    "VBZ": ("VBG", "VBN"),
+    "VBP": ("VBG", "VBN"),
+}
+
+
+def _one(tokens: list[Token], rng: random.Random, options: list[tuple[int, str, str]]) -> list[Token] | None:
+    """Carry out one of the options (place, new word, new tag); None when there is none."""
+    if not options:
+        return None
+    place, text, tag = rng.choice(options)
+    if tokens[place].text[0].isupper() and place == 0:
+        text = text[0].upper() + text[1:]
+    return [*tokens[:place], tokens[place].put(text, tag), *tokens[place + 1 :]]
+
+
+def _listed(table: dict[str, str], tokens: list[Token], tags: tuple[str, ...] = ()) -> list[tuple[int, str, str]]:
+    found = [(i, table.get(token.text.lower()), token.tag) for i, token in enumerate(tokens) if not tags or token.tag in tags]
+    return [(i, new, tag) for i, new, tag in found if new]
+
+
+def agreement(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A finite verb that does not agree with its subject: *she go*, *they is*."""
+    options = []
+    for i, new, tag in _listed(BE, tokens, ("VBZ", "VBP", "VBD")):
+        if not (new == "were" and any(t.text.lower() in ("if", "wish") for t in tokens)):
+            options.append((i, new, tag))
+    for i, token in enumerate(tokens):
+        if token.tag in ("VBZ", "VBP") and token.text.lower() not in BE:
+            other = "VBP" if token.tag == "VBZ" else "VBZ"
+            form = lexicon.inflect(token.text, token.tag, other)
+            if form:
+                options.append((i, form, other))
+    return _one(tokens, rng, options)
+
+
+def number(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A noun whose number does not fit its determiner or its verb: *two dog*, *a dogs*, *the dogs is*."""
+    options = []
+    for i, token in enumerate(tokens):
+        before = tokens[i - 1].text.lower() if i else ""
+        after = tokens[i + 1] if i + 1 < len(tokens) else Token("")
+        counted = i > 0 and tokens[i - 1].tag == "CD"
+        finite = after.tag in ("VBZ", "VBP") or after.text.lower() in ("was", "were")
+        if token.tag == "NN" and (before in SINGULAR or finite):
+            options.append((i, lexicon.inflect(token.text, "NN", "NNS"), "NNS"))
+        elif token.tag == "NNS" and (before in PLURAL or (counted and before not in ("one", "1")) or finite):
+            options.append((i, lexicon.inflect(token.text, "NNS", "NN"), "NN"))
+    return _one(tokens, rng, [(i, form, tag) for i, form, tag in options if form])
+
+
+def verb_form(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A verb in a form that its place does not allow: *can goes*, *has go*, *he going home*."""
+    options = []
+    for i, token in enumerate(tokens):
+        for tag in WRONG_FORMS.get(token.tag, ()):
+            form = lexicon.inflect(token.text, token.tag, tag)
+            if form and form != lexicon.inflect(token.text, token.tag, "VBD" if token.tag == "VBN" else "VBN"):
+                options.append((i, form, tag))
+    return _one(tokens, rng, options)
+
+
+def tense(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A finite verb in the other tense; often still grammatical."""
+    options = []
+    for i, token in enumerate(tokens):
+        for tag in {"VBD": ("VBZ", "VBP"), "VBZ": ("VBD",), "VBP": ("VBD",)}.get(token.tag, ()):
+            form = lexicon.inflect(token.text, token.tag, tag)
+            if form:
+                options.append((i, form, tag))
+    return _one(tokens, rng, options)
+
+
+def determiner(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A determiner that its noun does not allow: *these dog*, *much friends*, *an dog*."""
+    options = []
+    for i, new, tag in _listed(DEMONSTRATIVES, tokens, ("DT", "JJ", "PDT")):
+        if i + 1 < len(tokens) and tokens[i + 1].tag in ("NN", "NNS", "JJ", "NNP"):
+            options.append((i, new, tag))
+    options += _listed({"a": "an", "an": "a"}, tokens, ("DT",))
+    plain = [i for i, t in enumerate(tokens[:-1]) if t.tag == "DT" and tokens[i + 1].tag == "NNS"]
+    options += [(i, rng.choice(("a", "each", "every", "this")), "DT") for i in plain]
+    return _one(tokens, rng, options)
+
+
+def pronoun(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A pronoun in the wrong case, or a reflexive without an antecedent: *him left*, *herself was asked*."""
+    options = _listed(PRONOUNS, tokens, ("PRP",)) + _listed(POSSESSIVES, tokens, ("PRP$",))
+    for i, token in enumerate(tokens):
+        lower = token.text.lower()
+        if lower in REFLEXIVES:
+            options.append((i, rng.choice([word for word in REFLEXIVES if word != lower]), "PRP"))
+        elif lower in PRONOUNS and i == 0:
+            options.append((i, rng.choice(REFLEXIVES), "PRP"))
+    return _one(tokens, rng, options)
+
+
+def confusion(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A function word taken for one that looks or works alike: *there house*, *bigger then*, *the man which*."""
+    return _one(tokens, rng, _listed(CONFUSED, tokens))
+
+
+def degree(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """A wrong comparison: *more better*, *most biggest*, *big than*, *the more big*."""
+    for i, token in sorted(enumerate(tokens), key=lambda _: rng.random()):
+        if token.tag in ("JJR", "JJS") and token.text.lower() not in ("more", "most", "less", "least"):
+            if rng.random() < 0.6:
+                more = Token("more" if token.tag == "JJR" else "most", wrong=True)
+                return [*tokens[:i], more, token.doubt(), *tokens[i + 1 :]]
+            base = lexicon.inflect(token.text, token.tag, "JJ")
+            if base:
+                return [*tokens[:i], token.put(base, "JJ"), *tokens[i + 1 :]]
+        if token.tag == "JJ" and token.text.lower() not in ("other", "such", "own", "same"):
+            form = lexicon.inflect(token.text, "JJ", rng.choice(("JJR", "JJS")))
+            if form and i and tokens[i - 1].tag in ("DT", "RB"):
+                return [*tokens[:i], Token("more", wrong=True), token.put(form, "JJR"), *tokens[i + 1 :]]
+    return None
+
+
+def adverb(tokens: list[Token], rng: random.Random, lexicon: Lexicon) -> list[Token] | None:
+    """An adjective for an adverb or the other way round: *sings beautiful*, *a quickly dog*."""
+    options = []
+    for i, token in enumerate(tokens):
+        lower = token.text.lower()
+        if token.tag == "RB" and lower.endswith("ly") and "JJ" in lexicon.tags.get(lower[:-2], {}):
+            options.append((i, lower[:-2], "JJ"))
+        elif token.tag == "JJ" and "RB" in lexicon.tags.get(lower + "ly", {}):
+            options.append((i, lower + "ly", "RB"))
+    return _one(tokens, rng, options)
+
+
+OPERATIONS = {
+    "agreement": agreement,
+    "number": number,
+    "verb_form": verb_form,
+    "tense": tense,
+    "determiner": determiner,
+    "pronoun": pronoun,
+    "confusion": confusion,
+    "degree": degree,
+    "adverb": adverb,
+}

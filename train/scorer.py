@@ -1,0 +1,152 @@
+"""The recipe `rome train scorer`: pairs (TextAttack), features (RoMe itself), net (torch), weights and model card."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rome.combiner import Combiner
+from rome.exceptions import InputError
+from rome.features.values import FEATURES
+from rome.table import FeatureTable
+from rome.train.scorer_config import OBJECTIVES, ScorerConfig
+from rome.train.scorer_pairs import Pair, base_pairs, read_pairs, write_pairs
+
+__all__ = ["add_arguments", "measure_pairs", "run", "train"]
+
+BASES = {"identity": 1200, "system": 1000, "reference": 400, "paraphrase": 400}
+"""How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
+MODEL_FILE = "scorer.safetensors"
+Measure = Callable[[list[str], list[str]], FeatureTable]
+DATA = [
+    "Wikipedia sentences (WikiSplit)",
+    "WMT22 and WMT23 references and system outputs",
+    "MSRP train",
+    "TextAttack perturbations of them",
+]
+LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the recipe's options to a parser."""
+    parser.add_argument("--out", type=Path, required=True, help="folder for scorer.safetensors and card.json")
+    parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and features made on the way")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pairs", type=Path, help="pairs made before (JSON lines); without it TextAttack makes them")
+    parser.add_argument("--features", type=Path, help="feature table of those pairs, made before (Parquet)")
+    parser.add_argument("--objective", choices=OBJECTIVES, default="graded", help="binary is RoMe's original objective")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
+    parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 3,000)")
+    parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry the recipe out; 0 when done. Raises InputError for settings or files that do not fit."""
+    started = time.perf_counter()
+    if arguments.features and not arguments.pairs:
+        raise InputError("--features needs --pairs: name the pairs that the features were measured on")
+    config = ScorerConfig(seed=arguments.seed, objective=arguments.objective).with_settings(arguments.set)
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    pairs = read_pairs(arguments.pairs) if arguments.pairs else make(arguments)
+    table = (
+        FeatureTable.load(arguments.features) if arguments.features else measure_pairs(pairs, rome_features(arguments.work), arguments.work)
+    )
+    combiner, figures = train(pairs, table, config)
+    write(arguments, config, combiner, figures, time.perf_counter() - started)
+    return 0
+
+
+def make(arguments: argparse.Namespace) -> list[Pair]:
+    """Make the pairs with TextAttack, in a process of its own, and keep them in the work folder."""
+    from rome.train.perturb import Perturber, trunk_vocabulary
+    from rome.train.scorer_chains import make_pairs
+
+    bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
+    with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
+        write_pairs(arguments.work / "pairs.jsonl", make_pairs(bases, perturber, arguments.seed))
+    return read_pairs(arguments.work / "pairs.jsonl")
+
+
+def rome_features(work: Path) -> Measure:
+    """The measurement of a RoMe with the embedded models: (references, hypotheses) to a FeatureTable.
+
+    Its analyses are stored in the work folder, so that measuring again after a change of a feature skips the models.
+    """
+    from rome.metric import RoMe
+
+    metric = RoMe(store=work / "analyses.sqlite")
+    return lambda references, hypotheses: metric.features(references=references, hypotheses=hypotheses)
+
+
+def measure_pairs(pairs: Sequence[Pair], measure: Measure, work: Path, chunk: int = 1000) -> FeatureTable:
+    """Measure all pairs, row i for pair i, and keep the table in the work folder as features.parquet.
+
+    The pairs are given in chunks, and progress goes to standard error, because the analysis takes minutes.
+    """
+    tables = []
+    for start in range(0, len(pairs), chunk):
+        part = pairs[start : start + chunk]
+        table = measure([pair.reference for pair in part], [pair.hypothesis for pair in part])
+        tables.append(FeatureTable(table.segment + start, *_rest(table)))
+        sys.stderr.write(f"features of {start + len(part)} of {len(pairs)} pairs\n")
+    whole = FeatureTable.concat(tables)
+    whole.save(work / "features.parquet")
+    return whole
+
+
+def _rest(table: FeatureTable) -> tuple[Any, ...]:
+    return table.reference, table.values, table.raw, table.units, table.signature, table.flags, table.flag_names
+
+
+def train(pairs: Sequence[Pair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
+    """Fit the net on the pairs that are not held out and measure it on those that are; seconds from a ready table.
+
+    Raises InputError when the table does not have one row for each pair, in their order.
+    """
+    import numpy as np
+
+    from rome.train.scorer_figures import scale_figures
+    from rome.train.scorer_net import fit, held_out_mask
+
+    if len(table) != len(pairs) or not np.array_equal(table.segment, np.arange(len(pairs))):
+        raise InputError(
+            f"the feature table has {len(table)} rows for {len(pairs)} pairs: measure exactly these pairs, in order"
+        )
+    out = held_out_mask(pairs, config.held_out)
+    if out.all() or not out.any():
+        raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")
+    learned = [pair for pair, kept in zip(pairs, ~out, strict=True) if kept]
+    judged = [pair for pair, kept in zip(pairs, out, strict=True) if kept]
+    combiner = fit(table.values[~out], learned, config, table.signature)
+    return combiner, scale_figures(combiner.score(table.values[out]), judged, config)
+
+
+def write(
+    arguments: argparse.Namespace, config: ScorerConfig, combiner: Combiner, figures: dict[str, float], seconds: float
+) -> None:
+    """Write scorer.safetensors and card.json into the output folder."""
+    from rome.train.card import write_card
+
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    combiner.save(arguments.out / MODEL_FILE)
+    options = "".join(f" --set {setting}" for setting in arguments.set)
+    means = ", ".join(f"{name} {value:.2f}" for name, value in zip(FEATURES, combiner.baseline, strict=True))
+    figures = figures | {"baseline_score": round(combiner.baseline_score, 4)}
+    write_card(
+        arguments.out,
+        name="scorer",
+        task="combine four features into one score: two layers, monotone by construction",
+        data=DATA,
+        licence=LICENCE,
+        recipe=f"rome train scorer --out {arguments.out.name} --seed {config.seed} --objective {config.objective}{options}",
+        seed=config.seed,
+        steps=config.steps,
+        seconds=round(seconds, 1),
+        figures=figures,
+        notes=f"figures: on held-out pairs; baseline features: {means}; {combiner.feature_signature or 'unknown features'}",
+    )
+    sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))

@@ -1,0 +1,105 @@
+"""The net in torch and its fitting: graded targets, ranking within groups, monotone by construction, same seed, same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+
+from rome.combiner import Combiner
+from rome.features.values import FEATURES
+from rome.train.scorer_config import ScorerConfig
+from rome.train.scorer_pairs import Pair
+
+__all__ = ["MonotoneNet", "fit", "held_out_mask", "ranked_pairs"]
+
+Matrix = NDArray[np.float64]
+
+
+class MonotoneNet(nn.Module):
+    """Two layers; every weight is the softplus of a free parameter, so the logit rises with every input.
+
+    Takes (n, 4) float64 features and gives (n,) logits. `to_combiner` gives the same function in NumPy.
+    """
+
+    def __init__(self, hidden: int, floor: float, generator: torch.Generator) -> None:
+        super().__init__()
+        width = len(FEATURES)
+        self.floor = floor
+        self.hidden_raw = nn.Parameter(torch.randn(hidden, width, generator=generator, dtype=torch.float64) * 0.5)
+        self.hidden_bias = nn.Parameter(-torch.linspace(0.0, 3.0, hidden, dtype=torch.float64))
+        self.output_raw = nn.Parameter(torch.zeros(hidden, dtype=torch.float64) - 0.5)
+        self.output_bias = nn.Parameter(torch.zeros((), dtype=torch.float64))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Logits (n,) of features (n, 4)."""
+        unit = torch.tanh(values @ self.hidden_weight.T + self.hidden_bias)
+        return unit @ softplus(self.output_raw) + self.output_bias
+
+    @property
+    def hidden_weight(self) -> Tensor:
+        """The (h, 4) weights of the first layer, at least ``floor``."""
+        return self.floor + softplus(self.hidden_raw)
+
+    def to_combiner(self, baseline: Matrix, feature_signature: str) -> Combiner:
+        """The same net for use, in NumPy, with the baseline of its contributions."""
+        with torch.no_grad():
+            hidden, output = self.hidden_weight.numpy(), softplus(self.output_raw).numpy()
+            hidden_bias, output_bias = self.hidden_bias.numpy().copy(), self.output_bias.numpy().copy()
+        return Combiner(hidden, hidden_bias, output, output_bias, baseline, feature_signature)
+
+
+def held_out_mask(pairs: Sequence[Pair], share: float) -> NDArray[np.bool_]:
+    """Which pairs are kept out of training: about ``share`` of the groups, by a hash of their names, whole groups only."""
+    drawn = {group: hashlib.sha256(group.encode()).digest()[0] / 256.0 < share for group in {pair.group for pair in pairs}}
+    return np.array([drawn[pair.group] for pair in pairs], dtype=bool)
+
+
+def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[np.int64]:
+    """Row pairs (better, worse) of one group whose targets differ by more than ``gap``: (m, 2) int64, m may be 0."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for row, group in enumerate(groups):
+        members[group].append(row)
+    found = [(a, b) for rows in members.values() for a in rows for b in rows if targets[a] - targets[b] > gap]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def fit(values: Matrix, pairs: Sequence[Pair], config: ScorerConfig, feature_signature: str) -> Combiner:
+    """Train the net on (n, 4) features of n pairs, whose mean is the baseline; same seed, same bytes."""
+    targets = np.array([config.target(pair) for pair in pairs])
+    weights = torch.from_numpy(np.array([config.weight(pair) for pair in pairs]))
+    better, worse = torch.from_numpy(ranked_pairs([pair.group for pair in pairs], targets, config.ranking_gap)).T
+    inputs, wanted = torch.from_numpy(np.ascontiguousarray(values)), torch.from_numpy(targets)
+    ranking_weight = config.ranking_weight if config.objective == "graded" and len(better) else 0.0
+    with _one_thread():
+        net = MonotoneNet(config.hidden, config.weight_floor, torch.Generator().manual_seed(config.seed))
+        optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.decay)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
+        for _ in range(config.steps):
+            logits = net(inputs)
+            loss = config.graded_weight * binary_cross_entropy_with_logits(logits, wanted, weights)
+            if ranking_weight:
+                loss = loss + ranking_weight * softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+    return net.to_combiner(values.mean(axis=0), feature_signature)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums in one order: one torch thread, restored afterwards."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

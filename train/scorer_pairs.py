@@ -1,0 +1,136 @@
+"""The scorer's training pairs: what one is, its JSON line, and the clean base pairs drawn from the development texts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from rome.data.sources import data_file, read_jsonl
+from rome.exceptions import InputError, StoreError
+
+__all__ = ["Pair", "base_pairs", "read_pairs", "write_pairs"]
+
+LEVELS = ("clean", "light", "medium", "heavy", "severe")
+MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One training pair and what was done to it.
+
+    base : how the clean pair came about: identity, system (reference and a real output), reference (two human references),
+        paraphrase.
+    operation : ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
+    level : one of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
+    strength : number of changed words, in all.
+    severity : severity-weighted sum of what was done, minor about 1, major about 5.
+    group : pairs with the same group share base and reference, so their scores can be ranked.
+    """
+
+    id: str
+    group: str
+    reference: str
+    hypothesis: str
+    source: str
+    base: str
+    operation: str
+    level: str
+    strength: int
+    severity: float
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
+    """Write one JSON line a pair; return how many. Raises StoreError when the file cannot be written."""
+    count = 0
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            for pair in pairs:
+                out.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
+                count += 1
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror}): choose another --out folder") from error
+    return count
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read what `write_pairs` wrote. Raises InputError, with the line, for a missing file or a line that is no pair."""
+    if not path.is_file():
+        raise InputError(f"the pairs file {path} is missing: leave --pairs out to make one")
+    names = [field.name for field in fields(Pair)]
+    pairs = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                found = json.loads(line)
+                pairs.append(Pair(**{name: found[name] for name in names}))
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    f"{path} line {number} is no training pair ({error}): it needs the fields {', '.join(names)}"
+                ) from error
+    return pairs
+
+
+def base_pairs(counts: dict[str, int], seed: int) -> list[Pair]:
+    """Draw clean pairs: ``counts`` says how many of each base (identity, system, reference, paraphrase).
+
+    Sources: Wikipedia sentences, WMT22 and WMT23 references and real outputs, the paraphrases of MSRP's training part.
+    Raises InputError when the development data is absent.
+    """
+    makers = {"identity": _identity, "system": _system, "reference": _second_reference, "paraphrase": _paraphrase}
+    pairs: list[Pair] = []
+    for base, count in counts.items():
+        chance = random.Random(f"{seed}|{base}")
+        candidates = sorted({(a, b, source) for a, b, source in makers[base](chance) if _usable(a) and _usable(b)})
+        chance.shuffle(candidates)
+        for number, (reference, hypothesis, source) in enumerate(candidates[:count]):
+            name = f"{base}-{number:05d}"
+            pairs.append(Pair(f"{name}-clean", name, reference, hypothesis, source, base, "none", "clean", 0, 0.0))
+    return pairs
+
+
+def _usable(text: str) -> bool:
+    return (
+        MINIMUM_WORDS <= len(text.split()) <= MAXIMUM_WORDS
+        and "\n" not in text
+        and sum(map(str.isascii, text)) > 0.9 * len(text)
+    )
+
+
+Candidates = Iterable[tuple[str, str, str]]
+
+
+def _identity(_: random.Random) -> Candidates:
+    for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz")):
+        yield row["text"].strip(), row["text"].strip(), "wikipedia_sentences"
+    for row in _wmt():
+        yield row["reference"][0].strip(), row["reference"][0].strip(), "wmt"
+
+
+def _system(chance: random.Random) -> Candidates:
+    for row in _wmt():
+        reference = chance.choice(row["reference"]).strip()
+        output = row["outputs"][chance.choice(sorted(row["outputs"]))].strip()
+        if output != reference:
+            yield reference, output, "wmt"
+
+
+def _second_reference(_: random.Random) -> Candidates:
+    for row in _wmt():
+        texts = [text.strip() for text in row["reference"]]
+        if len(texts) > 1 and texts[0] != texts[1]:
+            yield texts[0], texts[1], "wmt"
+
+
+def _paraphrase(_: random.Random) -> Candidates:
+    for row in read_jsonl(data_file("pairs/msrp_train.jsonl.gz")):
+        if row["paraphrase"] == 1:
+            yield row["a"].strip(), row["b"].strip(), "msrp_train"
+
+
+def _wmt() -> Iterable[dict[str, Any]]:
+    for name in ("wmt22", "wmt23"):
+        yield from read_jsonl(data_file(f"text/{name}_to_en_outputs.jsonl.gz"))

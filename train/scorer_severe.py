@@ -1,0 +1,106 @@
+"""Severe cases that TextAttack does not make: empty, unrelated, repeated, shuffled, truncated, doubled, and wrong facts."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+__all__ = ["SEVERE", "damage"]
+
+NUMBER = re.compile(r"\d+")
+AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|had|have|should|must|may|does|did|do)\b")
+NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
+NAMES = (
+    "Alder",
+    "Brennan",
+    "Castile",
+    "Dunmore",
+    "Elbrus",
+    "Farley",
+    "Granada",
+    "Holt",
+    "Ingram",
+    "Jutland",
+    "Kessler",
+    "Lorimer",
+)
+
+
+def damage(operation: str, text: str, other: str, chance: random.Random) -> str | None:
+    """The text after one operation of SEVERE, ``other`` being an unrelated sentence; None when it does not apply."""
+    changed = SEVERE[operation](text, other, chance)
+    return None if changed == text else changed
+
+
+def _repeated_words(text: str, other: str, chance: random.Random) -> str | None:
+    """Two to four of its words, each several times: the "Elon elon elon ... tesla tesla" of RoMe's table 2."""
+    words = [word.strip(".,;:!?\"'()") for word in text.split()]
+    words = [word for word in words if word]
+    kept = sorted(chance.sample(range(len(words)), min(chance.randint(2, 4), len(words))))
+    return " ".join(" ".join([words[place]] * chance.randint(1, 5)) for place in kept).capitalize() + "."
+
+
+def _repeated_phrase(text: str, other: str, chance: random.Random) -> str | None:
+    """A phrase said two to four times, then a piece of something else: the second erroneous case of RoMe's table 3."""
+    words, tail = text.split(), other.split()
+    size = min(chance.randint(3, 6), len(words))
+    start = chance.randint(0, len(words) - size)
+    return " ".join(words[start : start + size] * chance.randint(2, 4) + tail[-chance.randint(1, 4) :])
+
+
+def _mixed(text: str, other: str, chance: random.Random) -> str | None:
+    """The first third of the text, then another sentence's end: fluent, mostly untrue."""
+    words, tail = text.split(), other.split()
+    return " ".join(words[: max(2, len(words) // 3)] + tail[len(tail) // 3 :])
+
+
+def _shuffled(text: str, other: str, chance: random.Random) -> str | None:
+    words = text.split()
+    chance.shuffle(words)
+    return " ".join(words)
+
+
+def _truncated(text: str, other: str, chance: random.Random) -> str | None:
+    words = text.split()
+    return " ".join(words[: max(1, int(len(words) * chance.uniform(0.3, 0.6)))])
+
+
+def _negation(text: str, other: str, chance: random.Random) -> str | None:
+    if " not " in text:
+        return text.replace(" not ", " ", 1)
+    found = AUXILIARY.search(text)
+    return f"{text[: found.end()]} not{text[found.end() :]}" if found else None
+
+
+def _number(text: str, other: str, chance: random.Random) -> str | None:
+    found = list(NUMBER.finditer(text))
+    if not found:
+        return None
+    place = chance.choice(found)
+    value = int(place.group()) if len(place.group()) < 9 else 7
+    return f"{text[: place.start()]}{value + chance.choice([-2, 3, 10, 111]) if value > 2 else value + 5}{text[place.end() :]}"
+
+
+def _name(text: str, other: str, chance: random.Random) -> str | None:
+    found = list(NAME.finditer(text))
+    if not found:
+        return None
+    place = chance.choice(found)
+    return f"{text[: place.start()]}{chance.choice(NAMES)}{text[place.end() :]}"
+
+
+SEVERE: dict[str, Callable[[str, str, random.Random], str | None]] = {
+    "empty": lambda text, other, chance: "",
+    "unrelated": lambda text, other, chance: other,
+    "repeated_words": _repeated_words,
+    "repeated_phrase": _repeated_phrase,
+    "mixed": _mixed,
+    "shuffled": _shuffled,
+    "truncated": _truncated,
+    "doubled": lambda text, other, chance: f"{text} {text}",
+    "negation": _negation,
+    "number": _number,
+    "name": _name,
+}
+"""Each maps (text, unrelated sentence, chance) to a new text, or None when it finds nothing to change."""
