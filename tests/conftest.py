@@ -1,0 +1,83 @@
+"""What every test may use, and the guard against testing the checkout instead of the install."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+if find_spec("features") is not None:
+    pytest.exit("the checkout shadows the installed rome: run `pytest` (or `python -P -m pytest`), not `python -m pytest`", 4)
+
+os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+
+
+def _evidence() -> tuple[Any, ...]:
+    """What the four features could say of "Five cats sleep." and "Four cats sleep soundly."."""
+    from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+    from rome.features.grammar import GrammarEvidence, SentenceAcceptability
+    from rome.features.semantic import AlignedPair, SemanticEvidence
+    from rome.features.syntax import SyntaxEvidence, Tree
+
+    reference, hypothesis = ("Five", "cats", "sleep"), ("Four", "cats", "sleep", "soundly")
+    pairs = (AlignedPair(0, 0, 0.8, 0.2), AlignedPair(1, 1, 0.95, 0.05), AlignedPair(2, 2, 0.9, 0.1))
+    masses, flow = (np.full(3, 1 / 3), np.full(4, 0.25)), np.full((3, 4), 1 / 12)
+    semantic = SemanticEvidence(reference, hypothesis, *masses, pairs, np.ones((3, 4)), flow)
+    tree_r = Tree(("<root>", "five", "cat", "sleep"), (-1, 2, 3, 0), ("", "nummod", "nsubj", "root"), (-1, 0, 1, 2))
+    labels, relations = ("<root>", "four", "cat", "sleep", "soundly"), ("", "nummod", "nsubj", "root", "advmod")
+    tree_h = Tree(labels, (-1, 2, 3, 0, 3), relations, (-1, 0, 1, 2, 3))
+    same = np.array([[a == b for b in tree_r.labels] for a in tree_h.labels])
+    errors = (
+        ErrorSpan("missing", "adverb", "minor", 1.25, 0.5, None, TextSpan("soundly", 16, 23)),
+        ErrorSpan("replacement", "number", "major", 4.5, 0.9, TextSpan("Five", 0, 4), TextSpan("Four", 0, 4)),
+    )
+    sentences = (SentenceAcceptability("Four cats sleep soundly.", 0, 24, 0.875),)
+    return semantic, SyntaxEvidence(tree_r, tree_h, same, 2.0, 6.0), GrammarEvidence(sentences), ErrorsEvidence(errors, 5.75)
+
+
+@pytest.fixture(scope="session")
+def make_segment() -> Callable[..., Any]:
+    """Build a SegmentScore with hand-made evidence; the contributions add up to the score."""
+    from rome.features.values import Component
+    from rome.results import Components, Contributions, SegmentScore
+
+    def make(
+        segment: int = 0,
+        *,
+        score: float = 0.5,
+        reference: str = "Five cats sleep.",
+        hypothesis: str = "Four cats sleep soundly.",
+        flags: tuple[str, ...] = (),
+    ) -> SegmentScore:
+        values, units = (0.9, 2 / 3, 0.875, 0.77), ("transport cost", "tree edits", "log probability", "weighted errors")
+        names = ("semantic", "syntax", "grammar", "errors")
+        parts = [Component(*row) for row in zip(names, values, (0.1, 2.0, -0.1335, 5.75), units, _evidence(), strict=True)]
+        shares = Contributions(0.125, -0.25, 0.0625, score - 0.75 + 0.0625)
+        return SegmentScore(segment, reference, hypothesis, 0, score, Components(*parts), shares, 0.75, flags, "rome:test")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def fake_metric(make_segment: Callable[..., Any]) -> Any:
+    """A metric without models, for the command line: every identical pair scores 1, every other one 0.5."""
+    from rome.inputs import check_pairs
+    from rome.results import CorpusScore
+    from rome.table import FeatureTable
+
+    class FakeMetric:
+        def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
+            rows = [(pair.segment, pair.references[0], pair.hypothesis) for pair in check_pairs(references, hypotheses)]
+            segments = [make_segment(n, score=1.0 if r == h else 0.5, reference=r, hypothesis=h) for n, r, h in rows]
+            return CorpusScore(tuple(segments), "rome:test")
+
+        def features(self, *, references: Any, hypotheses: Any) -> FeatureTable:
+            count = len(check_pairs(references, hypotheses))
+            values = np.linspace(0.0, 1.0, 4 * count).reshape(count, 4)
+            return FeatureTable(np.arange(count), np.zeros(count, np.int32), values, values)
+
+    return FakeMetric()

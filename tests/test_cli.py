@@ -1,0 +1,267 @@
+"""The command line: what it writes where, its exit codes, and one line for every mistake of a user."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import types
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rome.cli import COMMANDS, main
+from rome.cli.pairs import example_pairs
+from rome.combiner import Combiner
+from rome.table import FeatureTable
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def rome(fake_metric: Any, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command with a metric without models; exit code, standard output, standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(list(words), metric=lambda _: fake_metric)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> str:
+    """A TSV file of two pairs, the first identical."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("id\treference\thypothesis\nx\tA cat.\tA cat.\ny\tA cat.\tA dog.\n")
+    return str(path)
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> str:
+    """A small net on disk."""
+    path = tmp_path / "net.safetensors"
+    Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(-1.0), np.full(4, 0.5)).save(path)
+    return str(path)
+
+
+def test_table_is_the_default(rome: Run, pairs: str) -> None:
+    """`rome score` prints the table to standard output and nothing to standard error."""
+    code, out, err = rome("score", pairs)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split()[:3] == ["segment", "score", "semantic"]
+    assert "2 segments, score 0.7500" in out
+
+
+def test_tsv_has_one_line_a_segment(rome: Run, pairs: str) -> None:
+    """Header and rows have the same columns; ids come from the input."""
+    _, out, _ = rome("score", pairs, "--format", "tsv")
+    header, *rows = [line.split("\t") for line in out.splitlines()]
+    assert header[:4] == ["segment", "id", "score", "semantic"]
+    assert [row[:3] for row in rows] == [["0", "x", "1.000000"], ["1", "y", "0.500000"]]
+    assert {len(row) for row in rows} == {len(header)}
+
+
+def test_json_and_json_lines_hold_the_same_segments(rome: Run, pairs: str) -> None:
+    """Evidence only when asked for."""
+    whole = json.loads(rome("score", pairs, "--format", "json")[1])
+    lines = [json.loads(line) for line in rome("score", pairs, "--format", "jsonl")[1].splitlines()]
+    assert whole["segments"] == lines
+    assert (whole["score"], lines[0]["id"], "evidence" in lines[0]) == (0.75, "x", False)
+    assert "evidence" in json.loads(rome("score", pairs, "--format", "json", "--evidence")[1])["segments"][0]
+
+
+def test_parallel_files_and_standard_input(rome: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several files of references and hypotheses from standard input."""
+    (tmp_path / "a").write_text("A cat.\nA dog.\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A cat.\nA bird.\n")))
+    _, out, _ = rome("score", "--references", str(tmp_path / "a"), str(tmp_path / "a"), "--hypotheses", "-", "--format", "tsv")
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["score", "1.000000", "0.500000"]
+
+
+def test_output_goes_to_a_file(rome: Run, pairs: str, tmp_path: Path) -> None:
+    """With --output nothing is printed and the file holds what would have been."""
+    expected = rome("score", pairs)[1]
+    assert rome("score", pairs, "--output", str(tmp_path / "out.txt")) == (0, "", "")
+    assert (tmp_path / "out.txt").read_text() == expected
+
+
+def test_examples_show_many_kinds_of_mistakes(rome: Run) -> None:
+    """About twenty pairs, each with its own note, which the table shows."""
+    texts = example_pairs()
+    assert texts.notes is not None and len(set(texts.notes)) == len(texts.notes) >= 20
+    out = rome("score", "--examples")[1]
+    assert all(note in out for note in texts.notes)
+
+
+def test_explain_one_pair(rome: Run) -> None:
+    """From two texts, from an example, as text and as JSON."""
+    assert "contributions" in rome("explain", "--reference", "A cat.", "--hypothesis", "A dog.")[1]
+    row = json.loads(rome("explain", "--example", "0", "--format", "json")[1])
+    assert row["hypothesis"] == example_pairs().hypotheses[0]
+    assert row["evidence"]["errors"]["count"] == 5.75
+
+
+def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) -> None:
+    """What `rome features` stored `rome rescore` combines, in every format, with contributions that add up."""
+    table = str(tmp_path / "f.parquet")
+    assert rome("features", pairs, "--output", table) == (0, "", "")
+    expected = Combiner.load(net).score(FeatureTable.load(table))
+    rows = [json.loads(line) for line in rome("rescore", table, "--net", net, "--format", "jsonl")[1].splitlines()]
+    assert [row["score"] for row in rows] == list(expected)
+    total = rows[1]["baseline"] + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
+    assert total == pytest.approx(rows[1]["score"])
+    assert json.loads(rome("rescore", table, "--net", net, "--format", "json")[1])["segments"] == rows
+    assert len(rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()) == 3
+    assert rome("rescore", table, "--net", net)[1].splitlines()[-1].split()[:2] == ["mean", f"{expected.mean():.3f}"]
+
+
+BAD = [
+    (["score"], "name the texts in one way"),
+    (["score", "--examples", "x.tsv"], "name the texts in one way"),
+    (["score", "--references", "a"], "--references and --hypotheses belong together"),
+    (["score", "none.tsv"], "none.tsv does not exist"),
+    (["score", "."], ". is a directory"),
+    (["score", "--examples", "--output", "none/out"], "none/out cannot be written"),
+    (["score", "--examples", "--output", "."], ". is a directory"),
+    (["score", "--examples", "--threads", "0"], "'0' is not a whole number of at least 1"),
+    (["score", "--examples", "--format", "xml"], "invalid choice: 'xml'"),
+    (["features", "--examples"], "--output"),
+    (["explain", "--reference", "a"], "name one pair"),
+    (["explain", "--example", "99"], "there is no example 99: choose 0 to"),
+    (["explain", "--reference", "", "--hypothesis", "a"], "references[0][0] is empty"),
+    (["rescore", "none.parquet"], "none.parquet is missing"),
+    (["train", "cooking"], "invalid choice: 'cooking'"),
+    (["dance"], "invalid choice: 'dance'"),
+    ([], "COMMAND"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD)
+def test_mistakes_of_users_end_with_one_line(
+    rome: Run, net: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    """Exit code 2, nothing on standard output, one line on standard error, no traceback."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = rome(*words, *(["--net", net] if words[:1] == ["rescore"] else []))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("rome") and message in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: references[1][0] is empty"),
+        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: hypotheses[0] has a lone surrogate"),
+        ("reference\thypothesis\n", "pairs holds no segment"),
+    ],
+)
+def test_faulty_texts_are_placed(rome: Run, tmp_path: Path, content: str, message: str) -> None:
+    """A text that cannot be scored is reported with its file and line."""
+    (tmp_path / "pairs").write_text(content)
+    code, _, err = rome("score", str(tmp_path / "pairs"))
+    assert code == 2 and message in err and err.count("\n") == 1
+
+
+def test_missing_packages_give_the_install_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without torch the command says which extra to install; a missing module of our own is a bug and shows as one."""
+
+    def lacks(name: str) -> Callable[[Namespace], Any]:
+        def make(_: Namespace) -> Any:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        return make
+
+    assert main(["score", "--examples"], metric=lacks("torch.nn")) == 2
+    assert "pip install 'rome-metric[models]'" in capsys.readouterr().err
+    with pytest.raises(ModuleNotFoundError):
+        main(["score", "--examples"], metric=lacks("rome.nonsense"))
+
+
+def test_interruption_is_quiet(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Ctrl-C ends with 130, no traceback, and no half-written output."""
+
+    def interrupted(_: Namespace) -> Any:
+        raise KeyboardInterrupt
+
+    assert main(["score", "--examples", "--output", str(tmp_path / "out")], metric=interrupted) == 130
+    assert capsys.readouterr().err == "rome: interrupted\n"
+    assert os.listdir(tmp_path) == []
+
+
+QUIET = """
+import sys, types
+from rome.cli import main
+from rome.results import CorpusScore
+
+metric = types.SimpleNamespace(score=lambda references, hypotheses: CorpusScore(()))
+sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: metric))
+"""
+
+
+def test_broken_pipe_is_quiet() -> None:
+    """When the reader of the output goes away, nothing is said about it."""
+    process = subprocess.Popen([sys.executable, "-P", "-c", QUIET], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+    process.stderr.close()
+
+
+def test_version_and_help(rome: Run) -> None:
+    """Both go to standard output with exit code 0; help lists every command."""
+    assert rome("--version")[1].startswith("rome 0.")
+    code, out, _ = rome("--help")
+    assert code == 0 and all(name in out for name in COMMANDS)
+
+
+def test_training_recipes_get_their_own_options(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rome train NAME` loads that recipe alone and hands it its options; its help is its own."""
+
+    def add_arguments(parser: ArgumentParser) -> None:
+        parser.add_argument("--steps", type=int)
+
+    recipe = types.SimpleNamespace(__doc__="Train it.", add_arguments=add_arguments, run=lambda options: options.steps)
+    monkeypatch.setitem(sys.modules, "rome.train.idf", recipe)
+    assert rome("train", "idf", "--steps", "3")[0] == 3
+    assert "--steps" in rome("train", "idf", "--help")[1]
+    assert rome("train", "idf", "--nonsense")[0] == 2
+
+
+def test_selfcheck_exit_code(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """0 when every answer is the known one, 1 when one is not."""
+    (tmp_path / "models" / "en").mkdir(parents=True)
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    (examples / "pairs.jsonl").write_text('{"reference": "A cat.", "hypothesis": "A dog."}\n')
+    monkeypatch.setattr("rome.cli.pairs.files", lambda _: tmp_path)
+    monkeypatch.setattr("rome.cli.selfcheck.files", lambda _: tmp_path)
+    monkeypatch.setattr("rome.known_answers.files", lambda _: tmp_path)
+    assert rome("selfcheck")[0] == 2
+    assert rome("selfcheck", "--record")[0] == 0
+    assert rome("selfcheck") == (0, "self-check of 2 items passed\n", "")
+    (tmp_path / "models" / "en" / "new.bin").write_bytes(b"x")
+    code, out, _ = rome("selfcheck")
+    assert code == 1 and out.startswith("failed  file new.bin: expected no such file")
+
+
+def test_models_prints_the_cards(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Size, licence, data and figures of every card; the whole cards as JSON."""
+    folder = tmp_path / "models" / "en" / "parser"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr("rome.cards.files", lambda _: tmp_path)
+    assert "no model card" in rome("models")[2]
+    card = {"name": "parser", "task": "heads", "data": ["EWT"], "licence": "CC", "size_bytes": 1_500_000}
+    card["figures"] = {"dev": {"LAS": 83.21}}
+    (folder / "card.json").write_text(json.dumps(card))
+    out = rome("models")[1]
+    assert ["parser", "1.5", "CC", "EWT", "heads"] in [line.split() for line in out.splitlines()]
+    assert ["parser", "dev", "LAS", "83.21"] in [line.split() for line in out.splitlines()]
+    assert json.loads(rome("models", "--format", "json")[1]) == [card]

@@ -1,0 +1,151 @@
+"""The net and its contributions: monotone, in range, independent of neighbours, exactly additive."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rome.combiner import Combiner, signature_differences
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.shapley import shapley_values
+from rome.table import FeatureTable
+
+ROW = arrays(np.float64, 4, elements=st.floats(0.0, 1.0))
+
+
+def _make(seed: int = 0, hidden: int = 5, signature: str = "") -> Combiner:
+    chance = np.random.default_rng(seed)
+    shape = chance.random((hidden, 4)) * 3, chance.normal(size=hidden), chance.random(hidden) * 2
+    return Combiner(*shape, np.asarray(chance.normal()), chance.random(4), signature)
+
+
+def _table(values: list | np.ndarray, segment: list, reference: list, signature: str = "") -> FeatureTable:
+    return FeatureTable(segment, reference, np.asarray(values, float), np.zeros((len(segment), 4)), signature=signature)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 99), row=ROW, other=ROW)
+def test_a_better_feature_never_lowers_the_score(seed: int, row: np.ndarray, other: np.ndarray) -> None:
+    """The score rises, or stays, with every feature, for any non-negative net; and lies in [0, 1]."""
+    low, high = _make(seed).score(np.stack([np.minimum(row, other), np.maximum(row, other)]))
+    assert 0.0 <= low <= high <= 1.0
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 99), rows=arrays(np.float64, (3, 4), elements=st.floats(0.0, 1.0)))
+def test_contributions_add_up_to_score_minus_baseline(seed: int, rows: np.ndarray) -> None:
+    """Efficiency: the four contributions of a row sum to its score minus the baseline's."""
+    net = _make(seed)
+    assert np.allclose(net.contributions(rows).sum(axis=1), net.score(rows) - net.baseline_score, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 99), row=ROW)
+def test_contributions_equal_the_average_over_all_orders(seed: int, row: np.ndarray) -> None:
+    """Oracle: Shapley's definition, the mean gain of a feature over the 24 orders in which features may arrive."""
+    net, gains = _make(seed), np.zeros(4)
+    for order in permutations(range(4)):
+        state = net.baseline.copy()
+        for feature in order:
+            before = net.score_rows(state[None])[0]
+            state[feature] = row[feature]
+            gains[feature] += (net.score_rows(state[None])[0] - before) / 24
+    assert np.allclose(net.contributions(row[None])[0], gains, rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(row=ROW, weights=arrays(np.float64, 4, elements=st.floats(0.0, 2.0)))
+def test_a_feature_that_does_not_matter_gets_nothing(row: np.ndarray, weights: np.ndarray) -> None:
+    """Dummy: a feature at its baseline, or one that the function ignores, contributes 0; a linear one its own difference."""
+    weights[3], row[2] = 0.0, 0.25
+    got = shapley_values(lambda rows: rows @ weights, row[None], np.full(4, 0.25))[0]
+    assert np.allclose(got, weights * (row - 0.25), rtol=0, atol=1e-12)
+    assert got[3] == got[2] == 0.0
+
+
+@settings(deadline=None)
+@given(value=st.floats(0.0, 1.0), seed=st.integers(0, 99))
+def test_equal_features_get_equal_shares(value: float, seed: int) -> None:
+    """Symmetry: features that enter the net in the same way with the same values get the same contribution."""
+    net = _make(seed)
+    same = Combiner(
+        np.repeat(net.hidden_weight[:, :1], 4, axis=1), net.hidden_bias, net.output_weight, net.output_bias, np.full(4, 0.3)
+    )
+    assert np.ptp(same.contributions(np.full((1, 4), value))) < 1e-12
+
+
+def test_a_score_does_not_depend_on_its_neighbours() -> None:
+    """A row alone, or among 20,000 others, has the same score to the last bit."""
+    net, rows = _make(hidden=16), np.random.default_rng(1).random((20_000, 4))
+    scores = net.score(rows)
+    assert all(net.score(rows[place : place + 1])[0] == scores[place] for place in range(0, 20_000, 997))
+
+
+def test_the_forward_pass_is_the_formula() -> None:
+    """Oracle: the matrix form of the docstring."""
+    net, rows = _make(3), np.random.default_rng(2).random((50, 4))
+    logits = np.tanh(rows @ net.hidden_weight.T + net.hidden_bias) @ net.output_weight + net.output_bias
+    assert np.allclose(net.score(rows), 1 / (1 + np.exp(-logits)), rtol=0, atol=1e-14)
+
+
+def test_each_segment_gets_its_best_reference() -> None:
+    """Several references: the highest score wins, the first of equals; rows may come in any order."""
+    net = _make()
+    low, high = np.full(4, 0.2), np.full(4, 0.9)
+    got = net.combine(_table([low, high, high, low, high, low], [0, 0, 0, 1, 3, 3], [0, 1, 2, 0, 0, 1]))
+    assert (got.segment.tolist(), got.reference.tolist(), got.row.tolist()) == ([0, 1, 3], [1, 0, 0], [1, 3, 4])
+    mixed = net.combine(_table([low, high, low], [5, 2, 2], [0, 0, 1]))
+    assert (mixed.segment.tolist(), mixed.reference.tolist(), mixed.row.tolist()) == ([2, 5], [0, 0], [1, 0])
+    assert mixed.mean == pytest.approx(float(net.score(np.stack([low, high])).mean()))
+
+
+def test_empty_input_gives_empty_output() -> None:
+    """No rows, no scores, no contributions, no segments, and no error."""
+    net, none = _make(), np.empty((0, 4))
+    assert net.score(none).shape == (0,) and net.contributions(none).shape == (0, 4)
+    assert len(net.combine(_table(none, [], []))) == 0 or pytest.fail("segments from nothing")
+
+
+def test_another_signature_is_refused_with_the_keys_that_differ() -> None:
+    """Features measured in another way are not combined, unless asked for; the message names what differs."""
+    net, mine = _make(signature="version:1|delta:0.5"), _table([[0.5] * 4], [0], [0], "version:1|delta:0.6")
+    with pytest.raises(SignatureMismatchError, match=r"delta: 0\.6 here, 0\.5 in the net\)"):
+        net.score(mine)
+    assert net.score(mine, allow_mismatch=True).shape == (1,)
+    assert signature_differences("a:1|b:2", "a:1") == ["b: 2 here, absent in the net"]
+
+
+def test_round_trip_on_disk_keeps_bytes_and_signature(tmp_path: Path) -> None:
+    """Saving and loading keeps the net; the same net is saved as the same bytes; another net has another signature."""
+    net = _make(signature="x:1")
+    for name in ("a", "b"):
+        net.save(tmp_path / name)
+    again = Combiner.load(tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (again.signature, again.feature_signature) == (net.signature, "x:1") and _make(1).signature != net.signature
+    assert np.array_equal(again.score(np.eye(4)), net.score(np.eye(4)))
+
+
+def test_bad_nets_and_bad_values_are_refused(tmp_path: Path) -> None:
+    """A missing file, a damaged one, negative weights, wrong shapes, values outside [0, 1]: each a clear error."""
+    with pytest.raises(ModelMissingError, match="rome train scorer"):
+        Combiner.load(tmp_path / "absent")
+    (tmp_path / "bad").write_bytes(b"no safetensors")
+    with pytest.raises(StoreError, match="damaged"):
+        Combiner.load(tmp_path / "bad")
+    net = _make()
+    with pytest.raises(InputError, match="not monotone"):
+        Combiner(-net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias, net.baseline)
+    for values, says in (
+        (np.ones((2, 3)), "shape"),
+        (np.full((1, 4), 1.5), r"\[0, 1\]"),
+        (np.full((1, 4), np.nan), r"\[0, 1\]"),
+    ):
+        with pytest.raises(InputError, match=says):
+            net.score(values)

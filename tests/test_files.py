@@ -1,0 +1,159 @@
+"""Files: every fault has its file, line and remedy, and an output is whole or not there."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rome.exceptions import InputError
+from rome.files import atomic_path, open_output, read_lines
+from rome.pair_files import read_pairs, read_parallel
+
+LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"))
+
+
+def write(folder: Path, name: str, content: bytes) -> str:
+    """A file with this content; its path."""
+    (folder / name).write_bytes(content)
+    return str(folder / name)
+
+
+@given(st.lists(LINE))
+def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    """Whatever separators Unicode knows stay inside a line; only line feeds end one."""
+    content = "".join(f"{line}\n" for line in lines).encode()
+    if content.startswith(b"\x1f\x8b") or lines[:1] and lines[0].startswith("\ufeff"):
+        return
+    assert read_lines(write(tmp_path_factory.mktemp("lines"), "a.txt", content)) == lines
+
+
+@pytest.mark.parametrize("content", [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"\xef\xbb\xbfa\nb\n", gzip.compress(b"a\nb\n")])
+def test_usual_ways_to_write_lines_are_one(tmp_path: Path, content: bytes) -> None:
+    """With or without a last line end, with Windows line ends, with a byte order mark, gzipped: the same two lines."""
+    assert read_lines(write(tmp_path, "a.txt", content)) == ["a", "b"]
+
+
+def test_empty_file_and_blank_lines(tmp_path: Path) -> None:
+    """An empty file has no lines; a blank line is an (empty) text."""
+    assert read_lines(write(tmp_path, "a.txt", b"")) == []
+    assert read_lines(write(tmp_path, "a.txt", b"\na\n\n")) == ["", "a", ""]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"fine\nna\xefve\n", "a.txt:2: byte 0xef at byte 3 of the line is not UTF-8"),
+        ("a\n".encode("utf-16"), "is UTF-16, not UTF-8"),
+        (gzip.compress(b"a\nb\n" * 100)[:-9], "is a damaged gzip file"),
+    ],
+)
+def test_unreadable_content_is_placed(tmp_path: Path, content: bytes, message: str) -> None:
+    """Invalid UTF-8 is reported with its line; other encodings and damage by name."""
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_lines(write(tmp_path, "a.txt", content))
+
+
+def test_wrong_names_are_explained(tmp_path: Path) -> None:
+    """A directory and a missing file are told apart."""
+    with pytest.raises(InputError, match="is a directory: name a file in it"):
+        read_lines(str(tmp_path))
+    with pytest.raises(InputError, match="does not exist: check the name"):
+        read_lines(str(tmp_path / "none.txt"))
+
+
+def test_standard_input_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` reads standard input, and its faults are placed too."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    assert read_lines("-") == ["a", "b"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\n\xff\n")))
+    with pytest.raises(InputError, match="standard input:2: byte 0xff"):
+        read_lines("-")
+
+
+def test_parallel_files_make_segments(tmp_path: Path) -> None:
+    """Two files of references give every segment two references, and a place that names line and files."""
+    paths = [write(tmp_path, name, content) for name, content in (("a", b"r1\nr2\n"), ("b", b"s1\ns2\n"), ("h", b"h1\n\n"))]
+    texts = read_parallel(paths[:2], paths[2])
+    assert (texts.references, texts.hypotheses) == ([["r1", "s1"], ["r2", "s2"]], ["h1", ""])
+    assert texts.places[1] == "+".join(paths) + ":2"
+    with pytest.raises(InputError, match="a has 2 lines and .*c has 1"):
+        read_parallel(paths[:1], write(tmp_path, "c", b"h1\n"))
+    with pytest.raises(InputError, match="standard input was named twice"):
+        read_parallel(["-"], "-")
+
+
+def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
+    """Both forms give the same texts and ids; an empty further reference in TSV is none; blank JSON lines are skipped."""
+    tsv = "id\treference\thypothesis\treference_2\nx\ta\tb\tc\ny\td\t\t\n"
+    jsonl = '{"id": "x", "reference": ["a", "c"], "hypothesis": "b"}\n\n{"id": "y", "reference": "d", "hypothesis": ""}\n'
+    one, other = (read_pairs(write(tmp_path, name, text.encode())) for name, text in (("a.tsv", tsv), ("a.jsonl", jsonl)))
+    assert one.references == other.references == [["a", "c"], ["d"]]
+    assert one.hypotheses == other.hypotheses == ["b", ""]
+    assert one.ids == other.ids == ["x", "y"]
+    assert one.notes is other.notes is None
+    assert [place.rpartition(":")[2] for place in (*one.places, *other.places)] == ["2", "3", "1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty: give a TSV file"),
+        ("source\ttarget\n", "a:1: the header has the columns source, target"),
+        ("reference\thypothesis\na\tb\nc\n", "a:3: 1 columns, the header has 2"),
+        ('{"reference": "a", "hypothesis": "b"}\n{"reference": \n', "a:2: not JSON"),
+        ('{"reference": "a"}\n', 'a:1: not an object with "reference" and "hypothesis"'),
+        ('{"reference": "a", "hypothesis": "b"}\n7\n', "a:2: not an object"),
+        ('{"reference": [], "hypothesis": "b"}\n', "a:1: \"reference\" is neither a text nor a list of texts"),
+        ('{"reference": ["a", null], "hypothesis": "b"}\n', 'a:1: "reference" is neither'),
+        ('{"reference": "a", "hypothesis": null}\n', 'a:1: "hypothesis" is not a text'),
+    ],
+)
+def test_faults_in_pair_files_are_placed(tmp_path: Path, content: str, message: str) -> None:
+    """Each fault is reported with file and line."""
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_pairs(write(tmp_path, "a", content.encode()))
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+def test_output_appears_whole_or_not_at_all(tmp_path: Path, name: str) -> None:
+    """After an error the old content stands and no temporary file is left; after success the new one stands."""
+    path = tmp_path / name
+    opener = gzip.open if name.endswith(".gz") else open
+    with open_output(str(path)) as stream:
+        stream.write("old\n")
+    with pytest.raises(KeyboardInterrupt):
+        with open_output(str(path)) as stream:
+            stream.write("new\n")
+            raise KeyboardInterrupt
+    with opener(path, "rt") as stream:
+        assert stream.read() == "old\n"
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_output_keeps_links_and_permissions(tmp_path: Path) -> None:
+    """A link stays a link to the new content, and a file keeps its permissions."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with open_output(str(link)) as stream:
+        stream.write("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_output_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
+    """A directory and a missing folder are reported before anything is computed; a device is written directly."""
+    for path, message in ((tmp_path, "is a directory"), (tmp_path / "none" / "a", "choose a folder that exists")):
+        with pytest.raises(InputError, match=message):
+            with open_output(str(path)):
+                pytest.fail("the block must not run")
+    with atomic_path(os.devnull) as path:
+        assert path == Path(os.devnull)

@@ -1,0 +1,114 @@
+"""Who may import whom, and what an import costs: the table of rooms, enforced on the source."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import rome
+
+ROOMS = {room: Path(str(find_spec(f"rome.{room}").origin)).parent for room in ("features", "data", "train")}  # type: ignore[union-attr]
+ROOT = Path(str(rome.__file__)).parent
+ROOM_NAMES = tuple(f"rome.{room}" for room in ROOMS)
+HEAVY = ("torch", "transformers", "stanza", "tokenizers", "sklearn", "textattack", "flair", "matplotlib", "pandas")
+
+
+def sources() -> list[tuple[str, Path]]:
+    """Every module of the package by its dotted name, wherever the install keeps it."""
+    found = []
+    for prefix, folder in (("rome", ROOT), *((f"rome.{room}", folder) for room, folder in ROOMS.items())):
+        for path in sorted(folder.rglob("*.py")):
+            inner = path.relative_to(folder)
+            if prefix == "rome" and inner.parts[0] in ROOMS:
+                continue
+            dotted = [prefix, *inner.parent.parts, *([] if path.stem == "__init__" else [path.stem])]
+            found.append((".".join(dotted), path))
+    return found
+
+
+def imports(name: str, path: Path) -> Iterator[str]:
+    """Dotted names of every module that a source file imports, wherever in the file and whether or not relative."""
+    package = name if path.stem == "__init__" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            yield ".".join(part for part in (base, node.module) if part)
+
+
+def allowed(name: str) -> tuple[str, ...]:
+    """The modules of the project that a module may import."""
+    if name == "rome.exceptions":
+        return ()
+    if name.startswith("rome.features"):
+        return ("rome.exceptions", "rome.features")
+    if name.startswith("rome.data"):
+        return ("rome.exceptions", "rome.data", "rome.features.values")
+    if name.startswith("rome.train"):
+        return ("rome",)
+    own = ("rome.exceptions", "rome.features", *(other for other, _ in sources() if not other.startswith(ROOM_NAMES)))
+    return (*own, "rome.data") if name.startswith("rome.evaluation") else own
+
+
+@pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+def test_rooms_import_only_what_they_may(name: str, path: Path) -> None:
+    """features know no caller, data knows no metric, nobody knows train; no bare `features`, `data` or `train`."""
+    of_project = [found for found in imports(name, path) if found.partition(".")[0] in ("rome", *ROOMS)]
+    may = allowed(name)
+    wrong = [found for found in of_project if not any(found == one or found.startswith(f"{one}.") for one in may)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+def test_source_keeps_to_the_house_rules(name: str, path: Path) -> None:
+    """Heavy packages only in the analyser and in training; no assert, bare except, pickle or eval; print only in commands."""
+    if not name.startswith(("rome.features.analyser", "rome.train")):
+        mentioned = {found.partition(".")[0] for found in imports(name, path)}
+        assert mentioned & set(HEAVY) <= ({"pandas"} if name == "rome.results" else set())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    assert not [node.lineno for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.type is None]
+    assert not {"pickle", "dill", "joblib"} & set(imports(name, path))
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert not called & {"eval", "exec", *([] if name.startswith(("rome.cli", "rome.train")) else ["print"])}
+
+
+def run(script: str) -> str:
+    """Standard output of a script in a fresh interpreter."""
+    return subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_rome_is_light() -> None:
+    """`import rome`, its `dir` and its version load no NumPy, and nothing heavier."""
+    script = "import sys, rome; dir(rome); rome.__version__; print([m for m in sys.argv[1:] or %r if m in sys.modules])"
+    assert run(script % (["numpy", "scipy", "ot", *HEAVY],)) == "[]"
+
+
+def test_cached_path_is_light() -> None:
+    """Loading a net and a table needs no model library, and neither does the command line's help."""
+    script = """
+import sys
+import rome
+rome.Combiner, rome.FeatureTable, rome.AnalysisStore, rome.CorpusScore, rome.InputError
+import rome.cli, rome.table_file
+rome.cli.main(["rescore", "--help"])
+print([m for m in %r if m in sys.modules])
+"""
+    assert run(script % (HEAVY,)).splitlines()[-1] == "[]"
+
+
+def test_public_names_resolve() -> None:
+    """Every name of `__all__` is there, listed by `dir`, and stays what it is after its module was imported."""
+    for name in rome.__all__:
+        assert getattr(rome, name) == getattr(rome, name)
+    assert set(rome.__all__) <= set(dir(rome))
+    assert callable(rome.selfcheck)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        rome.nonsense  # noqa: B018 - the access is what is tested

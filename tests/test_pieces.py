@@ -1,0 +1,85 @@
+"""Word pieces: nothing is cut, and every word gets the pieces that share its characters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.encoder import load_tokenizer
+from rome.features.analyser.pieces import encode, merge_windows, pool_words, windows
+
+
+@pytest.fixture(scope="module")
+def tokenizer():  # type: ignore[no-untyped-def]
+    return load_tokenizer(embedded_folder() / "encoder")
+
+
+@given(st.integers(0, 300), st.integers(2, 60), st.data())
+def test_windows_cover_everything_and_overlap(count: int, size: int, data: st.DataObject) -> None:
+    """Every item stands in a window, no window is too long, and neighbours share at least the overlap."""
+    overlap = data.draw(st.integers(0, size - 1))
+    found = windows(count, size, overlap)
+    assert sorted({n for start, end in found for n in range(start, end)}) == list(range(count))
+    assert all(end - start <= size for start, end in found)
+    assert all(a[1] - b[0] >= overlap for a, b in zip(found, found[1:], strict=False))
+
+
+def test_windows_that_cannot_advance_are_refused() -> None:
+    """An overlap as long as the window would never end."""
+    with pytest.raises(ValueError, match="overlap"):
+        windows(10, 4, 4)
+
+
+def words_of(tokenizer, text: str, words: list[str]) -> list[str]:  # type: ignore[no-untyped-def]
+    """For each word the pieces that pool_words gives it, read back from one-hot piece states."""
+    encoded = encode(tokenizer, [text], 512)[0]
+    spans, at = [], 0
+    for word in words:
+        at = text.index(word, at)
+        spans.append((at, at + len(word)))
+        at += len(word)
+    pooled = pool_words(np.eye(len(encoded.ids), dtype=np.float32), encoded.spans, spans)
+    pieces = tokenizer.convert_ids_to_tokens(list(encoded.ids))
+    return ["".join(pieces[k].removeprefix("##") for k in np.flatnonzero(row)) for row in pooled]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "pieces"),
+    [
+        ("She doesn't know", ["She", "does", "n't", "know"], ["she", "doesn", "doesn't", "know"]),
+        ("a well-known man", ["a", "well-known", "man"], ["a", "well-known", "man"]),
+        ("Zürich café", ["Zürich", "café"], ["zurich", "cafe"]),
+        ("  two   blanks ", ["two", "blanks"], ["two", "blanks"]),
+        ("unbelievably odd", ["unbelievably", "odd"], ["unbelievably", "odd"]),
+    ],
+)
+def test_words_get_their_own_pieces(tokenizer, text: str, words: list[str], pieces: list[str]) -> None:  # type: ignore[no-untyped-def]
+    """Contractions, hyphens, non-ASCII letters, runs of blanks, words of several pieces; a piece across a border belongs to both."""
+    assert words_of(tokenizer, text, words) == pieces
+
+
+@pytest.mark.parametrize("text", ["I like it 😀 much", "日本語 and English", "a\u200bb c", "\u0301 x"])
+def test_odd_characters_leave_every_word_a_finite_vector(tokenizer, text: str) -> None:  # type: ignore[no-untyped-def]
+    """Emoji, other scripts, characters that vanish in normalisation: every word has some piece."""
+    encoded = encode(tokenizer, [text], 512)[0]
+    spans = [(start, start + 1) for start in range(len(text))]
+    pooled = pool_words(np.ones((len(encoded.ids), 3), np.float32), encoded.spans, spans)
+    assert (pooled == 1.0).all()
+
+
+def test_a_long_sentence_is_windowed_and_merged_without_loss(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    """2,000 words: every piece appears once after merging, with its own value; no row exceeds the window."""
+    encoded = encode(tokenizer, ["word " * 2000], 512)[0]
+    assert len(encoded.ids) == 2000
+    assert len(encoded.rows) > 1
+    assert max(map(len, encoded.rows)) <= 512
+    values = [np.array([-1.0, *range(start, end), -1.0], np.float32) for start, end in encoded.places]
+    assert merge_windows(encoded, values) == pytest.approx(np.arange(2000))
+
+
+def test_nothing_gives_nothing(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    """No sentences, and a sentence without pieces."""
+    assert encode(tokenizer, [], 512) == []
+    assert pool_words(np.zeros((0, 3), np.float32), [], [(0, 1)]).tolist() == [[0.0, 0.0, 0.0]]

@@ -1,0 +1,182 @@
+"""Results: frozen, comparable, plain when asked, readable when printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rome.exceptions import ModelMissingError
+from rome.features.values import FEATURES
+from rome.plain import plain
+from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.text_report import corpus_table, explain
+from rome.text_table import aligned, display_width, shorten
+
+Make = Callable[..., SegmentScore]
+
+
+def test_results_cannot_be_changed(make_segment: Make) -> None:
+    """A score stays what it was when it was computed."""
+    with pytest.raises(FrozenInstanceError):
+        make_segment().score = 1.0  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        CorpusScore((make_segment(),)).signature = "other"  # type: ignore[misc]
+
+
+def test_results_compare_by_value(make_segment: Make) -> None:
+    """Two equal computations are equal, arrays in the evidence included; any other number makes a difference."""
+    assert make_segment() == make_segment()
+    assert CorpusScore((make_segment(),)) == CorpusScore((make_segment(),))
+    assert make_segment(score=0.25) != make_segment()
+    changed = make_segment()
+    changed.components.semantic.evidence.flow[0, 0] += 1
+    assert changed != make_segment()
+
+
+def test_corpus_score_is_the_mean(make_segment: Make) -> None:
+    """The corpus score and its components are means over the segments; without segments they are nan."""
+    result = CorpusScore((make_segment(0, score=0.25), make_segment(1, score=0.75)))
+    assert result.score == 0.5
+    assert result.components == ComponentMeans(0.9, 2 / 3, 0.875, 0.77)
+    assert np.isnan(CorpusScore(()).score)
+
+
+def test_corpus_score_is_a_sequence(make_segment: Make) -> None:
+    """Length, order, index, negative index and slice are those of its segments."""
+    segments = tuple(make_segment(number) for number in range(3))
+    result = CorpusScore(segments)
+    assert (len(result), list(result), result[-1], result[1:]) == (3, list(segments), segments[2], segments[1:])
+
+
+def test_evidence_is_one_step_away(make_segment: Make) -> None:
+    """`segment.evidence.errors` is the evidence of the component `errors`, and likewise for the others."""
+    segment = make_segment()
+    for name in FEATURES:
+        assert getattr(segment.evidence, name) is getattr(segment.components, name).evidence
+
+
+def test_to_dict_survives_json(make_segment: Make) -> None:
+    """The dictionary is what JSON gives back: no array, no tuple, no class is left in it."""
+    result = CorpusScore((make_segment(flags=("identical",)),), "rome:test")
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result.to_dict()
+
+
+def test_to_dict_holds_all_parts(make_segment: Make) -> None:
+    """Numbers stand under their names, edit operations are found, and evidence can be left out."""
+    row = make_segment().to_dict()
+    assert row["components"]["syntax"] == {"value": 2 / 3, "raw": 2.0, "unit": "tree edits"}
+    assert row["contributions"]["semantic"] == 0.125
+    assert row["evidence"]["semantic"]["flow"] == [[1 / 12] * 4] * 3
+    kinds = sorted(edit["kind"] for edit in row["evidence"]["syntax"]["operations"])
+    assert kinds == ["change", "delete", "match", "match", "match"]
+    assert "evidence" not in make_segment().to_dict(evidence=False)
+
+
+def test_error_spans_take_the_customary_form(make_segment: Make) -> None:
+    """Spans are {text, start, end, severity, confidence, type} with the place in the reference below."""
+    missing, replaced = make_segment().to_dict()["evidence"]["errors"]["errors"]
+    assert replaced == {
+        **{"text": "Four", "start": 0, "end": 4, "kind": "replacement", "type": "number", "severity": "major", "weight": 4.5},
+        **{"confidence": 0.9, "reference": {"text": "Five", "start": 0, "end": 4}},
+    }
+    assert missing["reference"] is None
+
+
+def test_numbers_that_json_lacks_become_null() -> None:
+    """nan and infinity are None, NumPy numbers are Python's, and booleans stay booleans."""
+    odd = [float("nan"), np.float32(0.5), np.int64(3), np.bool_(True), float("inf")]
+    assert plain({"a": odd}) == {"a": [None, 0.5, 3, True, None]}
+
+
+def test_dataframe_has_one_row_a_segment(make_segment: Make) -> None:
+    """Every number has its own column, flags are joined by commas."""
+    frame = CorpusScore((make_segment(0), make_segment(1, flags=("a", "b")))).to_dataframe()
+    assert list(frame["segment"]) == [0, 1]
+    assert list(frame["flags"]) == ["", "a,b"]
+    assert list(frame.loc[0, list(FEATURES)]) == [0.9, 2 / 3, 0.875, 0.77]
+    total = frame["baseline"] + sum(frame[f"{name}_contribution"] for name in FEATURES)
+    assert np.allclose(total, frame["score"]) is True
+
+
+def test_missing_pandas_gives_the_install_line(make_segment: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pandas the error says how to get it."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModelMissingError, match="pip install pandas"):
+        CorpusScore((make_segment(),)).to_dataframe()
+
+
+def test_table_shows_score_components_and_worst_errors(make_segment: Make) -> None:
+    """One line a segment, the worst error first, then the means."""
+    lines = str(CorpusScore((make_segment(0), make_segment(1, flags=("identical",))), "rome:test")).splitlines()
+    assert lines[0].split()[:6] == ["segment", "score", *FEATURES]
+    assert lines[2].split()[:6] == ["0", "0.500", "0.900", "0.667", "0.875", "0.770"]
+    assert lines[2].endswith('major replacement:number "Five" -> "Four";…')
+    assert "identical; major" in lines[3]
+    assert lines[5].split() == ["mean", "0.500", "0.900", "0.667", "0.875", "0.770"]
+    assert lines[-1] == "2 segments, score 0.5000, signature rome:test"
+
+
+def test_table_of_nothing_and_column_of_notes(make_segment: Make) -> None:
+    """No segments give the header alone; notes get a column."""
+    assert str(CorpusScore(())).splitlines()[-1].startswith("0 segments")
+    assert "wrong number" in corpus_table(CorpusScore((make_segment(),)), ["wrong number"])
+
+
+def test_explanation_names_everything(make_segment: Make) -> None:
+    """Texts, alignment, unaligned words, trees, edits, sentences and errors are all there."""
+    text = explain(make_segment(flags=("identical",)))
+    for expected in (
+        *("Five cats sleep.", "identical"),
+        *("Five       Four             0.800  0.200", "counterpart in the hypothesis: soundly"),
+        *("    sleep (root)\n      cat (nsubj)\n        four (nummod)", "change four -> five", "delete soundly"),
+        "0.875  Four cats sleep soundly.",
+        '4.50  major replacement:number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.90)',
+    ):
+        assert expected in text
+    assert str(make_segment()) == explain(make_segment())
+
+
+def test_bars_add_up_to_the_score(make_segment: Make) -> None:
+    """Baseline and the printed contributions add up to the printed score; a bar's side is its sign."""
+    block = explain(make_segment()).split("contributions\n")[1].split("\n\n")[0]
+    numbers = [float(number) for number in re.findall(r"[+-]?\d+\.\d+", block)]
+    assert numbers[:-1] == [0.75, 0.125, -0.25, 0.0625, -0.1875]
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1])
+    assert re.search(r"syntax .* -{20}\|$", block, re.M)
+    assert re.search(r"semantic .* \|\+{10}$", block, re.M)
+
+
+def test_explanation_without_evidence(make_segment: Make) -> None:
+    """A segment from a stored table is explained as far as its numbers go."""
+    segment = make_segment()
+    bare = replace(segment.components, **{c.name: replace(c, evidence=None) for c in segment.components})
+    text = explain(replace(segment, components=bare, contributions=Contributions(0.0, 0.0, 0.0, 0.0)))
+    assert text.count("no evidence") == 4
+
+
+@given(st.text(), st.integers(1, 20))
+def test_shortened_texts_fit(text: str, width: int) -> None:
+    """However odd the text, it takes at most the width, in one line; what fits is kept whole."""
+    short = shorten(text, width)
+    assert display_width(short) <= width
+    assert len(short.splitlines()) <= 1
+    assert shorten("short", 20) == "short"
+
+
+def test_wide_characters_keep_the_columns_straight() -> None:
+    """A Chinese character takes two columns, a combining accent none."""
+    assert display_width("猫e\u0301") == 3
+    assert aligned([["猫", "1"], ["cat", "22"]], [False, True]) == "猫    1\ncat  22"
+
+
+def test_notebook_display_is_escaped(make_segment: Make) -> None:
+    """The notebook's table is the printed one, with markup characters made harmless."""
+    assert "&lt;b&gt;" in CorpusScore((make_segment(hypothesis="<b>"),))._repr_html_()

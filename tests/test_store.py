@@ -1,0 +1,190 @@
+"""The store of analyses: nothing is lost, nothing damaged is returned, several processes may write."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from rome.exceptions import StoreError
+from rome.features.values import Analysis, Sentence, Word
+from rome.packing import DamagedRow, pack, unpack
+from rome.store import AnalysisStore
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NUMBER = st.integers(-1, 10_000)
+PROBABILITY = st.floats(0, 1)
+
+
+@st.composite
+def analyses(draw: st.DrawFn) -> Analysis:
+    """Any analysis: 0 to 5 words, vectors as the analyser rounds them or of full float32 precision."""
+    count, width = draw(st.integers(0, 5)), draw(st.integers(0, 4))
+    word = st.builds(Word, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, TEXT, NUMBER, NUMBER, NUMBER)
+    number = st.one_of(st.floats(-100, 100, width=16), st.floats(width=32, allow_nan=False))
+    return Analysis(
+        text=draw(TEXT),
+        sentences=tuple(draw(st.lists(st.builds(Sentence, NUMBER, NUMBER, PROBABILITY), max_size=3))),
+        words=tuple(draw(st.lists(word, min_size=count, max_size=count))),
+        vectors=draw(npst.arrays(np.float32, (count, width), elements=number)),
+        word_probabilities=draw(npst.arrays(np.float32, count, elements=st.floats(0, 1, width=32))),
+    )
+
+
+def example(text: str = "A cat.", seed: int = 0) -> Analysis:
+    """A small analysis with float16 vectors, as the analyser makes them."""
+    vectors = np.random.default_rng(seed).normal(size=(2, 384)).astype(np.float16).astype(np.float32)
+    words = tuple(Word(w, w.lower(), "NOUN", "NN", "_", -1, "root", 0, 1, 0) for w in ("A", "cat"))
+    return Analysis(text, (Sentence(0, 6, 0.9),), words, vectors, np.array([0.1, 0.7], dtype=np.float32))
+
+
+@given(analyses())
+def test_packing_loses_nothing(analysis: Analysis) -> None:
+    """Every analysis comes back equal, its arrays of the same type and shape."""
+    again = unpack(analysis.text, pack(analysis))
+    assert again == analysis
+    assert (again.vectors.dtype, again.vectors.shape) == (np.float32, analysis.vectors.shape)
+    assert again.word_probabilities.dtype == np.float32
+
+
+def test_rounded_vectors_take_two_bytes_each() -> None:
+    """Vectors that float16 holds exactly are stored in half the space; others are not rounded."""
+    rounded = example()
+    full = Analysis("A cat.", rounded.sentences, rounded.words, rounded.vectors + np.float32(1e-6), rounded.word_probabilities)
+    assert len(pack(rounded)) + 2 * 384 * 2 == len(pack(full))
+
+
+@given(st.data())
+def test_damage_anywhere_is_noticed(data: st.DataObject) -> None:
+    """A row with one changed byte, or cut short, is never read as an analysis."""
+    row = pack(example())
+    place = data.draw(st.integers(0, len(row) - 1))
+    changed = bytearray(row)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    for damaged in (bytes(changed), row[:place]):
+        with pytest.raises(DamagedRow):
+            unpack("A cat.", damaged)
+
+
+@settings(max_examples=20)
+@given(st.lists(analyses(), max_size=5, unique_by=lambda analysis: analysis.text))
+def test_store_returns_what_was_put(tmp_path_factory: pytest.TempPathFactory, kept: list[Analysis]) -> None:
+    """After closing and opening again, every text gives its analysis; unknown texts are absent."""
+    path = tmp_path_factory.mktemp("store") / "analyses.sqlite"
+    with AnalysisStore(path) as store:
+        store.put_many(kept, identity="m")
+    with AnalysisStore(path) as store:
+        found = store.get_many([*(analysis.text for analysis in kept), "unknown text"], identity="m")
+        assert found == {analysis.text: analysis for analysis in kept}
+        assert len(store) == len(kept)
+
+
+def test_other_models_are_kept_apart(tmp_path: Path) -> None:
+    """An analysis by one model is never served for another, nor is identity + text read across their border."""
+    with AnalysisStore(tmp_path / "a.sqlite") as store:
+        store.put_many([example("bc")], identity="a")
+        assert store.get_many(["bc"], identity="b") == {}
+        assert store.get_many(["c"], identity="ab") == {}
+
+
+def test_many_texts_in_one_call(tmp_path: Path) -> None:
+    """More texts than SQLite takes variables, duplicates among them, and a second writing that overwrites."""
+    many = [example(f"text {number}", number) for number in range(1203)]
+    with AnalysisStore(tmp_path / "a.sqlite") as store:
+        store.put_many(many, identity="m")
+        store.put_many(many[:3], identity="m")
+        assert store.get_many([analysis.text for analysis in many] * 2, identity="m") == {a.text: a for a in many}
+        assert len(store) == 1203
+        assert store.get_many([], identity="m") == {}
+
+
+def test_damaged_row_counts_as_missing(tmp_path: Path) -> None:
+    """A damaged row is absent, and writing the text again heals it."""
+    path = tmp_path / "a.sqlite"
+    with AnalysisStore(path) as store:
+        store.put_many([example()], identity="m")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE analyses SET value = x'00112233'")
+    connection.close()
+    with AnalysisStore(path) as store:
+        assert store.get_many(["A cat."], identity="m") == {}
+        store.put_many([example()], identity="m")
+        assert store.get_many(["A cat."], identity="m") == {"A cat.": example()}
+
+
+WRITER = """
+import sys
+import numpy as np
+from rome.features.values import Analysis
+from rome.store import AnalysisStore
+
+with AnalysisStore(sys.argv[1]) as store:
+    for number in range(40):
+        text = f"{sys.argv[2]} {number}"
+        store.put_many([Analysis(text, (), (), np.zeros((0, 2), np.float32), np.zeros(0, np.float32))], identity="m")
+"""
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    """Processes that make and fill the same new file at the same time lose nothing."""
+    path = str(tmp_path / "a.sqlite")
+    workers = [subprocess.Popen([sys.executable, "-P", "-c", WRITER, path, str(worker)]) for worker in range(3)]
+    assert [worker.wait() for worker in workers] == [0, 0, 0]
+    with AnalysisStore(path) as store:
+        assert len(store) == 120
+
+
+def test_store_opens_again_after_close(tmp_path: Path) -> None:
+    """Closing is not final, and an empty store is true."""
+    store = AnalysisStore(tmp_path / "a.sqlite")
+    store.close()
+    assert bool(store) and len(store) == 0
+    store.close()
+
+
+def test_wrong_files_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    """A directory, a missing folder, a text file and another program's database: each is named and left as it is."""
+    text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
+    text.write_text("this is no database, only a note " * 20)
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+    before = other.read_bytes()
+    for path, message in [
+        (tmp_path, "is a directory"),
+        (tmp_path / "none" / "a.sqlite", "does not exist, make it first"),
+        (text, "not a store of RoMe"),
+        (other, "of another program"),
+    ]:
+        with pytest.raises(StoreError, match=message):
+            AnalysisStore(path)
+    assert other.read_bytes() == before
+
+
+def test_newer_format_is_refused(tmp_path: Path) -> None:
+    """A store of another format is not guessed at."""
+    path = tmp_path / "a.sqlite"
+    AnalysisStore(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(StoreError, match="format 99"):
+        AnalysisStore(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_unwritable_store_is_refused(tmp_path: Path) -> None:
+    """A file without write permission is named, with the remedy."""
+    path = tmp_path / "a.sqlite"
+    AnalysisStore(path).close()
+    path.chmod(0o400)
+    with pytest.raises(StoreError, match="write permission"):
+        AnalysisStore(path).put_many([example()], identity="m")

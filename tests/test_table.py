@@ -1,0 +1,190 @@
+"""FeatureTable: plain columns in, the same columns out, and every damaged file named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.exceptions import InputError, StoreError
+from rome.features.values import FEATURES
+from rome.table import FeatureTable
+
+
+def _make(rows: int, seed: int = 0, *, references: int = 1, flags: bool = False) -> FeatureTable:
+    chance = np.random.default_rng(seed)
+    segment = np.arange(rows, dtype=np.int64) // references
+    mask = chance.integers(0, 4, rows, dtype=np.uint32) if flags else None
+    names = ("empty_hypothesis", "identical") if flags else ()
+    reference = (np.arange(rows) % references).astype(np.int32)
+    return FeatureTable(
+        segment, reference, chance.random((rows, 4)), chance.normal(size=(rows, 4)), ("a", "b", "", "d"), "x:1|y:2", mask, names
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=st.integers(0, 60), references=st.integers(1, 4), flags=st.booleans())
+def test_round_trip_is_exact(tmp_path_factory: pytest.TempPathFactory, rows: int, references: int, flags: bool) -> None:
+    """What was saved comes back bit by bit, with its signature, units and flags, for any size, 0 included."""
+    path = tmp_path_factory.mktemp("table") / "f.parquet"
+    table = _make(rows, references=references, flags=flags)
+    table.save(path)
+    assert FeatureTable.load(path) == table
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7, 100])
+def test_batches_join_to_the_whole_and_keep_segments_together(tmp_path: Path, batch: int) -> None:
+    """Reading in batches gives every row once, in order, and never separates the references of a segment."""
+    table = _make(30, references=3, flags=True)
+    table.save(tmp_path / "f.parquet")
+    parts = list(FeatureTable.iter_batches(tmp_path / "f.parquet", batch))
+    assert FeatureTable.concat(parts) == table
+    seen = [set(part.segment.tolist()) for part in parts]
+    assert sum(map(len, seen)) == len(set().union(*seen))
+
+
+def test_save_batches_equals_saving_the_whole(tmp_path: Path) -> None:
+    """Tables written one after the other make the same table as their concatenation."""
+    table = _make(10)
+    assert FeatureTable.save_batches(tmp_path / "f.parquet", [table[:4], table[4:]]) == 10
+    assert FeatureTable.load(tmp_path / "f.parquet") == table
+
+
+def test_to_dict_names_every_column() -> None:
+    """The dictionary holds segment, reference, the four features and their raw columns."""
+    columns = _make(3).to_dict()
+    assert list(columns) == ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
+    assert all(column.shape == (3,) for column in columns.values())
+
+
+def test_flags_are_read_by_name() -> None:
+    """Bit i of a row's flags is the i-th name."""
+    table = FeatureTable([0, 1], [0, 0], np.ones((2, 4)), np.ones((2, 4)), flags=np.array([2, 0]), flag_names=("empty", "long"))
+    assert (table.flags_of(0), table.flags_of(1)) == (("long",), ())
+
+
+@pytest.mark.parametrize("bad", [np.nan, -0.01, 1.01, np.inf])
+def test_a_value_outside_the_range_names_feature_and_row(bad: float) -> None:
+    """NaN and values outside [0, 1] are refused when the table is made, with the place."""
+    values = np.full((3, 4), 0.5)
+    values[2, 1] = bad
+    with pytest.raises(InputError, match=r"syntax .* row 2"):
+        FeatureTable(np.arange(3), np.zeros(3, int), values, np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("segment", "values", "says"),
+    [
+        ([0, 1], np.ones((3, 4)), "one length"),
+        ([0, 1, 2], np.ones((3, 3)), r"shape \(n, 4\)"),
+        ([0, -1, 2], np.ones((3, 4)), "start at 0"),
+        ([0.5, 1.0, 2.0], np.ones((3, 4)), "whole numbers"),
+    ],
+)
+def test_wrong_columns_are_refused(segment: list, values: np.ndarray, says: str) -> None:
+    """Unequal lengths, wrong shapes, negative or fractional numbers: each a clear InputError."""
+    with pytest.raises(InputError, match=says):
+        FeatureTable(segment, np.zeros(3, int), values, np.ones((3, values.shape[1])))
+
+
+def test_tables_made_differently_do_not_join() -> None:
+    """Two signatures in one table would make its numbers incomparable."""
+    table = _make(2)
+    with pytest.raises(InputError, match="made differently"):
+        FeatureTable.concat([table, FeatureTable(table.segment, table.reference, table.values, table.raw, table.units, "x:2")])
+
+
+def test_absent_folder_and_foreign_files_are_named(tmp_path: Path) -> None:
+    """A missing file, a folder, a text file and a foreign Parquet file: InputError with the path and the remedy."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "text").write_text("segment\tscore\n")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "foreign")
+    for name, says in (
+        ("absent", "missing"),
+        ("", "a folder"),
+        ("text", "not a readable Parquet"),
+        ("foreign", "no feature table of RoMe"),
+    ):
+        with pytest.raises(InputError, match=says) as caught:
+            FeatureTable.load(tmp_path / name)
+        assert str(tmp_path / name) in str(caught.value) and "rome features" in str(caught.value)
+
+
+def _damaged(path: Path, change: object) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(change(pq.read_table(path)), path)  # type: ignore[operator]
+
+
+def test_missing_columns_future_formats_and_bad_values_in_a_file_are_named(tmp_path: Path) -> None:
+    """A file that lost a column, carries another format version or a NaN is refused with its name."""
+    import pyarrow as pa
+
+    cases = [
+        (lambda t: t.drop_columns(["grammar"]), "lacks the column grammar"),
+        (lambda t: t.replace_schema_metadata({**t.schema.metadata, b"rome.feature_table": b"99"}), "format 99"),
+        (lambda t: t.set_column(2, "semantic", pa.array([0.5, float("nan"), 0.5])), "not valid: the feature semantic"),
+        (lambda t: t.set_column(2, "semantic", pa.array([0.5, None, 0.5])), "not valid: the feature semantic"),
+        (lambda t: t.set_column(0, "segment", pa.array(["a", "b", "c"])), "not valid"),
+    ]
+    for change, says in cases:
+        _make(3).save(tmp_path / "f.parquet")
+        _damaged(tmp_path / "f.parquet", change)
+        with pytest.raises(InputError, match=says) as caught:
+            FeatureTable.load(tmp_path / "f.parquet")
+        assert "f.parquet" in str(caught.value)
+
+
+def test_a_file_with_flipped_bytes_is_an_error_of_ours(tmp_path: Path) -> None:
+    """Damage inside the data ends in InputError or StoreError naming the file, never in a foreign traceback."""
+    path = tmp_path / "f.parquet"
+    _make(2000).save(path)
+    content = bytearray(path.read_bytes())
+    content[200:20000] = bytes(19800)
+    path.write_bytes(content)
+    with pytest.raises((InputError, StoreError), match=r"f\.parquet"):
+        FeatureTable.load(path)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    """Saving is all or nothing: a stream that fails half way changes nothing and leaves no temporary file."""
+    path = tmp_path / "f.parquet"
+    _make(3).save(path)
+
+    def stream():  # type: ignore[no-untyped-def]
+        yield _make(5)
+        raise ValueError("half way")
+
+    with pytest.raises(ValueError, match="half way"):
+        FeatureTable.save_batches(path, stream())
+    assert FeatureTable.load(path) == _make(3)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f.parquet"]
+
+
+def test_unwritable_places_are_store_errors(tmp_path: Path) -> None:
+    """A folder as target, or a folder that does not exist, is a StoreError with the path."""
+    for path in (tmp_path, tmp_path / "absent" / "f.parquet"):
+        with pytest.raises(StoreError, match=str(path)):
+            _make(1).save(path)
+
+
+def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
+    """Loading a table and combining it needs neither torch nor transformers nor stanza nor textattack."""
+    _make(3).save(tmp_path / "f.parquet")
+    code = (
+        "import sys, numpy as np; from rome.table import FeatureTable; from rome.combiner import Combiner;"
+        f"t = FeatureTable.load({str(tmp_path / 'f.parquet')!r});"
+        "c = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0), np.full(4, 0.5));"
+        "c.score(t); c.contributions(t);"
+        "heavy = ('torch', 'transformers', 'stanza', 'textattack', 'matplotlib', 'pandas');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,107 @@
+"""TextAttack, really run in its own process; skipped where it is not installed."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.train.perturb import STOPWORDS, Perturber, Request, Vocabulary, nearest, prepare_folder
+from rome.train.scorer_chains import make_pairs
+from rome.train.scorer_pairs import Pair
+from rome.train.textattack_operations import CHARACTER_OPERATIONS
+
+TEXT = "In 1904 the large company did not announce 25 new products because the market fell."
+WORDS = ("large", "big", "huge", "market", "shop", "fell", "dropped", "products", "goods", "new", "recent")
+MISSING = find_spec("textattack") is None and not os.environ.get("ROME_TEXTATTACK_PYTHON")
+
+
+@pytest.fixture(scope="module")
+def perturber() -> Iterator[Perturber]:
+    """One worker with a tiny vocabulary for all tests of this file."""
+    if MISSING:
+        pytest.skip("textattack is not installed (extra [train]), and ROME_TEXTATTACK_PYTHON names no interpreter that has it")
+    vectors = np.random.default_rng(0).normal(size=(4, 8)).repeat(3, axis=0)[: len(WORDS)]
+    vectors += np.random.default_rng(1).normal(size=vectors.shape) * 0.05
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    with Perturber(Vocabulary(WORDS, vectors, nearest(vectors, 3))) as running:
+        yield running
+
+
+def changed(text: str) -> int:
+    """Words of TEXT that are gone from the text, by position-free counting."""
+    return sum(word not in text.split() for word in TEXT.split())
+
+
+@pytest.mark.parametrize(
+    "operation", [*CHARACTER_OPERATIONS, "word_deletion", "inner_swap", "change_number", "contract", "embedding", "textfooler"]
+)
+def test_every_operation_changes_the_text_and_repeats_itself(perturber: Perturber, operation: str) -> None:
+    """Each operation runs offline and gives the same text for the same seed."""
+    request = Request("a", TEXT, operation, 2, 7)
+    (_, first), (_, again) = perturber.run([request, request])
+    assert first == again != TEXT
+
+
+def test_more_edits_change_more_words(perturber: Perturber) -> None:
+    """Five edits damage more words than one, on average over seeds."""
+    one, five = (
+        np.mean([changed(text) for _, text in perturber.run([Request("a", TEXT, "qwerty", n, s) for s in range(5)])])
+        for n in (1, 5)
+    )
+    assert one <= 1.0 and five >= 3.0
+
+
+def test_an_unknown_operation_is_refused(perturber: Perturber) -> None:
+    """A name that is not available is an InputError that lists those that are."""
+    with pytest.raises(InputError, match="qwerty"):
+        list(perturber.run([Request("a", TEXT, "clare", 1)]))
+
+
+def test_odd_texts_never_end_the_run(perturber: Perturber) -> None:
+    """Empty texts, punctuation, emoji and other scripts either pass or are left out; the process goes on."""
+    odd = ["", ".", "🙂", "東京は大きい", "a" * 300, TEXT]
+    done = list(perturber.run([Request(str(n), text, "character_deletion", 1) for n, text in enumerate(odd)]))
+    assert done[-1][0].id == "5" and done[-1][1] != TEXT
+
+
+def test_the_ladder_gets_heavier_rung_by_rung(perturber: Perturber) -> None:
+    """Light, medium and heavy versions of a base pair share its group and grow in strength and severity."""
+    bases = [Pair(f"{n}-clean", str(n), TEXT, TEXT, "made", "identity", "none", "clean", 0, 0.0) for n in range(3)]
+    pairs = list(make_pairs(bases, perturber, 0))
+    assert list(make_pairs(bases, perturber, 0)) == pairs
+    for base in bases:
+        rungs = [pair for pair in pairs if pair.group == base.group and pair.level != "severe"]
+        assert [pair.level for pair in rungs] == ["clean", "light", "medium", "heavy"]
+        for low, high in zip(rungs, rungs[1:], strict=False):
+            assert low.strength < high.strength and low.severity < high.severity and high.reference == TEXT
+
+
+def test_a_missing_textattack_is_named_with_its_command(tmp_path: Path) -> None:
+    """Where the package is absent, the error says how to get it."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'textattack'\" >&2\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(ModelMissingError, match="pip install"):
+        Perturber(python=str(python))
+
+
+def test_the_prepared_folder_holds_what_the_import_wants(tmp_path: Path) -> None:
+    """Our own stopwords and the file that says that TextAttack was set up, and nothing downloaded."""
+    prepare_folder(tmp_path, None)
+    assert (tmp_path / "nltk/corpora/stopwords/english").read_text().split() == STOPWORDS
+    assert (tmp_path / "cache/post_install_check_3").read_text() == ""
+
+
+def test_nearest_equals_sorting_all_cosines() -> None:
+    """Oracle: the neighbours of a vector by a full sort, itself first."""
+    chance = random.Random(0)
+    vectors = np.array([[chance.gauss(0, 1) for _ in range(6)] for _ in range(50)])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert np.array_equal(nearest(vectors, 5, block=7), np.argsort(-(vectors @ vectors.T), axis=1)[:, :5])

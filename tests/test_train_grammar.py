@@ -1,0 +1,172 @@
+"""`rome train grammar`, end to end on made-up sentences, and the parts that it is made of."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig, BertModel
+
+from rome.data.corruptions.lexicon import Lexicon
+from rome.data.corruptions.tokens import Corruption, render, tokenise
+from rome.exceptions import InputError
+from rome.features.analyser.acceptability import load_acceptability
+from rome.features.analyser.encoder import TRUNK_FILE, load_tokenizer, load_trunk
+from rome.features.analyser.weights import save_weights
+from rome.train import grammar, grammar_data
+from rome.train.grammar_data import Example, batches, clean_or_corrupt, encode
+from rome.train.grammar_figures import area_under_curve, matthews, sentence_figures, temperature
+
+ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "en" / "encoder"
+NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> object:
+    """The packaged word pieces."""
+    return load_tokenizer(ENCODER)
+
+
+def sentences(count: int) -> list[str]:
+    """Made-up sentences, all different in their seeds."""
+    rng = random.Random(1)
+    return [f"The {rng.choice(NOUNS)} {rng.choice(VERBS)} a {rng.choice(NOUNS)} in room {n}." for n in range(count)]
+
+
+def write_data(folder: Path) -> None:
+    """All corpora that the recipe reads, tiny."""
+    for name in ("ud_english_ewt", "text", "cola"):
+        (folder / name).mkdir(parents=True)
+    with (folder / "ud_english_ewt" / "train.conllu").open("w", encoding="utf-8") as file:
+        for text in sentences(30):
+            tags = ("DT", "NN", "VBZ", "DT", "NN", "IN", "NN", "CD", ".")
+            words = zip(text.replace(".", " .").split(), tags, strict=True)
+            rows = [f"{i}\t{word}\t{word.rstrip('s')}\t_\t{tag}\t_\t0\troot\t_\t_" for i, (word, tag) in enumerate(words, 1)]
+            file.write("\n".join([f"# text = {text}", *rows, "", ""]))
+    for name in ("in_domain_train", "in_domain_dev", "out_of_domain_dev"):
+        rows = [f"x\t1\t\t{text}\nx\t0\t*\t{text.replace('The', 'Is')}" for text in sentences(20)]
+        (folder / "cola" / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with gzip.open(folder / "text" / "wikipedia_sentences.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps({"text": text + " It rains.", "split": [text]}) + "\n" for text in sentences(20))
+    for year in (22, 23):
+        with gzip.open(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", "wt", encoding="utf-8") as file:
+            row = {"lp": "de-en", "segment": 1, "reference": ["A dog sleeps here."], "outputs": {"a": "A dog sleeps there."}}
+            file.write(json.dumps(row) + "\n")
+
+
+def write_encoder(folder: Path) -> None:
+    """A trunk of two tiny random layers, with the packaged word pieces."""
+    torch.manual_seed(0)
+    config = {"vocab_size": 30522, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+    model = BertModel(BertConfig(**config), add_pooling_layer=False)
+    tensors = {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
+    folder.mkdir()
+    save_weights(folder / TRUNK_FILE, tensors, {"config": config})
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+        shutil.copyfile(ENCODER / name, folder / name)
+
+
+def arguments(tmp_path: Path, name: str) -> argparse.Namespace:
+    """Options of a run of six steps."""
+    parser = argparse.ArgumentParser()
+    grammar.add_arguments(parser)
+    steps = ["--steps", "4", "--tuning-steps", "2", "--pieces", "256", "--layers", "1", "--input-layer", "1"]
+    return parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *steps])
+
+
+def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command writes a model that loads and a card that tells how it was made; the same seed gives the same bytes."""
+    write_data(tmp_path / "data")
+    write_encoder(tmp_path / "encoder")
+    monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(grammar_data, "HELD_OUT", 12)
+    monkeypatch.setattr(grammar_data, "CALIBRATION", 8)
+    monkeypatch.setattr(grammar, "ROUND", 60)
+    assert grammar.run(arguments(tmp_path, "one")) == 0
+    model = load_acceptability(tmp_path / "one")
+    assert (model.input_layer, len(model.layers)) == (1, 1)
+    card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
+    assert card["steps"] == 6 and "--tuning-steps 2" in card["recipe"] and card["seconds"] > 0
+    assert set(card["figures"]) == {
+        "in_domain_dev",
+        "out_of_domain_dev",
+        "pair_accuracy",
+        "pair_accuracy_by_operation",
+        "piece_auc",
+    }
+    log = [json.loads(line) for line in (tmp_path / "one.work" / "progress.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line.get("stage") for line in log] == [None, "pretrained", None, "exported"]
+    assert grammar.run(arguments(tmp_path, "two")) == 0
+    files = [(tmp_path / name / "grammar.safetensors").read_bytes() for name in ("one", "two")]
+    assert files[0] == files[1]
+
+
+def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: object) -> None:
+    """The remedy is in the message."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="ROME_DATA"):
+        grammar_data.load_material(tokenizer, 0)
+
+
+def test_labels_follow_the_characters(tokenizer: object) -> None:
+    """Pieces of a wrong word are 0, of an unsure one -1, the special tokens -1, all others 1."""
+    item = Corruption("the dogz sleeps here", "x", True, (1,), ((4, 8),), ((9, 15),))
+    (example,) = encode([item], tokenizer)
+    pieces = tokenizer.convert_ids_to_tokens(example.pieces)  # type: ignore[attr-defined]
+    expected = {"the": 1, "dog": 0, "##z": 0, "sleeps": -1, "here": 1, "[CLS]": -1, "[SEP]": -1}
+    assert example.labels == tuple(expected[piece] for piece in pieces)
+    assert example.sentence == 0
+
+
+def test_examples_are_clean_or_corrupted() -> None:
+    """About four in ten stay as they are, and those have no wrong word."""
+    lexicon, rng = Lexicon(()), random.Random(0)
+    tokens = lexicon.tag(tokenise("The dog sees a child in the small school."))
+    made = [clean_or_corrupt(tokens, rng, lexicon) for _ in range(300)]
+    clean = [item for item in made if not item.operation]
+    assert 0.3 < len(clean) / 300 < 0.5
+    assert all(item.spans == () and item.ungrammatical is False for item in clean)
+    assert {item.text for item in clean} == {
+        "The dog sees a child in the small school.",
+        "The dog sees a child in the small school",
+    }
+
+
+def test_batches_hold_every_example_once(tokenizer: object) -> None:
+    """Grouped by length, none lost, padded places unknown and masked."""
+    examples = encode([render(tokenise("go " * n)) for n in range(1, 40)], tokenizer)
+    found = list(batches(examples, random.Random(0), pieces=100))
+    assert sum(batch.pieces.shape[0] for batch in found) == len(examples)
+    assert all(batch.pieces.numel() <= 100 or batch.pieces.shape[0] == 1 for batch in found)
+    assert all(bool((batch.labels[~batch.mask] == -1).all()) for batch in found)
+    assert sorted(int(m.sum()) for b in found for m in b.mask) == sorted(len(e.pieces) for e in examples)
+
+
+def test_matthews_and_area_by_hand() -> None:
+    """Perfect, opposite, constant; ties count a half."""
+    assert matthews([True, False, True], [True, False, True]) == pytest.approx(1.0)
+    assert matthews([True, False], [False, True]) == pytest.approx(-1.0)
+    assert matthews([True, True], [False, True]) == 0.0
+    assert area_under_curve([1, 2, 2, 3], [False, False, True, True]) == pytest.approx(0.875)
+    assert area_under_curve([1.0], [True]) == 0.5
+
+
+def test_calibration_finds_the_temperature() -> None:
+    """Logits that are twice too sure are halved; the figures see it."""
+    rng = np.random.default_rng(0)
+    honest = rng.normal(size=20000) * 2
+    true = rng.random(20000) < 1 / (1 + np.exp(-honest))
+    assert temperature(honest * 2, true) == pytest.approx(2.0, rel=0.1)
+    examples = [Example((), int(value), ()) for value in true]
+    assert (
+        sentence_figures(honest, examples)["calibration_error"]
+        < 0.02
+        < sentence_figures(honest * 2, examples)["calibration_error"]
+    )

@@ -1,0 +1,132 @@
+"""`rome train parser`: from a treebank to five loadable models with their cards."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import torch
+
+from rome.exceptions import InputError
+from rome.features.analyser.encoder import load_tokenizer, load_trunk
+from rome.features.analyser.memo import MemoisedTrunk
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, Token
+from rome.train import parser as recipe
+from rome.train.card import FIELDS, folder_size, read_card, write_card
+from rome.train.stanza_export import export_model
+from rome.train.stanza_scores import to_conllu
+from rome.train.stanza_stages import STAGES
+
+ENCODER = Path(str(files("rome.data"))) / "models" / "en" / "encoder"
+FIRST = """# newpar
+# text = Dogs don't bark.
+1	Dogs	dog	NOUN	NNS	Number=Plur	4	nsubj	_	_
+2-3	don't	_	_	_	_	_	_	_	_
+2	do	do	AUX	VBP	Mood=Ind	4	aux	_	_
+3	n't	not	PART	RB	_	4	advmod	_	_
+4	bark	bark	VERB	VB	VerbForm=Inf	0	root	_	SpaceAfter=No
+5	.	.	PUNCT	.	_	4	punct	_	_
+
+"""
+SECOND = """# text = She can't see him!
+1	She	she	PRON	PRP	Case=Nom	4	nsubj	_	_
+2-3	can't	_	_	_	_	_	_	_	_
+2	ca	can	AUX	MD	VerbForm=Fin	4	aux	_	_
+3	n't	not	PART	RB	_	4	advmod	_	_
+4	see	see	VERB	VB	VerbForm=Inf	0	root	_	_
+5	him	he	PRON	PRP	Case=Acc	4	obj	_	SpaceAfter=No
+6	!	!	PUNCT	.	_	4	punct	_	_
+
+"""
+
+
+def arguments(*options):
+    """The parsed command line of the recipe."""
+    parser = argparse.ArgumentParser()
+    recipe.add_arguments(parser)
+    return parser.parse_args([str(option) for option in options])
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The recipe run end to end on a handful of sentences, a few steps each stage."""
+    folder = tmp_path_factory.mktemp("parser")
+    (folder / "train.conllu").write_text((FIRST + SECOND) * 12, encoding="utf-8")
+    (folder / "dev.conllu").write_text(FIRST + SECOND, encoding="utf-8")
+    steps = [option for stage in STAGES for option in (recipe._flag(stage), 2)]
+    chosen = arguments("--out", folder / "out", "--data", folder, "--work", folder / "work", "--limit", 20, "--seed", 3, *steps)
+    assert recipe.run(chosen) == 0
+    return folder, chosen
+
+
+def test_the_recipe_leaves_five_models_that_parse(trained):
+    """What the recipe exports is loaded from local files and parses a text into one tree a sentence."""
+    folder, _ = trained
+    parser = Parser(folder / "out", MemoisedTrunk(load_trunk(ENCODER)), load_tokenizer(ENCODER))
+    (sentences,) = parser.parse(["Dogs don't see him."])
+    assert sentences and all(sum(word.head == 0 for word in sentence.words) == 1 for sentence in sentences)
+
+
+def test_every_model_has_a_complete_card(trained):
+    """Steps, seed, licence, size and figures are the ones of this run; nothing names the training machine's folders."""
+    folder, _ = trained
+    for stage in STAGES:
+        card = read_card(folder / "out" / stage)
+        assert tuple(card) == FIELDS and (card["seed"], card["steps"]) == (3, 2)
+        assert card["size_bytes"] == folder_size(folder / "out" / stage) > 0
+        assert card["figures"] and all(0 <= value <= 100 for value in card["figures"].values())
+        assert str(folder) not in (folder / "out" / stage / "card.json").read_text()
+        assert str(folder).encode() not in (folder / "out" / stage / f"{stage}.pt").read_bytes()
+
+
+def test_a_finished_stage_is_not_trained_again(trained):
+    """Running the same command a second time only exports."""
+    folder, chosen = trained
+    before = {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
+    assert recipe.run(chosen) == 0
+    assert before == {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
+
+
+def test_a_missing_treebank_is_an_input_error(tmp_path):
+    """The message names the file and the option."""
+    with pytest.raises(InputError, match="--data"):
+        recipe.run(arguments("--out", tmp_path / "out", "--data", tmp_path))
+
+
+def test_an_exported_model_is_smaller_and_safe(tmp_path):
+    """Training state and folders are gone, floats are halved, other values stay, and weights_only loads it."""
+    source, target = tmp_path / "a.pt", tmp_path / "b" / "b.pt"
+    model = {"w": torch.ones(100, 3), "n": torch.tensor([1])}
+    config = {"f": "/home/me/x.txt", "d": 0.5}
+    torch.save({"model": model, "config": config, "optimizer_state_dict": {"m": torch.ones(999)}}, source)
+    assert export_model(source, target) == target.stat().st_size < source.stat().st_size
+    loaded = torch.load(target, weights_only=True)
+    assert loaded["config"] == {"f": "x.txt", "d": 0.5} and set(loaded) == {"model", "config"}
+    assert loaded["model"]["w"].dtype == torch.float16 and loaded["model"]["n"].dtype == torch.int64
+
+
+def test_conllu_has_a_line_a_word_and_one_for_each_multi_word_token():
+    """A parsed sentence is written in the ten columns of CoNLL-U."""
+    words = (
+        ParsedWord("do", "do", "AUX", "VBP", "Mood=Ind", 0, "root", 0, 2),
+        ParsedWord("n't", "not", "PART", "RB", "", 1, "advmod", 2, 5),
+    )
+    text = to_conllu([ParsedSentence(0, 5, (Token("don't", 0, 5, 0, 2),), words)])
+    assert text.splitlines() == [
+        "1-2\tdon't" + "\t_" * 8,
+        "1\tdo\tdo\tAUX\tVBP\tMood=Ind\t0\troot\t_\t_",
+        "2\tn't\tnot\tPART\tRB\t_\t1\tadvmod\t_\t_",
+        "",
+    ]
+
+
+def test_a_card_has_every_field_and_no_other(tmp_path):
+    """Machine and size are filled in, what is not given is null, unknown fields are refused."""
+    (tmp_path / "model.bin").write_bytes(b"12345")
+    write_card(tmp_path, name="x", figures={"F1": 1.0})
+    card = read_card(tmp_path)
+    assert tuple(card) == FIELDS and card["size_bytes"] == 5 and "torch" in card["machine"] and card["steps"] is None
+    with pytest.raises(TypeError, match="colour"):
+        write_card(tmp_path, colour="red")

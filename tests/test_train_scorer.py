@@ -1,0 +1,176 @@
+"""The recipe of the net: torch and NumPy agree, the same seed gives the same bytes, the targets order damage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from rome.combiner import Combiner  # noqa: E402
+from rome.exceptions import InputError  # noqa: E402
+from rome.table import FeatureTable  # noqa: E402
+from rome.train import scorer  # noqa: E402
+from rome.train.scorer_chains import edit_severity  # noqa: E402
+from rome.train.scorer_config import ScorerConfig  # noqa: E402
+from rome.train.scorer_figures import scale_figures  # noqa: E402
+from rome.train.scorer_net import MonotoneNet, held_out_mask, ranked_pairs  # noqa: E402
+from rome.train.scorer_pairs import Pair, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer_severe import SEVERE, damage  # noqa: E402
+
+QUICK = ["steps=150"]
+STEPS = (
+    ("clean", "none", 0, 0.0),
+    ("light", "qwerty", 1, 1.0),
+    ("heavy", "word_deletion", 6, 20.0),
+    ("severe", "unrelated", 9, 25.0),
+)
+
+
+def synthetic(groups: int = 200) -> tuple[list[Pair], FeatureTable]:
+    """Pairs without texts worth reading, and features that fall with the damage, with noise."""
+    chance, pairs, rows = np.random.default_rng(5), [], []
+    for group in range(groups):
+        base = ("identity", "system", "reference", "paraphrase")[group % 4]
+        for level, operation, strength, severity in STEPS:
+            pairs.append(Pair(f"{group}-{level}", str(group), "r", "h", "made", base, operation, level, strength, severity))
+            rows.append(np.clip(1 - severity / 30 - chance.random(4) * 0.05, 0, 1))
+    count = len(pairs)
+    return pairs, FeatureTable(np.arange(count), np.zeros(count, int), np.array(rows), np.zeros((count, 4)), signature="made:1")
+
+
+def _recipe(tmp_path: Path, name: str, *extra: str) -> Path:
+    """Run the recipe on the synthetic pairs and table; return the output folder."""
+    pairs, table = synthetic()
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    table.save(tmp_path / "f.parquet")
+    parser = argparse.ArgumentParser()
+    scorer.add_arguments(parser)
+    given = ["--out", str(tmp_path / name), "--work", str(tmp_path / "work"), "--pairs", str(tmp_path / "pairs.jsonl")]
+    given += ["--features", str(tmp_path / "f.parquet"), *(word for setting in QUICK for word in ("--set", setting)), *extra]
+    assert scorer.run(parser.parse_args(given)) == 0
+    return tmp_path / name
+
+
+def test_numpy_forward_equals_torch_forward() -> None:
+    """The exported net computes what the trained one does."""
+    net = MonotoneNet(9, 0.02, torch.Generator().manual_seed(3))
+    rows = np.random.default_rng(0).random((200, 4))
+    with torch.no_grad():
+        expected = torch.sigmoid(net(torch.from_numpy(rows))).numpy()
+    assert np.allclose(net.to_combiner(rows.mean(axis=0), "").score(rows), expected, rtol=0, atol=1e-13)
+
+
+def test_same_seed_same_bytes_and_a_card(tmp_path: Path) -> None:
+    """One command, run twice, writes identical weights; another seed writes others; the card holds the scale's anchors."""
+    first, again, other = _recipe(tmp_path, "a"), _recipe(tmp_path, "b"), _recipe(tmp_path, "c", "--seed", "1")
+    weights = [(folder / "scorer.safetensors").read_bytes() for folder in (first, again, other)]
+    assert weights[0] == weights[1] != weights[2]
+    card = json.loads((first / "card.json").read_text())
+    assert card["seed"] == 0 and {"mean_identity", "mean_unrelated", "ranking_accuracy"} <= set(card["figures"])
+    assert Combiner.load(first / "scorer.safetensors").feature_signature == "made:1"
+
+
+@pytest.mark.parametrize("objective", ["graded", "binary"])
+def test_both_objectives_learn_to_rank(objective: str) -> None:
+    """Held-out clean pairs end above their perturbed ones, with either objective, and every feature keeps a weight."""
+    pairs, table = synthetic()
+    combiner, figures = scorer.train(pairs, table, ScorerConfig(objective=objective, steps=150))
+    assert figures["clean_above_perturbed"] > 0.9
+    assert (combiner.hidden_weight > 0).all()
+    assert figures["mean_identity"] > figures["mean_unrelated"] + 0.3
+
+
+def test_targets_order_the_damage() -> None:
+    """Clean above light above heavy above unrelated, for every base; the binary target knows only clean and perturbed."""
+    pairs, _ = synthetic(4)
+    for group in range(4):
+        targets = [ScorerConfig().target(pair) for pair in pairs[4 * group : 4 * group + 4]]
+        assert targets == sorted(targets, reverse=True) and len(set(targets)) == 4
+    assert [ScorerConfig(objective="binary").target(pair) for pair in pairs[:4]] == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_settings_change_by_name_and_unknown_ones_are_refused() -> None:
+    """``name=value`` and ``name.key=value`` change a copy; a name that does not exist is an InputError."""
+    config = ScorerConfig().with_settings(["hidden=8", "severe_target.doubled=0.3"])
+    assert (config.hidden, config.severe_target["doubled"], config.severe_target["empty"]) == (8, 0.3, 0.0)
+    for wrong in ("size=3", "severe_target.x=1", "hidden=many", "objective=odd"):
+        with pytest.raises(InputError):
+            ScorerConfig().with_settings([wrong])
+
+
+def test_held_out_groups_are_whole_and_fixed() -> None:
+    """Pairs of one group are held out together, and adding pairs changes nothing for the others."""
+    pairs, _ = synthetic()
+    mask = held_out_mask(pairs, 0.2)
+    assert 0 < mask.mean() < 0.5 and all(len(set(mask[row : row + 4])) == 1 for row in range(0, len(pairs), 4))
+    assert np.array_equal(held_out_mask(pairs[:40], 0.2), mask[:40])
+
+
+def test_ranked_pairs_stay_within_groups() -> None:
+    """Only pairs of one group, better first, and none closer than the gap."""
+    assert ranked_pairs(["a", "a", "b", "a"], np.array([0.9, 0.5, 0.1, 0.49]), 0.02).tolist() == [[0, 1], [0, 3]]
+
+
+def test_a_table_of_other_pairs_is_refused() -> None:
+    """The features must be those of exactly these pairs."""
+    pairs, table = synthetic(4)
+    with pytest.raises(InputError, match="15 rows for 16 pairs"):
+        scorer.train(pairs, table[:15], ScorerConfig())
+
+
+def test_measuring_in_chunks_keeps_the_order(tmp_path: Path) -> None:
+    """Features measured chunk by chunk have row i for pair i and are kept in the work folder."""
+    pairs, _ = synthetic(5)
+    pairs = [replace(pair, hypothesis="x" * row) for row, pair in enumerate(pairs)]
+
+    def measure(references: list[str], hypotheses: list[str]) -> FeatureTable:
+        values = np.repeat([[len(text) / 100] for text in hypotheses], 4, axis=1)
+        return FeatureTable(np.arange(len(values)), np.zeros(len(values), int), values, values)
+
+    table = scorer.measure_pairs(pairs, measure, tmp_path, chunk=7)
+    assert (table.values[:, 0] * 100).round().astype(int).tolist() == list(range(20)) == table.segment.tolist()
+    assert FeatureTable.load(tmp_path / "features.parquet") == table
+
+
+def test_pairs_round_trip_and_bad_lines_are_named(tmp_path: Path) -> None:
+    """Pairs survive their file; a line that is no pair is named with its number."""
+    pairs, _ = synthetic(2)
+    path = tmp_path / "pairs.jsonl"
+    assert write_pairs(path, pairs) == 8 and read_pairs(path) == pairs
+    path.write_text(path.read_text() + '{"id": 1}\n')
+    with pytest.raises(InputError, match="line 9"):
+        read_pairs(path)
+
+
+def test_severities_follow_the_kind_of_edit() -> None:
+    """A misspelling and a lost function word are minor, a lost content word and a wrong number major."""
+    text = "The company sold 25 red boats in March."
+    weigh = {
+        "qwerty": edit_severity(text, text.replace("boats", "bozts"), "qwerty"),
+        "function": edit_severity(text, text.replace("The ", ""), "word_deletion"),
+        "content": edit_severity(text, text.replace("boats ", ""), "word_deletion"),
+        "number": edit_severity(text, text.replace("25", "31"), "change_number"),
+    }
+    assert weigh == {"qwerty": (1, 1.0), "function": (1, 1.0), "content": (1, 4.0), "number": (1, 5.0)}
+
+
+@pytest.mark.parametrize("operation", sorted(SEVERE))
+def test_severe_cases_change_the_text_and_repeat_themselves(operation: str) -> None:
+    """Every severe operation changes a text that allows it, the same way for the same chance."""
+    text, other = "Last year the engineer Watson has built 12 bridges in Norway.", "Small birds rarely sing at night."
+    first, again = (damage(operation, text, other, random.Random(1)) for _ in range(2))
+    assert first == again and first is not None and first != text
+
+
+def test_figures_measure_only_what_occurs() -> None:
+    """Anchors without any pair are left out instead of being invented."""
+    pairs, _ = synthetic(1)
+    figures = scale_figures(np.array([0.9, 0.8, 0.3, 0.1]), pairs, ScorerConfig())
+    assert figures["mean_one_minor_error"] == 0.8 and "mean_empty" not in figures and figures["ranking_accuracy"] == 1.0

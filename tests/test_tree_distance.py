@@ -1,0 +1,109 @@
+"""The compiled tree edit distance equals zss and a slow textbook version, on random trees and on trees of real shape."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import zss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rome.features.tree_distance import post_order, tree_edit_distance
+
+
+@st.composite
+def trees(draw: st.DrawFn, largest: int = 12) -> tuple[list[int], list[int]]:
+    """Parents (children in index order) and labels of a random tree; node 0 is the root."""
+    size = draw(st.integers(1, largest))
+    parents = [-1] + [draw(st.integers(0, n - 1)) for n in range(1, size)]
+    return parents, [draw(st.integers(0, 3)) for _ in range(size)]
+
+
+def equality(a: list[int], b: list[int]) -> np.ndarray:
+    return np.array(a)[:, None] == np.array(b)[None, :]
+
+
+def by_zss(parents_a: list[int], parents_b: list[int], equal: np.ndarray) -> float:
+    def build(parents: list[int]) -> zss.Node:
+        nodes = [zss.Node(n) for n in range(len(parents))]
+        for n, parent in enumerate(parents):
+            if parent >= 0:
+                nodes[parent].addkid(nodes[n])
+        return nodes[0]
+
+    return zss.distance(
+        build(parents_a),
+        build(parents_b),
+        zss.Node.get_children,
+        insert_cost=lambda _: 1,
+        remove_cost=lambda _: 1,
+        update_cost=lambda x, y: 0 if equal[x.label, y.label] else 1,
+    )
+
+
+def by_textbook(parents_a: list[int], parents_b: list[int], equal: np.ndarray) -> float:
+    """The recursive definition over forests of post-order positions, memoised; exponential without the memory."""
+    (order_a, left_a, _), (order_b, left_b, _) = post_order(parents_a), post_order(parents_b)
+
+    @lru_cache(None)
+    def forest(i0: int, i1: int, j0: int, j1: int) -> float:
+        if i1 < i0 and j1 < j0:
+            return 0.0
+        if i1 < i0:
+            return float(j1 - j0 + 1)
+        if j1 < j0:
+            return float(i1 - i0 + 1)
+        a, b = left_a[i1], left_b[j1]
+        change = 0.0 if equal[order_a[i1], order_b[j1]] else 1.0
+        return min(
+            forest(i0, i1 - 1, j0, j1) + 1,
+            forest(i0, i1, j0, j1 - 1) + 1,
+            forest(i0, a - 1, j0, b - 1) + forest(a, i1 - 1, b, j1 - 1) + change,
+        )
+
+    return forest(0, len(parents_a) - 1, 0, len(parents_b) - 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(), trees())
+def test_equals_zss(a: tuple[list[int], list[int]], b: tuple[list[int], list[int]]) -> None:
+    """The number in bulk is the number of the reference implementation, for any two trees and labels."""
+    equal = equality(a[1], b[1])
+    assert tree_edit_distance(a[0], b[0], equal) == by_zss(a[0], b[0], equal)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees(7), trees(7))
+def test_equals_the_textbook_recursion(a: tuple[list[int], list[int]], b: tuple[list[int], list[int]]) -> None:
+    """An independent definition over forests gives the same distance."""
+    equal = equality(a[1], b[1])
+    assert tree_edit_distance(a[0], b[0], equal) == by_textbook(a[0], b[0], equal)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees(), trees(), trees())
+def test_is_a_metric(a: tuple[list[int], list[int]], b: tuple[list[int], list[int]], c: tuple[list[int], list[int]]) -> None:
+    """Zero on itself, symmetric, and never longer than a detour."""
+
+    def distance(x: tuple[list[int], list[int]], y: tuple[list[int], list[int]]) -> float:
+        return tree_edit_distance(x[0], y[0], equality(x[1], y[1]))
+
+    assert distance(a, a) == 0
+    assert distance(a, b) == distance(b, a)
+    assert distance(a, c) <= distance(a, b) + distance(b, c)
+
+
+def test_the_bound_of_a_chain_against_a_star_is_reached() -> None:
+    """Without a common label a chain of n and a star of m under one root cost n + m - 1: one node can always be changed."""
+    n, m = 5, 4
+    chain, star = [-1, *range(n)], [-1] + [0] * m
+    equal = np.zeros((n + 1, m + 1), dtype=bool)
+    equal[0, 0] = True
+    assert tree_edit_distance(chain, star, equal) == n + m - 1
+
+
+def test_an_empty_tree_is_refused() -> None:
+    """There is no distance to nothing: a tree has at least its root."""
+    with pytest.raises(ValueError, match="do not fit"):
+        tree_edit_distance([], [-1], np.zeros((0, 1), dtype=bool))
