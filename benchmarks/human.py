@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 from peers import PEERS
+from scipy.stats import kendalltau, pearsonr
+
 from rome.data.readers.human import HUMAN_SETS, JudgedOutput, read_human
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-from scipy.stats import kendalltau, pearsonr
 
 
 def grouped(keys: list[str]) -> list[list[int]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import sacrebleu
 import torch
+
 from rome.features.analyser.config import embedded_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.memo import MemoisedTrunk
@@ -17,12 +18,16 @@ References = Sequence[Sequence[str]]
 
 def chrf(references: References, hypotheses: Sequence[str]) -> np.ndarray:
     """Sentence chrF2, the best reference."""
-    return np.array([max(sacrebleu.sentence_chrf(h, [r]).score for r in rs) for rs, h in zip(references, hypotheses, strict=True)])
+    return np.array(
+        [max(sacrebleu.sentence_chrf(h, [r]).score for r in rs) for rs, h in zip(references, hypotheses, strict=True)]
+    )
 
 
 def bleu(references: References, hypotheses: Sequence[str]) -> np.ndarray:
     """Sentence BLEU (exponential smoothing), the best reference."""
-    return np.array([max(sacrebleu.sentence_bleu(h, [r]).score for r in rs) for rs, h in zip(references, hypotheses, strict=True)])
+    return np.array(
+        [max(sacrebleu.sentence_bleu(h, [r]).score for r in rs) for rs, h in zip(references, hypotheses, strict=True)]
+    )
 
 
 def length(references: References, hypotheses: Sequence[str]) -> np.ndarray:

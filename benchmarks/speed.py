@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from peers import chrf
+
 from rome.combiner import Combiner
 from rome.data.readers.wmt import read_wmt
 from rome.data.sources import data_file
@@ -57,15 +58,26 @@ def main() -> int:
         store = Path(folder) / "analyses.sqlite"
         cold = RoMe(store=store, threads=options.threads, progress=False)
         start = timed(lambda: cold.score(references=["The cat sat."], hypotheses=["A cat sat."]))
-        rows.append(("RoMe cold, all stages", len(references) / timed(lambda: cold.score(references=references, hypotheses=hypotheses))))
+        rows.append(
+            ("RoMe cold, all stages", len(references) / timed(lambda: cold.score(references=references, hypotheses=hypotheses)))
+        )
         warm = RoMe(store=store, threads=options.threads, progress=False)
-        rows.append(("RoMe from stored analyses", len(references) / timed(lambda: warm.score(references=references, hypotheses=hypotheses))))
+        rows.append(
+            (
+                "RoMe from stored analyses",
+                len(references) / timed(lambda: warm.score(references=references, hypotheses=hypotheses)),
+            )
+        )
     count = 2_000_000
     values = np.random.default_rng(0).random((count, 4))
-    table = FeatureTable(np.arange(count), np.zeros(count, np.int32), values, values, signature=(net := Combiner.load()).feature_signature)
+    table = FeatureTable(
+        np.arange(count), np.zeros(count, np.int32), values, values, signature=(net := Combiner.load()).feature_signature
+    )
     rows.append(("combining cached features, one core", count / timed(lambda: net.score(table))))
     rows.append(("chrF2 (sacrebleu), one core", len(references) / timed(lambda: chrf([[r] for r in references], hypotheses))))
-    lines = [f"# {len(references)} pairs, {words:.1f} words a text, {options.threads} threads; models and first pair: {start:.1f} s"]
+    lines = [
+        f"# {len(references)} pairs, {words:.1f} words a text, {options.threads} threads; models and first pair: {start:.1f} s"
+    ]
     lines += ["operation\tpairs_per_second", *(f"{name}\t{rate:.1f}" for name, rate in rows)]
     print("\n".join(lines))
     if options.output:

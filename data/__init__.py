@@ -1,0 +1,1 @@
+"""Where texts come from: readers, perturbations, the embedded examples and models."""

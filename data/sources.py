@@ -21,7 +21,11 @@ def data_folder() -> Path:
     checkout that this file lies in. Raises InputError, with the remedy, when neither exists.
     """
     named = os.environ.get("ROME_DATA")
-    candidates = [Path(named)] if named else [Path.cwd().parent / "shared" / "data", Path(__file__).resolve().parents[2] / "shared" / "data"]
+    candidates = (
+        [Path(named)]
+        if named
+        else [Path.cwd().parent / "shared" / "data", Path(__file__).resolve().parents[2] / "shared" / "data"]
+    )
     for folder in candidates:
         if folder.is_dir():
             return folder

@@ -1,0 +1,1 @@
+"""What is measured: the values, the analyser, and one file a feature."""

@@ -68,7 +68,8 @@ class SemanticEvidence:
     def __eq__(self, other: object) -> bool:
         """Equal when the words, the pairs and the three tables are."""
         return isinstance(other, SemanticEvidence) and (
-            (self.reference_words, self.hypothesis_words, self.pairs) == (other.reference_words, other.hypothesis_words, other.pairs)
+            (self.reference_words, self.hypothesis_words, self.pairs)
+            == (other.reference_words, other.hypothesis_words, other.pairs)
             and np.array_equal(self.cost, other.cost)
             and np.array_equal(self.flow, other.flow)
         )
@@ -90,7 +91,9 @@ def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np
     return linear_sum_assignment(similarity * (1.0 - position_differences(p, q)), maximize=True)
 
 
-def soft_cost(similarity: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp], config: SemanticConfig) -> NDArray[np.float64]:
+def soft_cost(
+    similarity: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp], config: SemanticConfig
+) -> NDArray[np.float64]:
     """(p, q) costs of eq. 4: 1 - cos * exp(gamma * position difference) for aligned pairs above delta, else 1.
 
     gamma = -|j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``.
@@ -135,4 +138,6 @@ class Semantic:
         pairs = tuple(
             AlignedPair(int(i), int(j), float(similarity[i, j]), float(cost[i, j])) for i, j in zip(rows, columns, strict=True)
         )
-        return Component(self.name, 1.0 - distance, distance, "transport cost", SemanticEvidence(*words, *masses, pairs, cost, flow))
+        return Component(
+            self.name, 1.0 - distance, distance, "transport cost", SemanticEvidence(*words, *masses, pairs, cost, flow)
+        )

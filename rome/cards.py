@@ -8,12 +8,12 @@ from importlib.resources import files
 from typing import Any
 
 from rome.exceptions import ModelMissingError
-from rome.text_table import aligned
+from rome.text_table import aligned, shorten
 
 __all__ = ["cards_table", "read_cards"]
 
 LANGUAGE = "en"
-MEGABYTE = 1_000_000
+MEGABYTE, TEXT_WIDTH = 1_000_000, 44
 
 
 def read_cards() -> list[dict[str, Any]]:
@@ -32,7 +32,8 @@ def cards_table(cards: Sequence[Mapping[str, Any]]) -> str:
     rows = [["model", "MB", "licence", "data", "task"]]
     for card in cards:
         size = f"{(card.get('size_bytes') or 0) / MEGABYTE:.1f}"
-        rows.append([str(card.get("name")), size, *(_words(card.get(field)) for field in ("licence", "data", "task"))])
+        texts = (shorten(_words(card.get(field)), TEXT_WIDTH) for field in ("licence", "data", "task"))
+        rows.append([str(card.get("name")), size, *texts])
     total = sum(card.get("size_bytes") or 0 for card in cards) / MEGABYTE
     rows.append(["all", f"{total:.1f}", "", "", ""])
     table = aligned(rows, [False, True, False, False, False], rule_after=(0, len(rows) - 2))

@@ -125,12 +125,13 @@ class RoMe:
         Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
         """
         pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        net = self.combiner  # a missing net is reported before anything is analysed
         segments: list[SegmentScore] = []
         candidates: list[tuple[int, Measured, tuple[str, ...]]] = []
         current: Pair | None = None
         signature = ""
         for pair, index, parts, flags in self._measure(pairs):
-            signature = signature or self.signature
+            signature = signature or f"{self.feature_signature}|{net.signature}"
             if current is not None and pair.segment != current.segment:
                 segments.append(self._segment(current, candidates, signature))
                 candidates = []
@@ -166,7 +167,9 @@ class RoMe:
             features = self._features(table)
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
-                analyses: Mapping[str, Analysis] = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)])
+                analyses: Mapping[str, Analysis] = self._analyses.of(
+                    [text for pair in block for text in (*pair.references, pair.hypothesis)]
+                )
                 for pair in block:
                     hypothesis = analyses[pair.hypothesis]
                     for index, text in enumerate(pair.references):
@@ -180,5 +183,9 @@ class RoMe:
     def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
         """An IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
-        words = ([w.text for w in a.words] for start in range(0, len(texts), BLOCK) for a in self._analyses.of(texts[start : start + BLOCK]).values())
+        words = (
+            [w.text for w in a.words]
+            for start in range(0, len(texts), BLOCK)
+            for a in self._analyses.of(texts[start : start + BLOCK]).values()
+        )
         return IdfTable.from_texts(words, "references")

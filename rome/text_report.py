@@ -59,7 +59,8 @@ def error_note(error: Any) -> str:
 def _remarks(segment: SegmentScore) -> str:
     """Flags first, then the worst errors, as far as the column reaches."""
     evidence = segment.evidence.errors
-    errors = sorted(evidence.errors, key=lambda error: -error.weight)[:WORST] if evidence is not None else []
+    punished = [error for error in evidence.errors if error.severity != "none"] if evidence is not None else []
+    errors = sorted(punished, key=lambda error: -error.weight)[:WORST]
     return shorten("; ".join([*segment.flags, *(error_note(error) for error in errors)]), NOTE_WIDTH)
 
 

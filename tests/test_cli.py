@@ -192,6 +192,8 @@ def test_interruption_is_quiet(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 
     assert main(["score", "--examples", "--output", str(tmp_path / "out")], metric=interrupted) == 130
     assert capsys.readouterr().err == "rome: interrupted\n"
+    assert main(["score", "--examples", "--store", "a.sqlite"], metric=interrupted) == 130
+    assert capsys.readouterr().err == "rome: interrupted; what was analysed so far is in a.sqlite\n"
     assert os.listdir(tmp_path) == []
 
 

@@ -18,14 +18,19 @@ from rome.data.readers.wikipedia import read_wikipedia
 from rome.data.readers.wmt import TranslatedSegment, read_wmt
 from rome.exceptions import InputError
 
-TREEBANK = """she/she/PRP goes/go/VBZ to/to/IN a/a/DT small/small/JJ school/school/NN near/near/IN the/the/DT river/river/NN ././.
+TREEBANK = """she/she/PRP goes/go/VBZ to/to/IN a/a/DT small/small/JJ school/school/NN near/near/IN
+    the/the/DT river/river/NN ././.
 they/they/PRP go/go/VBP home/home/RB quickly/quickly/RB ././.
-he/he/PRP went/go/VBD there/there/RB with/with/IN two/two/CD dogs/dog/NNS and/and/CC a/a/DT bigger/big/JJR dog/dog/NN ././.
-we/we/PRP have/have/VBP gone/go/VBN to/to/TO see/see/VB him/he/PRP and/and/CC did/do/VBD n't/not/RB see/see/VB anything/anything/NN ././.
-the/the/DT quick/quick/JJ children/child/NNS are/be/VBP going/go/VBG to/to/TO eat/eat/VB the/the/DT cakes/cake/NNS ././.
+he/he/PRP went/go/VBD there/there/RB with/with/IN two/two/CD dogs/dog/NNS and/and/CC
+    a/a/DT bigger/big/JJR dog/dog/NN ././.
+we/we/PRP have/have/VBP gone/go/VBN to/to/TO see/see/VB him/he/PRP and/and/CC
+    did/do/VBD n't/not/RB see/see/VB anything/anything/NN ././.
+the/the/DT quick/quick/JJ children/child/NNS are/be/VBP going/go/VBG to/to/TO eat/eat/VB
+    the/the/DT cakes/cake/NNS ././.
 this/this/DT cake/cake/NN is/be/VBZ good/good/JJ but/but/CC that/that/DT was/be/VBD better/good/JJR ././.
 who/who/WP can/can/MD say/say/VB that/that/IN these/this/DT schools/school/NNS were/be/VBD big/big/JJ ?/?/.
-he/he/PRP eats/eat/VBZ some/some/DT fish/fish/NN because/because/IN his/he/PRP$ mother/mother/NN ate/eat/VBD it/it/PRP ././."""
+he/he/PRP eats/eat/VBZ some/some/DT fish/fish/NN because/because/IN his/he/PRP$ mother/mother/NN
+    ate/eat/VBD it/it/PRP ././."""
 
 SENTENCES = (
     "She goes to a small school near the river.",
@@ -40,7 +45,7 @@ SENTENCES = (
 def lexicon() -> Lexicon:
     """A lexicon of eight sentences, with the word pairs of five more."""
     sentences = []
-    for line in TREEBANK.splitlines():
+    for line in TREEBANK.replace("\n    ", " ").splitlines():
         words = tuple(TreebankWord(*word.split("/"), space_after=True) for word in line.split(" "))
         sentences.append(TreebankSentence(" ".join(word.form for word in words), words))
     made = Lexicon(sentences)

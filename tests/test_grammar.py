@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from handmade import analysis
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rome.features.grammar import Grammar
 from rome.features.values import Analysis, Sentence
+
+from handmade import analysis
 
 REFERENCE = analysis("the cat sat")
 

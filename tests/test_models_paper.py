@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from transformers import AlbertConfig, AlbertModel, BertConfig, BertForSequenceClassification, BertTokenizerFast
+
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.analyser import Analyser
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import models_identity
 from rome.features.analyser.parser import Parser
 from rome.features.analyser.transformer import Classifier, TransformerEncoder
-from transformers import AlbertConfig, AlbertModel, BertConfig, BertForSequenceClassification, BertTokenizerFast
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "on", "mat", ".", "a", "dog", "##s"]
 
@@ -29,7 +30,13 @@ def tokenizer(folder: Path, length: int = 24) -> None:
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A tiny ALBERT (loaded with a BERT tokenizer) and a tiny BERT classifier."""
     torch.manual_seed(0)
-    small = {"vocab_size": len(VOCABULARY), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    small = {
+        "vocab_size": len(VOCABULARY),
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     albert, bert = tmp_path_factory.mktemp("albert"), tmp_path_factory.mktemp("bert")
     AlbertModel(AlbertConfig(**small, embedding_size=8, max_position_embeddings=24)).save_pretrained(albert)
     BertForSequenceClassification(BertConfig(**small, max_position_embeddings=24, num_labels=2)).save_pretrained(bert)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rome.features.analyser.config import embedded_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import encode, merge_windows, pool_words, windows

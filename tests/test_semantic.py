@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import analysis
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
+
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost
-from scipy.optimize import linprog
+
+from handmade import analysis
 
 IDF = IdfTable(100, {"the": 90, "a": 80, "is": 70, "cat": 3, "dog": 4, "sat": 2})
 WORDS = st.lists(st.sampled_from("the a cat dog sat is mat ran red big .".split()), min_size=1, max_size=9).map(" ".join)
@@ -105,7 +107,9 @@ def test_a_repeated_word_is_aligned_once() -> None:
     assert sum(pair.distance < 1 for pair in thrice.evidence.pairs) == 1
 
 
-@pytest.mark.parametrize(("reference", "hypothesis", "value"), [("", "", 1.0), ("cat", "", 0.0), ("", "cat", 0.0), ("cat", "cat", 1.0)])
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "value"), [("", "", 1.0), ("cat", "", 0.0), ("", "cat", 0.0), ("cat", "cat", 1.0)]
+)
 def test_edge_rows(reference: str, hypothesis: str, value: float) -> None:
     """Two empty texts are the same; one empty text shares nothing; one word is itself."""
     assert semantic().measure(analysis(reference), analysis(hypothesis)).value == pytest.approx(value)

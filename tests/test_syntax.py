@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import WIDTH, analysis, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rome.features.syntax import Syntax, SyntaxConfig, tree_of
+
+from handmade import WIDTH, analysis, vector
 
 
 @st.composite
@@ -63,7 +65,9 @@ def test_the_bound_is_reached() -> None:
     assert Syntax().measure(chain, star).value == 0.0
 
 
-@pytest.mark.parametrize(("a", "b", "value"), [("", "", 1.0), ("cat", "", 0.0), ("", "cat", 0.0), ("...", "!", 1.0), ("cat", "dog", 0.0)])
+@pytest.mark.parametrize(
+    ("a", "b", "value"), [("", "", 1.0), ("cat", "", 0.0), ("", "cat", 0.0), ("...", "!", 1.0), ("cat", "dog", 0.0)]
+)
 def test_edge_rows(a: str, b: str, value: float) -> None:
     """No words on both sides are the same, on one side nothing; texts of punctuation have no tree."""
     assert Syntax().measure(analysis(a), analysis(b)).value == value

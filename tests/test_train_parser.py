@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import torch
+from stanza.models import parser as stanza_parser
+from stanza.models import tagger
 
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
@@ -87,6 +91,26 @@ def test_a_finished_stage_is_not_trained_again(trained):
     before = {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
     assert recipe.run(chosen) == 0
     assert before == {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
+
+
+def test_stanzas_own_package_loads_from_its_directory(trained):
+    """Models laid out as Stanza lays out its English package parse texts, without the encoder."""
+    folder, _ = trained
+    package = folder / "package"
+    common = ["--cpu", "--no_pretrain", "--no_char", "--hidden_dim", "8", "--shorthand", "en_tiny", "--lang", "en"]
+    files_ = ["--train_file", str(folder / "train.conllu"), "--eval_file", str(folder / "dev.conllu")]
+    for main, name in ((tagger.main, "pos"), (stanza_parser.main, "depparse")):
+        save = ["--save_dir", str(package / "en" / name), "--save_name", "tiny.pt", "--eval_interval", "2", "--max_steps", "2"]
+        main([*common, *files_, *save])
+    for name, stage in (("tokenize", "tokenizer"), ("mwt", "mwt"), ("lemma", "lemmatizer")):
+        (package / "en" / name).mkdir()
+        shutil.copy(folder / "out" / stage / f"{stage}.pt", package / "en" / name / "tiny.pt")
+    processors = dict.fromkeys(("tokenize", "mwt", "pos", "lemma", "depparse"), "tiny")
+    described = {name: {"tiny": {"md5": "0", "dependencies": []}} for name in processors}
+    entry = {"lang_name": "English", "packages": {"default": processors}, "default_dependencies": {}, **described}
+    (package / "resources.json").write_text(json.dumps({"en": {**entry, "default_processors": processors}}))
+    (sentences,) = Parser(package_dir=package).parse(["Dogs don't see him."])
+    assert sentences[0].tokens[0].start == 0 and all(word.relation for sentence in sentences for word in sentence.words)
 
 
 def test_a_missing_treebank_is_an_input_error(tmp_path):

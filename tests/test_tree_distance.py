@@ -9,6 +9,7 @@ import pytest
 import zss
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rome.features.tree_distance import post_order, tree_edit_distance
 
 

@@ -1,0 +1,1 @@
+"""How each embedded model is fitted; loaded by `rome train` alone."""

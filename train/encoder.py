@@ -73,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.out,
         name="encoder",
         task="word vectors; states for tagger, parser and acceptability",
-        data=["all-MiniLM-L6-v2 (weights, not trained further)", f"{len(texts)} Wikipedia sentences (WikiSplit) for the common vector"],
+        data=[
+            "all-MiniLM-L6-v2 (weights, not trained further)",
+            f"{len(texts)} Wikipedia sentences (WikiSplit) for the common vector",
+        ],
         licence="Apache-2.0 (weights); CC BY-SA 4.0 (text of the common vector)",
         recipe=f"rome train encoder --out FOLDER --sentences {arguments.sentences}",
         seed=0,

@@ -1,9 +1,9 @@
 """Train the grammar model: upper transformer layers on the frozen trunk that judge sentences and word pieces.
 
-Three steps. *Pre-training*: sentences of Wikipedia, WMT texts, EWT and acceptable CoLA sentences, each as it is or corrupted in
-a known place, with the judged sentences of CoLA mixed in. *Fine-tuning*: several rounds over CoLA's training set with corruptions
-still mixed in; the weights are averaged over the last rounds. *Calibration*: one temperature a head, on sentences held out from
-training. CoLA's development sets only judge.
+Three steps. *Pre-training*: sentences of Wikipedia, WMT texts, EWT and acceptable CoLA sentences, each as it is or
+corrupted in a known place, with the judged sentences of CoLA mixed in. *Fine-tuning*: several rounds over CoLA's
+training set with corruptions still mixed in; the weights are averaged over the last rounds. *Calibration*: one
+temperature a head, on sentences held out from training. CoLA's development sets only judge.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,14 +24,14 @@ from transformers import AutoModel, BertModel
 
 from rome.features.analyser.acceptability import GRAMMAR_FILE, HIDDEN, Acceptability, load_acceptability
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
-from rome.features.analyser.weights import save_weights
+from rome.features.analyser.weights import load_weights, save_weights
 
 from .card import write_card
 from .encoder import source_folder
 from .grammar_data import Batch, Example, Material, batches, load_material
 from .grammar_figures import pair_figures, predict, sentence_figures, temperature, trunk_states
 
-__all__ = ["Plan", "add_arguments", "fit", "run"]
+__all__ = ["Plan", "add_arguments", "pretrain", "run", "tune"]
 
 PIECE_WEIGHT = 3.0
 ROUND = 2000
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--work", type=Path, default=None, help="folder for checkpoints and the progress log (default: OUT.work)"
     )
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
+    parser.add_argument("--pretrained", type=Path, default=None, help="a checkpoint to fine-tune, instead of pre-training anew")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
     for name in ("steps", "tuning_steps", "layers", "input_layer", "pieces"):
@@ -74,30 +75,44 @@ def run(arguments: argparse.Namespace) -> int:
     torch.set_num_threads(arguments.threads)
     encoder = arguments.encoder or Path(__file__).resolve().parents[1] / "data" / "models" / "en" / "encoder"
     plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
-    material = load_material(load_tokenizer(encoder), arguments.seed)
-    work = arguments.work or arguments.out.with_name(arguments.out.name + ".work")
-    fit(material, load_trunk(encoder), plan, arguments.seed, Path(arguments.out), Path(work))
+    material, trunk = load_material(load_tokenizer(encoder), arguments.seed), load_trunk(encoder)
+    out = Path(arguments.out)
+    work = Path(arguments.work or out.with_name(out.name + ".work"))
+    for folder in (out, work):
+        folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = arguments.pretrained or pretrain(material, trunk, plan, arguments.seed, work)
+    tune(material, trunk, plan, arguments.seed, Path(checkpoint), out, work)
     return 0
 
 
-def fit(material: Material, trunk: BertModel, plan: Plan, seed: int, out: Path, work: Path) -> Acceptability:
-    """Train by the plan, write weights and card into ``out`` and checkpoints into ``work``; returns the rounded model."""
-    start = time.time()
-    out.mkdir(parents=True, exist_ok=True)
-    work.mkdir(parents=True, exist_ok=True)
+def pretrain(material: Material, trunk: BertModel, plan: Plan, seed: int, work: Path) -> Path:
+    """Train on corruptions and some judged sentences; returns the checkpoint written into ``work``, in full precision."""
     torch.manual_seed(seed)
-    rng = random.Random(seed)
-    model = Acceptability(plan.layers, plan.input_layer, hidden=trunk.config.hidden_size, inner=trunk.config.intermediate_size)
+    sizes = {"hidden": trunk.config.hidden_size, "inner": trunk.config.intermediate_size}
+    model = Acceptability(plan.layers, plan.input_layer, **sizes)
     start_from_encoder(model, plan.input_layer)
-    log = Log(work / "progress.jsonl", start)
-    _train(model, trunk, _stream(material, plan, rng, plan.judged_share), plan.steps, plan.rate, log, None)
-    save_weights(work / "pretrained.safetensors", dict(model.state_dict()), {"sizes": model.sizes}, round_matrices=False)
+    log = Log(work / "progress.jsonl", time.time())
+    stream = _stream(material, plan, random.Random(seed), plan.judged_share)
+    _train(model, trunk, stream, plan.steps, plan.rate, log, None)
+    description = {"sizes": model.sizes, "seconds": log.seconds()}
+    save_weights(work / "pretrained.safetensors", dict(model.state_dict()), description, round_matrices=False)
     log.write(stage="pretrained", **_judge(model, trunk, material))
+    return work / "pretrained.safetensors"
+
+
+def tune(material: Material, trunk: BertModel, plan: Plan, seed: int, checkpoint: Path, out: Path, work: Path) -> Acceptability:
+    """Fine-tune a checkpoint, average, calibrate, round; writes weights and card into ``out``, returns the rounded model."""
+    tensors, about = load_weights(checkpoint)
+    torch.manual_seed(seed + 1)
+    model = Acceptability(**dict(about["sizes"]))  # type: ignore[call-overload]
+    model.load_state_dict(tensors)
     average = torch.optim.swa_utils.AveragedModel(model)
     for part in model.modules():
         if isinstance(part, nn.Dropout):  # only here: pre-training sees every example once
             part.p = plan.dropout
-    _train(model, trunk, _stream(material, plan, rng, plan.tuning_share), plan.tuning_steps, plan.tuning_rate, log, average)
+    log = Log(work / "tuning.jsonl", time.time() - float(str(about.get("seconds", 0))))
+    stream = _stream(material, plan, random.Random(seed + 1), plan.tuning_share)
+    _train(model, trunk, stream, plan.tuning_steps, plan.tuning_rate, log, average)
     model.load_state_dict(average.module.state_dict())
     _calibrate(model, trunk, material)
     description = {"sizes": model.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
@@ -105,7 +120,7 @@ def fit(material: Material, trunk: BertModel, plan: Plan, seed: int, out: Path, 
     rounded = load_acceptability(out)
     figures = {**_judge(rounded, trunk, material), **pair_figures(rounded, trunk, material.pairs)}
     log.write(stage="exported", **figures)
-    _card(out, plan, seed, time.time() - start, figures)
+    _card(out, plan, seed, log.seconds(), figures)
     return rounded
 
 
@@ -136,7 +151,11 @@ class Log:
     def write(self, **fields: object) -> None:
         """Append one line."""
         with self.path.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps({"seconds": round(time.time() - self.start), **fields}) + "\n")
+            lines.write(json.dumps({"seconds": self.seconds(), **fields}) + "\n")
+
+    def seconds(self) -> int:
+        """Whole seconds since the start."""
+        return round(time.time() - self.start)
 
 
 def _stream(material: Material, plan: Plan, rng: random.Random, share: float) -> Iterator[Batch]:
@@ -209,7 +228,7 @@ def _judge(model: Acceptability, trunk: BertModel, material: Material) -> dict[s
     return {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
 
 
-def _card(out: Path, plan: Plan, seed: int, seconds: float, figures: dict[str, object]) -> None:
+def _card(out: Path, plan: Plan, seed: int, seconds: int, figures: Mapping[str, object]) -> None:
     changed = [f"--{name.replace('_', '-')} {value}" for name, value in asdict(plan).items() if value != getattr(Plan(), name)]
     write_card(
         out,
@@ -225,7 +244,7 @@ def _card(out: Path, plan: Plan, seed: int, seconds: float, figures: dict[str, o
         recipe=" ".join(["rome train grammar --out FOLDER", f"--seed {seed}", *changed]),
         seed=seed,
         steps=plan.steps + plan.tuning_steps,
-        seconds=round(seconds),
+        seconds=seconds,
         figures=figures,
         notes="figures of the exported, rounded model; CoLA's development sets and the pairs' sentences were not trained on. "
         "CoLA and corruption rules are what it knows of grammar: names and rare words lower its probabilities.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,7 @@ class Material:
     pool: Sequence[str | TreebankSentence]
     judged: Sequence[Example]
     calibration: Sequence[Example]
-    judging: dict[str, Sequence[Example]]
+    judging: Mapping[str, Sequence[Example]]
     pairs: Sequence[tuple[str, Example, Example]]
 
     def fresh(self, count: int, rng: random.Random) -> list[Example]:

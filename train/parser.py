@@ -11,6 +11,7 @@ import argparse
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from stanza.utils.datasets import conllu_to_text
 
@@ -26,7 +27,7 @@ from rome.train.stanza_stages import STAGES, Sizes, Stages
 
 __all__ = ["QUICK", "add_arguments", "run"]
 
-QUICK = Sizes(tokenizer_steps=1500, mwt_epochs=4, lemmatizer_epochs=1, tagger_steps=700, parser_steps=600)
+QUICK = Sizes(tokenizer_steps=1000, mwt_epochs=2, lemmatizer_epochs=1, tagger_steps=400, parser_steps=400)
 TASKS = {
     "tokenizer": "splits raw text into sentences and tokens",
     "mwt": "expands multi-word tokens (don't = do + n't)",
@@ -41,6 +42,14 @@ FIGURES = {
     "tagger": ("UPOS", "XPOS", "UFeats"),
     "parser": ("UAS", "LAS"),
 }
+NOTES = {
+    "tokenizer": "Steps are batches.",
+    "mwt": "Steps are epochs.",
+    "lemmatizer": "Steps are epochs.",
+    "tagger": "Steps are batches. Reads the frozen trunk of the encoder.",
+    "parser": "Steps are batches. Reads the frozen trunk of the encoder and the tagger's UPOS and XPOS.",
+}
+JUDGED = "F1 in percent on EWT dev from raw text, all five models together (CoNLL 2018 evaluation)."
 DATA = "UD English EWT train (CC BY-SA 4.0)"
 
 
@@ -104,18 +113,15 @@ def export(stages: Stages, out: Path) -> dict[str, float]:
             steps=done.get("size"),
             seconds=done.get("seconds"),
             figures={name: figures[name] for name in FIGURES[stage]},
-            notes=f"F1 in percent on EWT dev from raw text, all five models together (CoNLL 2018 evaluation). {NOTES[stage]}",
+            notes=f"{JUDGED} {NOTES[stage]}{_runs(done)}",
         )
     return figures
 
 
-NOTES = {
-    "tokenizer": "Steps are batches.",
-    "mwt": "Steps are epochs.",
-    "lemmatizer": "Steps are epochs.",
-    "tagger": "Steps are batches. Reads the frozen trunk of the encoder.",
-    "parser": "Steps are batches. Reads the frozen trunk of the encoder and the tagger's UPOS and XPOS.",
-}
+def _runs(done: dict[str, Any]) -> str:
+    """A sentence for a model whose training was interrupted and went on."""
+    runs = done.get("runs", 1)
+    return f" Trained in {runs} runs, each from the checkpoint of the one before." if runs > 1 else ""
 
 
 def evaluate(stages: Stages, out: Path) -> dict[str, float]:

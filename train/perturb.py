@@ -152,7 +152,8 @@ class Perturber:
     def _read(self) -> dict[str, Any]:
         line = _pipe(self._process.stdout).readline()
         if line:
-            return json.loads(line)  # type: ignore[no-any-return]
+            reply: dict[str, Any] = json.loads(line)
+            return reply
         self._errors.seek(0)
         last = (self._errors.read().strip().splitlines() or ["no message"])[-1]
         self.close()

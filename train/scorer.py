@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.work.mkdir(parents=True, exist_ok=True)
     pairs = read_pairs(arguments.pairs) if arguments.pairs else make(arguments)
     table = (
-        FeatureTable.load(arguments.features) if arguments.features else measure_pairs(pairs, rome_features(arguments.work), arguments.work)
+        FeatureTable.load(arguments.features)
+        if arguments.features
+        else measure_pairs(pairs, rome_features(arguments.work), arguments.work)
     )
     combiner, figures = train(pairs, table, config)
     write(arguments, config, combiner, figures, time.perf_counter() - started)

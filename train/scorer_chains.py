@@ -9,10 +9,10 @@ from difflib import SequenceMatcher
 
 from rome.train.perturb import STOPWORDS, Perturber, Request
 from rome.train.scorer_pairs import Pair
-from rome.train.scorer_severe import SEVERE, damage
+from rome.train.scorer_severe import SEVERE, SINGLE, damage
 from rome.train.textattack_operations import CHARACTER_OPERATIONS, WORD_OPERATIONS
 
-__all__ = ["edit_severity", "make_pairs"]
+__all__ = ["edit_severity", "make_pairs", "single_edits"]
 
 LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
 """Each rung perturbs the rung before it, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
@@ -21,12 +21,13 @@ DRAW: tuple[str, ...] = (
 )
 DRAW += CHARACTER_OPERATIONS + ("contract", "extend")
 SEVERE_SHARE = 0.6  # of the base pairs get one severe case
+FACT_SHARE, SURFACE_SHARE = 0.2, 0.06  # of the wrong facts, and of the slips of the surface, that apply to a base pair
 MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 
 
 def make_pairs(bases: Sequence[Pair], perturber: Perturber, seed: int) -> Iterator[Pair]:
-    """Yield every base pair, its light, medium and heavy TextAttack perturbations, and for some of them a severe case.
+    """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some of them a severe case, and single edits.
 
     A rung at which no operation changes anything ends its ladder. Same bases and seed, same pairs.
     """
@@ -37,6 +38,7 @@ def make_pairs(bases: Sequence[Pair], perturber: Perturber, seed: int) -> Iterat
         if chance.random() < SEVERE_SHARE:
             other = bases[(place + 1 + chance.randrange(len(bases) - 1)) % len(bases)]
             yield from _severe(base, other, chance)
+        yield from single_edits(base, seed)
 
 
 def _ladder(base: Pair, perturber: Perturber, seed: int) -> Iterator[Pair]:
@@ -71,6 +73,20 @@ def _severe(base: Pair, other: Pair, chance: random.Random) -> Iterator[Pair]:
                 base, id=name, hypothesis=text, operation=operation, level="severe", strength=strength, severity=severity
             )
             return
+
+
+def single_edits(base: Pair, seed: int) -> Iterator[Pair]:
+    """Copies of a base pair with one wrong fact or one slip of the surface each, the text staying fluent; a share of those that apply.
+
+    They teach the net what no loss of fluency shows: a changed number is worse than a misspelled word.
+    """
+    chance = random.Random(f"{seed}|single|{base.group}")
+    for operation, severity in SINGLE.items():
+        text = damage(operation, base.hypothesis, "", chance)
+        share = FACT_SHARE if severity >= MAJOR else SURFACE_SHARE
+        if chance.random() < share and text is not None:
+            name = f"{base.group}-single-{operation}"
+            yield replace(base, id=name, hypothesis=text, operation=operation, level="light", strength=1, severity=severity)
 
 
 def edit_severity(before: str, after: str, operation: str) -> tuple[int, float]:

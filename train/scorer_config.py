@@ -41,10 +41,10 @@ class ScorerConfig:
     learning_rate: float = 0.02
     decay: float = 1e-4
     held_out: float = 0.15
-    severity_scale: float = 14.0
+    severity_scale: float = 25.0
     severity_cap: float = 25.0
     graded_weight: float = 1.0
-    ranking_weight: float = 0.5
+    ranking_weight: float = 1.5
     ranking_temperature: float = 0.5
     ranking_gap: float = 0.02
     clean_weight: float = 2.0

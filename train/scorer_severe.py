@@ -1,12 +1,16 @@
-"""Severe cases that TextAttack does not make: empty, unrelated, repeated, shuffled, truncated, doubled, and wrong facts."""
+"""What TextAttack does not make: severe cases (empty, unrelated, repeated, ...), wrong facts in fluent text, and slips of the surface."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Callable
+from functools import cache
 
-__all__ = ["SEVERE", "damage"]
+from rome.features.analyser.config import embedded_folder
+from rome.features.errors.lexicon import Lexicon
+
+__all__ = ["SEVERE", "SINGLE", "damage"]
 
 NUMBER = re.compile(r"\d+")
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|had|have|should|must|may|does|did|do)\b")
@@ -28,8 +32,8 @@ NAMES = (
 
 
 def damage(operation: str, text: str, other: str, chance: random.Random) -> str | None:
-    """The text after one operation of SEVERE, ``other`` being an unrelated sentence; None when it does not apply."""
-    changed = SEVERE[operation](text, other, chance)
+    """The text after one operation of SEVERE or SINGLE, ``other`` being an unrelated sentence; None when it does not apply."""
+    changed = {**SEVERE, **SINGLE_EDITS}[operation](text, other, chance)
     return None if changed == text else changed
 
 
@@ -104,3 +108,54 @@ SEVERE: dict[str, Callable[[str, str, random.Random], str | None]] = {
     "name": _name,
 }
 """Each maps (text, unrelated sentence, chance) to a new text, or None when it finds nothing to change."""
+
+
+@cache
+def _antonyms() -> dict[str, list[str]]:
+    """Each word of the embedded lexicon with its antonyms."""
+    table: dict[str, list[str]] = {}
+    for pair in sorted(map(sorted, Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv").pairs)):
+        for word, other in (pair, pair[::-1]):
+            table.setdefault(word, []).append(other)
+    return table
+
+
+def _antonym(text: str, other: str, chance: random.Random) -> str | None:
+    found = [match for match in re.finditer(r"[a-z]{4,}", text) if match.group() in _antonyms()]
+    if not found:
+        return None
+    place = chance.choice(found)
+    return f"{text[: place.start()]}{chance.choice(_antonyms()[place.group()])}{text[place.end() :]}"
+
+
+def _lower(text: str, other: str, chance: random.Random) -> str | None:
+    return text.lower()
+
+
+def _spaced(text: str, other: str, chance: random.Random) -> str | None:
+    return re.sub(r"(?<=\w)([,.;:!?])(?=\s|$)", r" \1", text)
+
+
+def _unfinished(text: str, other: str, chance: random.Random) -> str | None:
+    return text.rstrip(".!?")
+
+
+SINGLE_EDITS: dict[str, Callable[[str, str, random.Random], str | None]] = {
+    "negation": _negation,
+    "number": _number,
+    "name": _name,
+    "antonym": _antonym,
+    "lower_case": _lower,
+    "tokenised": _spaced,
+    "no_final_mark": _unfinished,
+}
+SINGLE = {
+    "negation": 5.0,
+    "number": 5.0,
+    "name": 5.0,
+    "antonym": 5.0,
+    "lower_case": 2.0,
+    "tokenised": 1.5,
+    "no_final_mark": 0.7,
+}
+"""Single edits that leave the text fluent, and their severity: a wrong fact is major, a slip of the surface minor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -154,7 +154,7 @@ class Lexicon:
 
     def _followers(self, left: str) -> tuple[list[str], list[int]]:
         if left not in self._cumulated:
-            counts = self.following.get(left, {})
+            counts: Mapping[str, int] = self.following.get(left, {})
             self._cumulated[left] = list(counts), list(accumulate(counts.values()))
         return self._cumulated[left]
 

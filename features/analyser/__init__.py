@@ -1,0 +1,1 @@
+"""The analyser: the only place that touches the heavy models."""

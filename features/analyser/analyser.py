@@ -60,8 +60,14 @@ class Analyser:
         self.embedded = EmbeddedEncoder(folder / "encoder", self.memo, tokenizer)
         self.judge: Acceptability = load_acceptability(folder / "grammar")
         own_parser = config.parser == EMBEDDED
-        self.parser = Parser(folder, self.memo, tokenizer) if own_parser else Parser(folder, self.memo, tokenizer, package_dir=Path(config.parser))
-        self.encoder = None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=config.download)
+        self.parser = (
+            Parser(folder, self.memo, tokenizer)
+            if own_parser
+            else Parser(folder, self.memo, tokenizer, package_dir=Path(config.parser))
+        )
+        self.encoder = (
+            None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=config.download)
+        )
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=config.download)
@@ -86,7 +92,11 @@ class Analyser:
         result, at = [], 0
         for text, sentences in zip(texts, parsed, strict=True):
             upto = at + len(sentences)
-            result.append(_assemble(text, sentences, accepted[at:upto], encoded[at:upto], fitting[at:upto], states[at:upto], pieces[at:upto]))
+            result.append(
+                _assemble(
+                    text, sentences, accepted[at:upto], encoded[at:upto], fitting[at:upto], states[at:upto], pieces[at:upto]
+                )
+            )
             at = upto
         return result
 
@@ -146,5 +156,7 @@ def _assemble(
         sentences=tuple(Sentence(s.start, s.end, float(np.float32(a))) for s, a in zip(parsed, accepted, strict=True)),
         words=tuple(words),
         vectors=np.concatenate(vectors).astype(np.float16).astype(np.float32) if words else np.zeros((0, width), np.float32),
-        word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32) if words else np.zeros(0, np.float32),
+        word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32)
+        if words
+        else np.zeros(0, np.float32),
     )

@@ -7,34 +7,28 @@ features find the states already there.
 
 from __future__ import annotations
 
-import json
-import logging
-import tempfile
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import stanza
 import torch
 from stanza.models.common.doc import Document
-from stanza.models.common.foundation_cache import BertRecord, FoundationCache
-from stanza.resources.common import ResourcesFileNotFoundError
-
-from rome.exceptions import ModelMissingError
 
 from .memo import MemoisedTrunk
+from .stanza_pipeline import embedded_pipeline, package_pipeline, quiet
+from .trees import attach_words, scores_arcs
 
 __all__ = ["ParsedSentence", "ParsedWord", "Parser", "Token", "TokenizedTexts"]
 
-TRUNK_NAME = "rome-trunk"
-MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "pos": "tagger", "lemma": "lemmatizer", "depparse": "parser"}
 LONGEST_SENTENCE = 200
 """Tokens; what the tokenizer leaves longer is cut, because the parser's memory grows with the square."""
 BREAK = "\n\n"
-STUB = {"en": {"lang_name": "English", "default_processors": {}, "default_dependencies": {}}}
+"""Between two texts: no sentence, and nothing the tokenizer looks at, reaches across a blank line."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+LONG_RUN = re.compile(r"[!-~]{1000,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +100,11 @@ class Parser:
         package_dir: Path | None = None,
     ) -> None:
         self.batch_size = batch_size
-        with _quiet():
+        with quiet():
             if package_dir is not None:
-                self._pipeline = _package_pipeline(Path(package_dir), batch_size)
+                self._pipeline = package_pipeline(Path(package_dir), batch_size)
             else:
-                self._pipeline = _embedded_pipeline(_model_files(folder), trunk, tokenizer, batch_size)
+                self._pipeline = embedded_pipeline(folder, trunk, tokenizer, batch_size)
         self._pipeline.processors["tokenize"].trainer.args["batch_size"] = 128
 
     def tokenize(self, texts: Sequence[str]) -> TokenizedTexts:
@@ -119,9 +113,9 @@ class Parser:
         for text in texts:
             starts.append(position)
             position += len(text) + len(BREAK)
-        document = Document([], text=BREAK.join(texts))
+        document = Document([], text=LONG_RUN.sub(_interrupted, SURROGATE.sub("\ufffd", BREAK.join(texts))))
         if document.text.strip():
-            with _quiet(), torch.no_grad():
+            with quiet(), torch.no_grad():
                 document = self._pipeline.processors["tokenize"].process(document)
                 _cut_long_sentences(document)
                 _unmark_foreign_tokens(document, self._pipeline.processors["mwt"].vocab)
@@ -135,10 +129,13 @@ class Parser:
         result: list[list[ParsedSentence]] = [[] for _ in tokenized.texts]
         if not tokenized.document.sentences:
             return result
-        document = tokenized.document
-        with _quiet(), torch.no_grad():
-            for name in ("pos", "lemma", "depparse"):
-                document = self._pipeline.processors[name].process(document)
+        document, processors = tokenized.document, self._pipeline.processors
+        with quiet(), torch.no_grad():
+            document = processors["lemma"].process(processors["pos"].process(document))
+            if scores_arcs(processors["depparse"]):
+                attach_words(processors["depparse"], document, self.batch_size)
+            else:
+                document = processors["depparse"].process(document)
         for sentence in document.sentences:
             index = bisect_right(tokenized.starts, sentence.tokens[0].start_char) - 1
             result[index].append(_parsed(sentence, tokenized.texts[index], tokenized.starts[index]))
@@ -172,6 +169,14 @@ def _spans(token: str, pieces: Sequence[str], start: int) -> list[tuple[int, int
     return spans
 
 
+def _interrupted(run: re.Match[str]) -> str:
+    """A long run of visible ASCII characters with every 500th made foreign, its length kept.
+
+    Stanza's expressions for addresses take a time that grows with the square of such a run.
+    """
+    return "".join("\u00e9" if number % 500 == 499 else letter for number, letter in enumerate(run.group()))
+
+
 def _cut_long_sentences(document: Document) -> None:
     """Cut sentences of more than LONGEST_SENTENCE tokens into even parts, in place."""
     if all(len(sentence.tokens) <= LONGEST_SENTENCE for sentence in document.sentences):
@@ -192,60 +197,3 @@ def _unmark_foreign_tokens(document: Document, vocabulary: Any) -> None:
         for token in sentence.tokens:
             if token.misc and "MWT=Yes" in token.misc and not all(letter in vocabulary for letter in token.text):
                 token.misc = None
-
-
-def _model_files(folder: Path | None) -> dict[str, Path]:
-    """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent."""
-    paths = {processor: Path(folder or ".") / name / f"{name}.pt" for processor, name in MODELS.items()}
-    for path in paths.values():
-        if not path.is_file():
-            raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
-    return paths
-
-
-def _embedded_pipeline(paths: dict[str, Path], trunk: MemoisedTrunk | None, tokenizer: Any, batch_size: int) -> stanza.Pipeline:
-    """Stanza's pipeline over our own files; the trunk and its tokenizer are handed over in Stanza's cache."""
-    if trunk is None or tokenizer is None:
-        raise ValueError("the embedded parser reads the encoder: give it the trunk and the tokenizer")
-    tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
-    cache = FoundationCache()
-    cache.bert[TRUNK_NAME] = BertRecord(trunk, tokenizer, {})
-    options = {f"{processor}_model_path": str(path) for processor, path in paths.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "resources.json").write_text(json.dumps(STUB))
-        return _pipeline(folder, batch_size, allow_unknown_language=True, foundation_cache=cache, **options)
-
-
-def _package_pipeline(folder: Path, batch_size: int) -> stanza.Pipeline:
-    """Stanza's own English package. Raises ModelMissingError when the directory does not hold it."""
-    command = """python -c "import stanza; stanza.download('en')" """.strip()
-    try:
-        return _pipeline(str(folder), batch_size)
-    except (FileNotFoundError, ResourcesFileNotFoundError, KeyError) as error:
-        raise ModelMissingError(f"Stanza's English package is not complete in {folder}: get it with `{command}`") from error
-
-
-def _pipeline(folder: str, batch_size: int, **options: Any) -> stanza.Pipeline:
-    """A quiet pipeline of the five processors on the CPU that downloads nothing."""
-    return stanza.Pipeline(
-        "en",
-        dir=folder,
-        processors=",".join(MODELS),
-        download_method=None,
-        use_gpu=False,
-        verbose=False,
-        depparse_batch_size=batch_size,
-        **options,
-    )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Stanza from logging below an error, and leave its logger as it was."""
-    logger = logging.getLogger("stanza")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

@@ -51,7 +51,9 @@ def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int =
     """
     if not sentences:
         return []
-    tokens = tokenizer(list(sentences), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
+    tokens = tokenizer(
+        list(sentences), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+    )
     before, after = _special_tokens(tokenizer)
     size = window - len(before) - len(after)
     encoded = []
@@ -79,16 +81,18 @@ def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDA
     for (start, end), values in zip(encoded.places, rows, strict=True):
         total[start:end] += values[encoded.before : encoded.before + end - start]
         seen[start:end] += 1.0
-    return total / seen
+    return np.asarray(total / seen, dtype=np.float32)
 
 
-def pool_words(pieces: NDArray[np.floating], spans: Sequence[Span], words: Sequence[Span], reduce: str = "mean") -> NDArray[np.float32]:
+def pool_words(
+    pieces: NDArray[np.floating], spans: Sequence[Span], words: Sequence[Span], reduce: str = "mean"
+) -> NDArray[np.float32]:
     """(words, ...) one value a word: the mean (or ``min``) over the pieces that share a character with it.
 
     A word that no piece touches (its characters vanish in the tokenizer's normalisation) gets its nearest piece to the left, the
     first piece if there is none, and zeros in a sentence without pieces.
     """
-    combine = np.min if reduce == "min" else np.mean
+    combine: Any = np.min if reduce == "min" else np.mean
     out = np.zeros((len(words), *pieces.shape[1:]), dtype=np.float32)
     if not len(spans):
         return out

@@ -75,7 +75,12 @@ class TransformerEncoder:
         found: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
         for batch in _batches(rows):
             ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
-            states = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[self.layer].float().numpy()
+            states = (
+                self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+                .hidden_states[self.layer]
+                .float()
+                .numpy()
+            )
             for position, n in enumerate(batch):
                 found[n] = states[position, : len(rows[n])]
         merged, at = [], 0

@@ -7,6 +7,7 @@ numbers. Computation is always in floating point.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -24,7 +25,9 @@ def quantise(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.round(matrix / scale[:, None]).to(torch.int8), scale.float()
 
 
-def save_weights(path: Path, tensors: dict[str, torch.Tensor], metadata: dict[str, object], *, round_matrices: bool = True) -> None:
+def save_weights(
+    path: Path, tensors: dict[str, torch.Tensor], metadata: Mapping[str, object], *, round_matrices: bool = True
+) -> None:
     """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices."""
     out: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():

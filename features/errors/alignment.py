@@ -78,7 +78,10 @@ def _likeness(reference: Analysis, hypothesis: Analysis, config: AlignmentConfig
     lemmas = [w.lemma.lower() for w in reference.words], [w.lemma.lower() for w in hypothesis.words]
     values = [[number_value(w.text) for w in side.words] for side in (reference, hypothesis)]
     spelled = np.asarray(cdist(*forms, scorer=JaroWinkler.similarity, dtype=np.float32), dtype=np.float64)
-    same, marks = _equal(*forms), [np.array([w.upos in ("PUNCT", "SYM") for w in side.words]) for side in (reference, hypothesis)]
+    same, marks = (
+        _equal(*forms),
+        [np.array([w.upos in ("PUNCT", "SYM") for w in side.words]) for side in (reference, hypothesis)],
+    )
     alike = _equal(*lemmas) | np.array([[a is not None and a == b for b in values[1]] for a in values[0]]).reshape(p, q)
     likeness = np.where(spelled >= config.spelled_alike, np.maximum(cosine, config.spelling * spelled), cosine)
     likeness = np.where(alike, np.maximum(likeness, config.lemma), likeness)
@@ -93,22 +96,45 @@ def _assign(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]
 
 
-CLASSES = {"NOUN": 1, "PROPN": 1, "X": 1, "VERB": 2, "AUX": 2, "ADJ": 3, "ADV": 3, "NUM": 4, "PRON": 5, "DET": 6, "ADP": 7, "CCONJ": 8, "SCONJ": 7}
+CLASSES = {
+    "NOUN": 1,
+    "PROPN": 1,
+    "X": 1,
+    "VERB": 2,
+    "AUX": 2,
+    "ADJ": 3,
+    "ADV": 3,
+    "NUM": 4,
+    "PRON": 5,
+    "DET": 6,
+    "ADP": 7,
+    "CCONJ": 8,
+    "SCONJ": 7,
+}
 """Classes within which one word can take the place of another although nothing about them is alike."""
 
 
-def _same_place(reference: Analysis, hypothesis: Analysis, pairs: list[tuple[int, int]], cosine: NDArray[np.float64]) -> list[tuple[int, int]]:
+def _same_place(
+    reference: Analysis, hypothesis: Analysis, pairs: list[tuple[int, int]], cosine: NDArray[np.float64]
+) -> list[tuple[int, int]]:
     """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
     kept = sorted(pairs)
     moved = moved_pairs([WordMatch(i, j, 0.0, 0.0) for i, j in kept])
-    anchors = [(-1, -1), *(pair for k, pair in enumerate(kept) if k not in moved), (len(reference.words), len(hypothesis.words))]
+    anchors = [
+        (-1, -1),
+        *(pair for k, pair in enumerate(kept) if k not in moved),
+        (len(reference.words), len(hypothesis.words)),
+    ]
     taken = {i for i, _ in pairs}, {j for _, j in pairs}
     found: list[tuple[int, int]] = []
     for (i0, j0), (i1, j1) in zip(anchors, anchors[1:], strict=False):
         left = [i for i in range(i0 + 1, i1) if i not in taken[0]]
         right = [j for j in range(j0 + 1, j1) if j not in taken[1]]
         if left and right:
-            kinds = [CLASSES.get(reference.words[i].upos, 0) for i in left], [CLASSES.get(hypothesis.words[j].upos, 0) for j in right]
+            kinds = (
+                [CLASSES.get(reference.words[i].upos, 0) for i in left],
+                [CLASSES.get(hypothesis.words[j].upos, 0) for j in right],
+            )
             fits = (np.array(kinds[0])[:, None] == np.array(kinds[1])[None, :]) & (np.array(kinds[0])[:, None] > 0)
             gain = np.where(fits, 1.1 + cosine[np.ix_(left, right)], 0.0)
             found += [(left[a], right[b]) for a, b in _assign(gain)]

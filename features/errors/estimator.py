@@ -13,7 +13,7 @@ from .edits import Edit, edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SurfaceConfig, surface_errors
-from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
+from .values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
 
 __all__ = ["Errors", "ErrorsConfig"]
 
@@ -52,21 +52,27 @@ class Errors:
         self.idf, self.lexicon, self.config = idf, lexicon, config
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
-        """One minus the count over 25; raw is the count, brought under 25 by 25 (1 - exp(-sum / 25)).
+        """exp(-sum / (5 sqrt(n))) for a reference of n words; raw is the count, brought under 25 by 25 (1 - exp(-sum / 25)).
 
-        The smooth cap keeps small sums almost as they are and lets two bad hypotheses differ. An empty hypothesis for a reference
-        with words has the full count: value 0.
+        For 25 words the value is one minus raw over 25. Shorter texts forgive less and longer ones more, with the root of the
+        length: people's ratings of whole segments agree better with that than with the bare count or with the count a word. The
+        smooth caps keep small sums almost as they are and let two bad hypotheses differ. An empty hypothesis for a reference with
+        words has the full count: value 0.
         """
         errors = self._errors(reference, hypothesis)
         total = math.fsum(error.weight for error in errors)
         listed = tuple(error for error in errors if error.weight >= self.config.smallest_weight)
-        value = 0.0 if reference.words and not hypothesis.words else math.exp(-total / MAXIMUM)
-        return Component(self.name, value, MAXIMUM * (1.0 - value), "severity-weighted errors", ErrorsEvidence(listed, total))
+        empty = bool(reference.words) and not hypothesis.words
+        value = 0.0 if empty else math.exp(-total / (MAJOR * math.sqrt(max(1, len(reference.words)))))
+        raw = MAXIMUM if empty else MAXIMUM * (1.0 - math.exp(-total / MAXIMUM))
+        return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(listed, total))
 
     def _errors(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
         matches = match_words(reference, hypothesis, self.config.alignment)
         judge = SeverityJudge(reference, hypothesis, self.idf, self.lexicon, self.config.severity)
-        errors = [self._span(reference, hypothesis, edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)]
+        errors = [
+            self._span(reference, hypothesis, edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)
+        ]
         errors += surface_errors(reference, hypothesis, matches, self.config.surface)
         return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
 

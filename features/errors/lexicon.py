@@ -16,7 +16,18 @@ NEGATIONS = frozenset(
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}
+ORDINALS = {
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+}
 NUMBER_WORDS: dict[str, int] = {
     **{word: value for value, word in enumerate(UNITS.split())},
     **{word: 10 * value for value, word in enumerate(TENS.split(), start=2)},
@@ -62,5 +73,9 @@ class Lexicon:
         """Read pairs from lines of two tab-separated lemmas; ModelMissingError when the file is not there."""
         if not Path(path).is_file():
             raise ModelMissingError(f"the lexicon {path} is missing: reinstall rome-metric")
-        rows = (line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
+        rows = (
+            line.split("\t")
+            for line in Path(path).read_text(encoding="utf-8").splitlines()
+            if line and not line.startswith("#")
+        )
         return cls(frozenset(frozenset(row[:2]) for row in rows))

@@ -27,12 +27,16 @@ PRONOUN_LIKE = frozenset(("PRON",))
 
 @dataclass(frozen=True, slots=True)
 class SeverityConfig:
-    """Found on development data (figures in benchmarks/).
+    """Found on development data; the benchmarks show what they give.
 
     salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
     salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise.
-    function_word : the probability that a missing, added or replaced function word is a mistake at all.
-    same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one.
+    function_word, punctuation, inflection : the probability that such an edit is a mistake at all.
+    function_major : how much less often an edit of a function word is major.
+    same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one; floor : what is left of the
+        probability of a mistake when the meaning is the same.
+    order, order_function, order_distance : a moved content word, a moved function word, and what a move across the whole text adds.
+    repetition_major : the probability that a repeated word of average weight is a major mistake.
     """
 
     salience: float = 1.0
@@ -40,8 +44,16 @@ class SeverityConfig:
     likelihood: float = 0.1
     likelihood_width: float = 0.1
     function_word: float = 0.5
+    function_major: float = 0.25
+    punctuation: float = 0.6
+    inflection: float = 0.6
     same_meaning: float = 0.9
     other_meaning: float = 0.2
+    floor: float = 0.15
+    order: float = 0.5
+    order_function: float = 0.35
+    order_distance: float = 0.3
+    repetition_major: float = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,9 @@ def logistic(value: float) -> float:
 class SeverityJudge:
     """Judges the edits of one pair; made anew for each pair, because weights depend on both texts."""
 
-    def __init__(self, reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig) -> None:
+    def __init__(
+        self, reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig
+    ) -> None:
         self.reference, self.hypothesis = reference, hypothesis
         self.idf, self.lexicon, self.config = idf, lexicon, config
         self.reference_salience = self._salience(reference)
@@ -95,7 +109,7 @@ class SeverityJudge:
     def _present(self, word: Word) -> float:
         """The probability that losing or adding this word matters, by its class."""
         if word.upos == "PUNCT":
-            return 0.6
+            return self.config.punctuation
         return 1.0 if word.upos in CONTENT or is_negation(word.text) else self.config.function_word
 
     def _missing(self, edit: Edit) -> Judgement:
@@ -105,7 +119,9 @@ class SeverityJudge:
         if word.upos == "PUNCT":
             return Judgement("punctuation", self._present(word), 0.0)
         major = self._major_by_salience(float(self.reference_salience[edit.reference[0]]))
-        return Judgement(word_type(word), self._present(word), major if word.upos in CONTENT else 0.25 * major)
+        return Judgement(
+            word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
+        )
 
     def _unnecessary(self, edit: Edit) -> Judgement:
         index = edit.hypothesis[0]
@@ -113,16 +129,24 @@ class SeverityJudge:
         if is_negation(word.text):
             return Judgement("negation", 1.0, 0.95)
         if edit.repeated:
-            return Judgement("repetition", 1.0, 0.3 * self._major_by_salience(float(self.hypothesis_salience[index])) + 0.1)
+            return Judgement(
+                "repetition",
+                1.0,
+                self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis_salience[index])),
+            )
         if word.upos == "PUNCT":
             return Judgement("punctuation", self._present(word), 0.0)
         unlikely, salient = self._major_by_likelihood(index), self._major_by_salience(float(self.hypothesis_salience[index]))
         major = 0.5 * unlikely + 0.5 * salient
-        return Judgement(word_type(word), self._present(word), major if word.upos in CONTENT else 0.25 * major)
+        return Judgement(
+            word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
+        )
 
     def _order(self, edit: Edit) -> Judgement:
         content = any(self.hypothesis.words[j].upos in CONTENT for j in edit.hypothesis)
-        return Judgement("order", (0.5 if content else 0.35) + 0.3 * edit.distance, 0.1 * edit.distance)
+        config = self.config
+        moved = (config.order if content else config.order_function) + config.order_distance * edit.distance
+        return Judgement("order", min(1.0, moved), 0.1 * edit.distance)
 
     def _replacement(self, edit: Edit) -> Judgement:
         i, j = edit.reference[0], edit.hypothesis[0]
@@ -136,7 +160,10 @@ class SeverityJudge:
         salience = max(float(self.reference_salience[i]), float(self.hypothesis_salience[j]))
         severe = 0.5 * self._major_by_likelihood(j) + 0.5 * self._major_by_salience(salience)
         content = old.upos in CONTENT or new.upos in CONTENT
-        return Judgement(word_type(old), (1.0 if content else config.function_word) * (0.15 + 0.85 * differs), severe * differs * (1.0 if content else 0.25))
+        mistake = config.floor + (1.0 - config.floor) * differs
+        if not content:
+            return Judgement(word_type(old), config.function_word * mistake, config.function_major * severe * differs)
+        return Judgement(word_type(old), mistake, severe * differs)
 
     def _closed_rules(self, old: Word, new: Word, edit: Edit) -> Judgement | None:
         """What needs no likelihood: numbers, negations, antonyms, inflections, slips of spelling, names."""
@@ -149,7 +176,7 @@ class SeverityJudge:
             return Judgement("antonym", 1.0, 0.85)
         spelled = edit.match.spelling_similarity if edit.match else 0.0
         if old.lemma.lower() == new.lemma.lower():
-            return Judgement("inflection", 0.6, 0.05)
+            return Judgement("inflection", self.config.inflection, 0.05)
         unseen = new.text.lower() not in self.idf.counts and old.text.lower() in self.idf.counts
         if spelled >= 0.88 and unseen:
             return Judgement("spelling", 0.95, 0.1)

@@ -47,8 +47,9 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
     arguments : the words after `rome`, by default those of the command line.
     metric : what makes the metric of a command from its parsed options; tests pass a small one here.
     """
+    options = argparse.Namespace()
     try:
-        options = _parser().parse_args(arguments)
+        _parser().parse_args(arguments, options)
         code: int = options.run(options, metric)
         sys.stdout.flush()
     except SystemExit as end:  # argparse leaves this way: help, version, bad usage
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
             raise
         return _complain(f"this command needs the package {error.name}: run `pip install 'rome-metric[{extra}]'`")
     except KeyboardInterrupt:
-        print("rome: interrupted", file=sys.stderr)
+        store = getattr(options, "store", None)
+        print("rome: interrupted" + (f"; what was analysed so far is in {store}" if store else ""), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter's last flush is quiet

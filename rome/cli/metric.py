@@ -34,7 +34,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--idf", choices=("embedded", "references"), default="embedded", help="where word weights come from")
     group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the embedded one)")
     group.add_argument(
-        "--empty-reference", choices=("error", "score"), default="error", help="what to do with an empty reference (default: error)"
+        "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
     )
     group.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
     group.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")

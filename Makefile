@@ -1,0 +1,26 @@
+# What a change must pass before it is shared. `make check` needs the extra `dev`: pip install -c constraints.txt -e ".[dev]"
+.PHONY: check lint types test build clean
+
+check: lint types test
+
+lint:
+	ruff check .
+
+# Type checkers cannot look through an ordinary editable install, nor through the mapping of the rooms: a throw-away copy
+# in the shape of the installed package can be checked anywhere.
+types:
+	rm -rf build/types && mkdir -p build/types/rome
+	cp -R rome/. build/types/rome/
+	for room in features train data; do cp -R $$room build/types/rome/; done
+	rm -rf build/types/rome/data/models
+	cd build/types && MYPYPATH=. mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p rome
+
+test:
+	pytest
+
+# A stale build folder brings deleted modules back.
+build: clean
+	pip wheel --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf build dist *.egg-info
