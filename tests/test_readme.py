@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rome.cli import COMMANDS, main
+from rome.features.analyser.config import embedded_folder
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -25,6 +27,16 @@ def test_two_command_lines() -> None:
     assert first.endswith("rome score --examples") and '".[models]"' in first
     assert second.endswith("pytest") and '".[test]"' in second
     assert "constraints.txt" in first and "constraints.txt" in second
+
+
+def test_the_scale_is_the_scorers_card() -> None:
+    """The table of what the score means holds the shipped net's own figures, to two digits."""
+    figures = json.loads((embedded_folder() / "scorer" / "card.json").read_text(encoding="utf-8"))["figures"]
+    table = README.split("<!-- scale -->")[1].split("<!-- /scale -->")[0]
+    rows = re.findall(r"^\| ([a-z ,]+) \| (\d\.\d\d) \|$", table, re.M)
+    assert {name: value for name, value in rows} == {
+        name.removeprefix("mean_").replace("_", " "): f"{value:.2f}" for name, value in figures.items() if name.startswith("mean_")
+    }
 
 
 def test_every_command_is_shown() -> None:

@@ -21,7 +21,7 @@ from rome.train import parser as recipe
 from rome.train.card import FIELDS, folder_size, read_card, write_card
 from rome.train.stanza_export import export_model
 from rome.train.stanza_scores import to_conllu
-from rome.train.stanza_stages import STAGES
+from rome.train.stanza_stages import SHIPPED, STAGES
 
 ENCODER = Path(str(files("rome.data"))) / "models" / "en" / "encoder"
 FIRST = """# newpar
@@ -76,9 +76,9 @@ def test_the_recipe_leaves_five_models_that_parse(trained):
 def test_every_model_has_a_complete_card(trained):
     """Steps, seed, licence, size and figures are the ones of this run; nothing names the training machine's folders."""
     folder, _ = trained
-    for stage in STAGES:
+    for stage in SHIPPED:
         card = read_card(folder / "out" / stage)
-        assert tuple(card) == FIELDS and (card["seed"], card["steps"]) == (3, 2)
+        assert tuple(card) == FIELDS and (card["seed"], card["steps"]) == (3, 4 if stage == "parser" else 2)
         assert card["size_bytes"] == folder_size(folder / "out" / stage) > 0
         assert card["figures"] and all(0 <= value <= 100 for value in card["figures"].values())
         assert str(folder) not in (folder / "out" / stage / "card.json").read_text()

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,13 +43,13 @@ class Plan:
     """The sizes of one training run; steps are batches of about ``pieces`` word pieces."""
 
     steps: int = 3000
-    tuning_steps: int = 1100
+    tuning_steps: int = 500
     rate: float = 3e-4
     tuning_rate: float = 1e-4
     dropout: float = 0.1
     pieces: int = 1024
     judged_share: float = 0.15
-    tuning_share: float = 0.5
+    tuning_share: float = 0.7
     layers: int = 4
     input_layer: int = 2
 
@@ -129,6 +130,7 @@ def start_from_encoder(model: Acceptability, first: int) -> None:
     if model.sizes["hidden"] != HIDDEN:  # a toy model starts from random numbers
         return
     source = AutoModel.from_pretrained(source_folder(), local_files_only=True)
+    layer: Any  # torch types the members of a ModuleList as bare modules
     for layer, old in zip(model.layers, source.encoder.layer[first:], strict=False):
         own = old.attention.self
         with torch.no_grad():

@@ -23,11 +23,13 @@ from rome.features.analyser.parser import Parser
 from rome.train.card import write_card
 from rome.train.stanza_export import export_model
 from rome.train.stanza_scores import raw_text_scores
-from rome.train.stanza_stages import STAGES, Sizes, Stages
+from rome.train.stanza_stages import SHIPPED, STAGES, Sizes, Stages
 
 __all__ = ["QUICK", "add_arguments", "run"]
 
-QUICK = Sizes(tokenizer_steps=1000, mwt_epochs=2, lemmatizer_epochs=1, tagger_steps=400, parser_steps=400)
+QUICK = Sizes(
+    tokenizer_steps=1000, mwt_epochs=2, lemmatizer_epochs=1, draft_steps=200, tagger_steps=400, gold_steps=400, parser_steps=100
+)
 TASKS = {
     "tokenizer": "splits raw text into sentences and tokens",
     "mwt": "expands multi-word tokens (don't = do + n't)",
@@ -47,7 +49,7 @@ NOTES = {
     "mwt": "Steps are epochs.",
     "lemmatizer": "Steps are epochs.",
     "tagger": "Steps are batches. Reads the frozen trunk of the encoder.",
-    "parser": "Steps are batches. Reads the frozen trunk of the encoder and the tagger's UPOS and XPOS.",
+    "parser": "Steps are batches, those on gold tags included. Reads the frozen trunk of the encoder, UPOS and XPOS.",
 }
 JUDGED = "F1 in percent on EWT dev from raw text, all five models together (CoNLL 2018 evaluation)."
 DATA = "UD English EWT train (CC BY-SA 4.0)"
@@ -97,30 +99,38 @@ def treebank(arguments: argparse.Namespace) -> tuple[Path, Path]:
 
 def export(stages: Stages, out: Path) -> dict[str, float]:
     """Write the five models with their cards and return the figures from the development part's raw text."""
-    for stage in STAGES:
+    for stage in SHIPPED:
         export_model(stages.model(stage), Path(out) / stage / f"{stage}.pt")
     figures = evaluate(stages, out)
-    for stage in STAGES:
+    for stage in SHIPPED:
         done = stages.done(stage)
+        parts = [done, stages.done("gold")] if stage == "parser" else [done]
         write_card(
             Path(out) / stage,
             name=f"rome-en-{stage}",
             task=TASKS[stage],
             data=[DATA],
             licence="CC BY-SA 4.0",
-            recipe=f"rome train parser --out FOLDER --stages {stage} {_flag(stage)} {done.get('size')} --seed {stages.seed}",
+            recipe=_command(stages, stage),
             seed=stages.seed,
-            steps=done.get("size"),
-            seconds=done.get("seconds"),
+            steps=sum(part.get("size", 0) for part in parts),
+            seconds=sum(part.get("seconds", 0) for part in parts),
             figures={name: figures[name] for name in FIGURES[stage]},
-            notes=f"{JUDGED} {NOTES[stage]}{_runs(done)}",
+            notes=f"{JUDGED} {NOTES[stage]}{_runs(parts)}",
         )
     return figures
 
 
-def _runs(done: dict[str, Any]) -> str:
+def _command(stages: Stages, stage: str) -> str:
+    """The command that trains one shipped model, the stages before it included."""
+    needed = ("draft", "gold", "parser") if stage == "parser" else (stage,)
+    lengths = " ".join(f"{_flag(name)} {stages.done(name).get('size')}" for name in needed)
+    return f"rome train parser --out FOLDER --stages {' '.join(needed)} {lengths} --seed {stages.seed}"
+
+
+def _runs(parts: list[dict[str, Any]]) -> str:
     """A sentence for a model whose training was interrupted and went on."""
-    runs = done.get("runs", 1)
+    runs = max(part.get("runs", 1) for part in parts)
     return f" Trained in {runs} runs, each from the checkpoint of the one before." if runs > 1 else ""
 
 

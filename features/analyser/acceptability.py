@@ -26,6 +26,9 @@ class Acceptability(nn.Module):
     sentence_temperature, piece_temperature : the logits are divided by them, so that probabilities are calibrated.
     """
 
+    sentence_temperature: torch.Tensor
+    piece_temperature: torch.Tensor
+
     def __init__(
         self,
         layers: int = 2,

@@ -1,8 +1,8 @@
 """The embedded encoder: a trunk of four transformer layers whose states everything shares.
 
 The trunk is the first four layers of all-MiniLM-L6-v2, rounded once to int8 and never trained further: its last layer gives the
-word vectors, its four layers feed the tagger and the parser, and its states enter the two upper layers that judge
-acceptability (features/analyser/acceptability.py). So one pass over a sentence serves everything.
+word vectors, its four layers feed the tagger and the parser, and the states after one of them enter the layers that judge
+acceptability (features/analyser/acceptability.py). So one pass of the trunk over a sentence serves everything.
 """
 
 from __future__ import annotations
