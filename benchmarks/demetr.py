@@ -1,6 +1,6 @@
 """Does RoMe see perturbations? Accuracy on the development half of DEMETR, beside chrF2: the unperturbed translation must score higher.
 
-    python -P benchmarks/demetr.py --store runs/analyses.sqlite --output benchmarks/results/demetr.tsv
+    python benchmarks/demetr.py --store runs/analyses.sqlite --output benchmarks/results/demetr.tsv
 
 Ties are wrong. Severities follow the paper's table 1: the baselines (empty, shuffled, and the reference itself, which must win) stay out of the means.
 """

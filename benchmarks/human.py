@@ -1,6 +1,6 @@
 """Does RoMe agree with people? Kendall's tau-b pooled and per item, and Pearson's r, beside peers on the same items.
 
-    python -P benchmarks/human.py --store runs/analyses.sqlite --output benchmarks/results/human.tsv
+    python benchmarks/human.py --store runs/analyses.sqlite --output benchmarks/results/human.tsv
 
 Per item is the mean of tau-b within each segment over its systems; r is the mean over language pairs.
 """

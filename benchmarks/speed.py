@@ -1,6 +1,6 @@
 """How fast? Pairs a second cold, from the store, and from cached features, beside chrF2, in one run.
 
-    python -P benchmarks/speed.py --pairs 300 --output benchmarks/results/speed.tsv
+    python benchmarks/speed.py --pairs 300 --output benchmarks/results/speed.tsv
 
 Pairs are WMT references of about 25 words with one real system output each; two threads unless --threads says otherwise.
 """

@@ -29,11 +29,10 @@ class SemanticConfig:
     emd : ``soft`` is RoMe in full (hard alignment, delta, soft position penalty); ``aligned`` leaves out the penalty; ``standard``
         is the plain Earth Mover's Distance over all pairs of words (RoMe table 5: EMD_soft, EMD_align, EMD_std).
     delta : an aligned pair counts only when its cosine exceeds it (eq. 4).
-    common : cosines are taken after the share of the vectors that all words have in common has been removed, see `remove_common`.
     """
 
     emd: Emd = "soft"
-    delta: float = 0.3
+    delta: float = 0.4
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,9 +127,9 @@ def _tree(tree: Any) -> Iterator[str]:
 
 
 def _grammar(evidence: Any) -> Iterator[str]:
-    """Each sentence with its probability."""
+    """Each sentence with its probability and the geometric mean of its words' probabilities."""
     for sentence in evidence.sentences:
-        yield f"{sentence.probability:.3f}  {' '.join(sentence.text.split())}"
+        yield f"{sentence.probability:.3f}  words {sentence.word_probability:.3f}  {' '.join(sentence.text.split())}"
 
 
 def _errors(evidence: Any) -> Iterator[str]:

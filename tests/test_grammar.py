@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.features.grammar import Grammar
+from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.values import Analysis, Sentence
 
 from handmade import analysis
@@ -18,7 +18,9 @@ REFERENCE = analysis("the cat sat")
 
 
 def with_sentences(*rows: tuple[int, int, float]) -> Analysis:
-    return replace(analysis("x" * max(end for _, end, _ in rows)), sentences=tuple(Sentence(*row) for row in rows))
+    return replace(
+        analysis("x" * max(end for _, end, _ in rows), probability=1.0), sentences=tuple(Sentence(*row) for row in rows)
+    )
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=5))
@@ -30,11 +32,21 @@ def test_lies_between_the_worst_and_the_best_sentence(probabilities: list[float]
 
 
 def test_one_sentence_is_its_own_probability() -> None:
-    """For one sentence the component is the model's probability; raw is its logarithm; the evidence has the characters."""
-    found = Grammar().measure(REFERENCE, analysis("cats sleep .", acceptable=0.8))
+    """For one sentence of certain words the component is the model's probability; raw is its logarithm; the evidence has the characters."""
+    found = Grammar().measure(REFERENCE, analysis("cats sleep .", acceptable=0.8, probability=1.0))
     assert found.value == pytest.approx(0.8)
     assert found.raw == pytest.approx(math.log(0.8))
     assert [(s.text, s.probability) for s in found.evidence.sentences] == [("cats sleep .", 0.8)]
+
+
+def test_unlikely_words_lower_it() -> None:
+    """The words' geometric mean counts ``fluency`` times: 0.8 * 0.5 ** 2, and less likely words never help."""
+    found = Grammar().measure(REFERENCE, analysis("cats sleep .", acceptable=0.8, probability=0.5))
+    assert found.value == pytest.approx(0.8 * 0.25)
+    assert found.evidence.sentences[0].word_probability == pytest.approx(0.5)
+    assert Grammar(GrammarConfig(fluency=0.0)).measure(
+        REFERENCE, analysis("cats", acceptable=0.8, probability=0.5)
+    ).value == pytest.approx(0.8)
 
 
 def test_longer_sentences_count_more() -> None:

@@ -137,7 +137,7 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("Five cats sleep.", "identical"),
         *("Five       Four             0.800  0.200", "counterpart in the hypothesis: soundly"),
         *("    sleep (root)\n      cat (nsubj)\n        four (nummod)", "change four -> five", "delete soundly"),
-        "0.875  Four cats sleep soundly.",
+        "0.875  words 1.000  Four cats sleep soundly.",
         '4.50  major replacement:number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.90)',
     ):
         assert expected in text

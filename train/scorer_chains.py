@@ -21,7 +21,7 @@ DRAW: tuple[str, ...] = (
 )
 DRAW += CHARACTER_OPERATIONS + ("contract", "extend")
 SEVERE_SHARE = 0.6  # of the base pairs get one severe case
-FACT_SHARE, SURFACE_SHARE = 0.2, 0.06  # of the wrong facts, and of the slips of the surface, that apply to a base pair
+FACT_SHARE, SURFACE_SHARE = 0.08, 0.03  # of the wrong facts, and of the slips of the surface, that apply to a base pair
 MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 

@@ -36,12 +36,12 @@ class ScorerConfig:
     seed: int = 0
     objective: str = "graded"
     hidden: int = 16
-    weight_floor: float = 0.02
+    weight_floor: float = 0.3
     steps: int = 1500
     learning_rate: float = 0.02
     decay: float = 1e-4
     held_out: float = 0.15
-    severity_scale: float = 25.0
+    severity_scale: float = 35.0
     severity_cap: float = 25.0
     graded_weight: float = 1.0
     ranking_weight: float = 1.5
