@@ -43,9 +43,18 @@ def test_one_reference_or_several(folder: Path) -> None:
 
 def test_mqm_is_the_weighted_count_averaged_over_raters(folder: Path) -> None:
     """Minor 1, major 5, a non-translation 25, at most 25 a rater, negative because higher is better."""
-    errors = [{"category": "Accuracy/Mistranslation", "severity": "Major"}, {"category": "Fluency/Grammar", "severity": "Minor"}]
+    errors = [
+        {"category": "Accuracy/Mistranslation", "severity": "Major"},
+        {"category": "Fluency/Grammar", "severity": "Minor"},
+    ]
     nothing = [{"category": "Non-translation!", "severity": "Major"}, {"category": "Fluency/Grammar", "severity": "Minor"}]
-    row = {"lp": "zh-en", "segment": 7, "reference": "A.", "hypothesis": "B.", "ratings": [{"errors": errors}, {"errors": nothing}]}
+    row = {
+        "lp": "zh-en",
+        "segment": 7,
+        "reference": "A.",
+        "hypothesis": "B.",
+        "ratings": [{"errors": errors}, {"errors": nothing}],
+    }
     write(folder / "human" / "wmt23_mqm_zh-en_spans.jsonl.gz", [row])
     assert read_human("wmt23_mqm_zh-en_spans")[0].scores == {"mqm": -(6 + 25) / 2}
 
@@ -62,7 +71,15 @@ def test_an_item_without_a_reference_is_named_by_its_line(folder: Path) -> None:
 
 def test_minimal_pairs(folder: Path) -> None:
     """Unchecked items are left out, an empty perturbed text stands for a full stop, and a file of another kind is refused."""
-    row = {"id": 1, "eng_sent": "R.", "mt_sent": "T.", "pert_sent": "", "pert_check": True, "severity": "base", "pert_name": "base_id33_empty"}
+    row = {
+        "id": 1,
+        "eng_sent": "R.",
+        "mt_sent": "T.",
+        "pert_sent": "",
+        "pert_check": True,
+        "severity": "base",
+        "pert_name": "base_id33_empty",
+    }
     (folder / "demetr").mkdir()
     path = folder / "demetr" / "base_id33_empty.json"
     path.write_text(json.dumps([row, {**row, "pert_check": False}]))
@@ -81,7 +98,9 @@ def test_missing_data_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_train_idf_counts_texts_not_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`rome train idf`: a word counts once a text, contractions are split, rare words are left out, and a card is written."""
-    write(folder / "text" / "wikipedia_sentences.jsonl.gz", [{"text": "The the cat don't sit."}, {"text": "The dog don't sit."}])
+    write(
+        folder / "text" / "wikipedia_sentences.jsonl.gz", [{"text": "The the cat don't sit."}, {"text": "The dog don't sit."}]
+    )
     segments = [{"lp": "de-en", "segment": 1, "reference": ["The cat ran."], "outputs": {}}]
     for year in ("wmt22", "wmt23"):
         write(folder / "text" / f"{year}_to_en_outputs.jsonl.gz", segments)

@@ -35,7 +35,9 @@ def test_the_scale_is_the_scorers_card() -> None:
     table = README.split("<!-- scale -->")[1].split("<!-- /scale -->")[0]
     rows = re.findall(r"^\| ([a-z ,]+) \| (\d\.\d\d) \|$", table, re.M)
     assert {name: value for name, value in rows} == {
-        name.removeprefix("mean_").replace("_", " "): f"{value:.2f}" for name, value in figures.items() if name.startswith("mean_")
+        name.removeprefix("mean_").replace("_", " "): f"{value:.2f}"
+        for name, value in figures.items()
+        if name.startswith("mean_")
     }
 
 

@@ -36,7 +36,7 @@ class ScorerConfig:
     seed: int = 0
     objective: str = "graded"
     hidden: int = 16
-    weight_floor: float = 0.3
+    weight_floor: float = 0.6
     steps: int = 1500
     learning_rate: float = 0.02
     decay: float = 1e-4
@@ -44,7 +44,7 @@ class ScorerConfig:
     severity_scale: float = 35.0
     severity_cap: float = 25.0
     graded_weight: float = 1.0
-    ranking_weight: float = 1.5
+    ranking_weight: float = 2.0
     ranking_temperature: float = 0.5
     ranking_gap: float = 0.02
     clean_weight: float = 2.0
