@@ -23,7 +23,8 @@ class SyntaxConfig:
     """theta : two lemmas whose vectors have a cosine above it are the same node (found on development data).
 
     punctuation : whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
-    max_nodes : a tree with more words is cut into its sentences' first ``max_nodes`` words and the component is flagged.
+    max_nodes : of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the
+        sizes; rome/flags.py says so in the result (``tree_cut``).
     """
 
     theta: float = 0.65

@@ -5,14 +5,16 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis
 
 __all__ = ["FLAGS", "flags_of", "pack_flags"]
 
-FLAGS = ("empty_hypothesis", "empty_reference", "identical", "punctuation_only", "non_latin", "long")
+FLAGS = ("empty_hypothesis", "empty_reference", "identical", "punctuation_only", "non_latin", "long", "tree_cut")
 """empty_hypothesis, empty_reference: no visible character. identical: the two texts are equal, outer blanks aside.
 punctuation_only: a hypothesis without letter or digit. non_latin: most letters of the hypothesis are of another script, which the
-embedded models do not read. long: a text of over 400 words, which takes more than one window of the encoder."""
+embedded models do not read. long: a text of over 400 words. tree_cut: a text of so many words that the syntax component compares
+only the first of them."""
 
 LONG = 400
 
@@ -20,6 +22,11 @@ LONG = 400
 def _non_latin(text: str) -> bool:
     letters = [c for c in text if c.isalpha()]
     return bool(letters) and 2 * sum(unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters)
+
+
+def _nodes(analysis: Analysis) -> int:
+    """The words that would stand in the text's tree."""
+    return sum(word.upos != "PUNCT" for word in analysis.words)
 
 
 def flags_of(reference: Analysis, hypothesis: Analysis) -> tuple[str, ...]:
@@ -32,6 +39,7 @@ def flags_of(reference: Analysis, hypothesis: Analysis) -> tuple[str, ...]:
         bool(hypothesis_text) and not any(map(str.isalnum, hypothesis_text)),
         _non_latin(hypothesis_text),
         max(len(reference.words), len(hypothesis.words)) > LONG,
+        max(_nodes(reference), _nodes(hypothesis)) > SyntaxConfig().max_nodes,
     )
     return tuple(name for name, true in zip(FLAGS, holds, strict=True) if true)
 

@@ -57,7 +57,7 @@ def test_with_hard_alignment_the_transport_has_a_closed_form(reference: str, hyp
 @settings(max_examples=60, deadline=None)
 @given(WORDS, WORDS, st.sampled_from(EMDS))
 def test_range_identity_and_symmetry(reference: str, hypothesis: str, emd: str) -> None:
-    """In [0, 1]; 1 for a text against itself; the same from both sides."""
+    """In [0, 1]; 1 for a text against itself; the same from both sides (soft: but for ties in the alignment)."""
     one, other = analysis(reference), analysis(hypothesis)
     feature = semantic(emd=emd)
     value = feature.measure(one, other).value

@@ -138,6 +138,7 @@ def write(
     options = "".join(f" --set {setting}" for setting in arguments.set)
     means = ", ".join(f"{name} {value:.2f}" for name, value in zip(FEATURES, combiner.baseline, strict=True))
     figures = figures | {"baseline_score": round(combiner.baseline_score, 4)}
+    before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
     write_card(
         arguments.out,
         name="scorer",
@@ -149,6 +150,6 @@ def write(
         steps=config.steps,
         seconds=round(seconds, 1),
         figures=figures,
-        notes=f"figures: on held-out pairs; baseline features: {means}; {combiner.feature_signature or 'unknown features'}",
+        notes=f"{before}figures: on held-out pairs; baseline features: {means}; {combiner.feature_signature or 'unknown features'}",
     )
     sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))
