@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import as_file, files
 from os import PathLike
 from pathlib import Path
@@ -116,7 +117,7 @@ class Combiner:
             digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
         return f"net:{digest.hexdigest()[:8]}"
 
-    @property
+    @cached_property
     def baseline_score(self) -> float:
         """The score of the baseline features, in [0, 1]."""
         return float(self.score_rows(self.baseline[None, :])[0])

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 __all__ = ["coalition_values", "shapley_values"]
 
 Rows = NDArray[np.float64]
+BLOCK = 4096
+"""Rows whose coalitions are worked out together."""
 
 
 def coalition_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
@@ -24,10 +26,11 @@ def coalition_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Row
     column 0 is the baseline's own value and the last column is the row's.
     """
     count, width = rows.shape
+    inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
     values = np.empty((count, 1 << width), dtype=np.float64)
-    for coalition in range(1 << width):
-        inside = np.array([bool(coalition >> bit & 1) for bit in range(width)])
-        values[:, coalition] = function(np.where(inside, rows, baseline))
+    for start in range(0, count, BLOCK):
+        part = rows[start : start + BLOCK, None, :]
+        values[start : start + BLOCK] = function(np.where(inside, part, baseline).reshape(-1, width)).reshape(-1, 1 << width)
     return values
 
 

@@ -162,6 +162,13 @@ def test_the_trees_are_stanzas_own(parser, monkeypatch):
     assert parser.parse(TEXTS) == ours
 
 
+def test_scoring_only_the_chosen_arcs_changes_no_relation(parser, monkeypatch):
+    """Relations scored for the tree's own arcs are those that scoring every pair of words would have given."""
+    ours = parser.parse(TEXTS)
+    monkeypatch.setattr("rome.features.analyser.trees._plain", lambda model: False)
+    assert parser.parse(TEXTS) == ours
+
+
 @pytest.fixture
 def tiny():
     """A trunk of two layers, eight numbers wide."""

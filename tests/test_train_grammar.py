@@ -83,7 +83,7 @@ def arguments(tmp_path: Path, name: str) -> argparse.Namespace:
 
 def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command writes a model that loads and a card that tells how it was made; the same seed gives the same bytes,
-    and so does its second half alone."""
+    and so does its second half alone; pre-training that goes on with --start is told in the card."""
     write_data(tmp_path / "data")
     write_encoder(tmp_path / "encoder")
     monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
@@ -112,6 +112,12 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert grammar.run(arguments(tmp_path, "three")) == 0
     files = [(tmp_path / name / "grammar.safetensors").read_bytes() for name in ("one", "two", "three")]
     assert files[0] == files[1] == files[2]
+    longer = arguments(tmp_path, "four")
+    longer.start = work / "pretrained.safetensors"
+    assert grammar.run(longer) == 0
+    card = json.loads((tmp_path / "four" / "card.json").read_text(encoding="utf-8"))
+    assert card["steps"] == 10 and card["recipe"].count("rome train grammar") == 2 and "--start" in card["recipe"]
+    assert (tmp_path / "four" / "grammar.safetensors").read_bytes() != files[0]
 
 
 def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: object) -> None:

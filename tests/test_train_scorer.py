@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from rome.train.scorer_chains import edit_severity  # noqa: E402
 from rome.train.scorer_config import ScorerConfig  # noqa: E402
 from rome.train.scorer_figures import scale_figures  # noqa: E402
 from rome.train.scorer_net import MonotoneNet, held_out_mask, ranked_pairs  # noqa: E402
-from rome.train.scorer_pairs import Pair, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer_pairs import Pair, rated_pairs, read_pairs, write_pairs  # noqa: E402
 from rome.train.scorer_severe import SEVERE, damage  # noqa: E402
 
 QUICK = ["steps=150"]
@@ -94,6 +96,29 @@ def test_targets_order_the_damage() -> None:
         targets = [ScorerConfig().target(pair) for pair in pairs[4 * group : 4 * group + 4]]
         assert targets == sorted(targets, reverse=True) and len(set(targets)) == 4
     assert [ScorerConfig(objective="binary").target(pair) for pair in pairs[:4]] == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings become even targets between the scale's ends, the same for the same seed; equal texts are left out; files keep them."""
+    (tmp_path / "pairs").mkdir()
+    rows = [
+        {"a": f"the dog number {n} ran home fast", "b": f"a dog number {n} went home", "similarity": n % 6} for n in range(30)
+    ]
+    rows.append({"a": "one and the same text here", "b": "one and the same text here", "similarity": 5})
+    with gzip.open(tmp_path / "pairs" / "sts_2012_2016.jsonl.gz", "wt", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in rows)
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    pairs = rated_pairs(100, 0)
+    assert len(pairs) == 30 and pairs == rated_pairs(100, 0) != rated_pairs(100, 1)
+    config = ScorerConfig()
+    for pair in pairs:
+        similarity = int(pair.reference.split()[3]) % 6
+        assert config.target(pair) == pair.quality == pytest.approx(0.05 + 0.16 * similarity)
+    assert max(Counter(pair.group for pair in pairs).values()) == 8
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+    figures = scale_figures(np.array([pair.quality for pair in pairs]), pairs, config)
+    assert figures["rated_tau"] == pytest.approx(1.0) and "mean_good_paraphrase" not in figures
 
 
 def test_settings_change_by_name_and_unknown_ones_are_refused() -> None:

@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ __all__ = ["Plan", "add_arguments", "pretrain", "run", "tune"]
 
 PIECE_WEIGHT = 3.0
 ROUND = 2000
+START = "FOLDER.work/pretrained.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--pretrained", type=Path, default=None, help="a checkpoint to fine-tune, instead of pre-training anew")
+    parser.add_argument(
+        "--start", type=Path, default=None, help="a checkpoint whose pre-training goes on (default: the encoder)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
     for name in ("steps", "tuning_steps", "layers", "input_layer", "pieces"):
@@ -81,21 +85,30 @@ def run(arguments: argparse.Namespace) -> int:
     work = Path(arguments.work or out.with_name(out.name + ".work"))
     for folder in (out, work):
         folder.mkdir(parents=True, exist_ok=True)
-    checkpoint = arguments.pretrained or pretrain(material, trunk, plan, arguments.seed, work)
+    checkpoint = arguments.pretrained or pretrain(material, trunk, plan, arguments.seed, work, arguments.start)
     tune(material, trunk, plan, arguments.seed, Path(checkpoint), out, work)
     return 0
 
 
-def pretrain(material: Material, trunk: BertModel, plan: Plan, seed: int, work: Path) -> Path:
-    """Train on corruptions and some judged sentences; returns the checkpoint written into ``work``, in full precision."""
+def pretrain(material: Material, trunk: BertModel, plan: Plan, seed: int, work: Path, start: Path | None = None) -> Path:
+    """Train on corruptions and some judged sentences; returns the checkpoint written into ``work``, in full precision.
+
+    start : a checkpoint to go on from, with a learning rate that rises and falls anew; its steps and seconds are added up.
+    """
     torch.manual_seed(seed)
     sizes = {"hidden": trunk.config.hidden_size, "inner": trunk.config.intermediate_size}
     model = Acceptability(plan.layers, plan.input_layer, **sizes)
-    start_from_encoder(model, plan.input_layer)
-    log = Log(work / "progress.jsonl", time.time())
+    about: dict[str, object] = {}
+    if start is None:
+        start_from_encoder(model, plan.input_layer)
+    else:
+        tensors, about = load_weights(start)
+        model.load_state_dict(tensors)
+    log = Log(work / "progress.jsonl", time.time() - float(str(about.get("seconds", 0))))
     stream = _stream(material, plan, random.Random(seed), plan.judged_share)
     _train(model, trunk, stream, plan.steps, plan.rate, log, None)
-    description = {"sizes": model.sizes, "seconds": log.seconds()}
+    runs = [*list(about.get("runs", [])), {**asdict(plan), "seed": seed}]  # type: ignore[call-overload]
+    description = {"sizes": model.sizes, "seconds": log.seconds(), "runs": runs}
     save_weights(work / "pretrained.safetensors", dict(model.state_dict()), description, round_matrices=False)
     log.write(stage="pretrained", **_judge(model, trunk, material))
     return work / "pretrained.safetensors"
@@ -121,7 +134,8 @@ def tune(material: Material, trunk: BertModel, plan: Plan, seed: int, checkpoint
     rounded = load_acceptability(out)
     figures = {**_judge(rounded, trunk, material), **pair_figures(rounded, trunk, material.pairs)}
     log.write(stage="exported", **figures)
-    _card(out, plan, seed, log.seconds(), figures)
+    runs = list(about.get("runs", [])) or [{**asdict(plan), "seed": seed}]  # type: ignore[call-overload]
+    _card(out, plan, runs, seed, log.seconds(), figures)
     return rounded
 
 
@@ -211,6 +225,13 @@ def _train(
             average.update_parameters(model)
         if step % 100 == 0 or step == steps:
             log.write(step=step, of=steps, loss=round(float(np.mean(losses)), 4))
+            if average is None and step % 500 == 0:  # an interrupted run can go on with --start
+                save_weights(
+                    log.path.with_name("partial.safetensors"),
+                    dict(model.state_dict()),
+                    {"sizes": model.sizes},
+                    round_matrices=False,
+                )
             losses = []
     model.eval()
 
@@ -230,8 +251,21 @@ def _judge(model: Acceptability, trunk: BertModel, material: Material) -> dict[s
     return {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
 
 
-def _card(out: Path, plan: Plan, seed: int, seconds: int, figures: Mapping[str, object]) -> None:
-    changed = [f"--{name.replace('_', '-')} {value}" for name, value in asdict(plan).items() if value != getattr(Plan(), name)]
+def _commands(plan: Plan, runs: Sequence[Mapping[str, object]], seed: int) -> str:
+    """What to type to get the model again: one command a run of pre-training, the last of which also fine-tunes."""
+    commands = []
+    for place, run in enumerate(runs):
+        last = place == len(runs) - 1
+        wanted = {**run, **({k: v for k, v in asdict(plan).items() if "tuning" in k or k == "dropout"} if last else {})}
+        changed = [f"--{k.replace('_', '-')} {wanted[k]}" for k, v in asdict(Plan()).items() if wanted.get(k, v) != v]
+        begin = [f"--start {START}"] if place else []
+        commands.append(" ".join(["rome train grammar --out FOLDER", *begin, f"--seed {run.get('seed', seed)}", *changed]))
+    return "; then ".join(commands)
+
+
+def _card(
+    out: Path, plan: Plan, runs: Sequence[Mapping[str, object]], seed: int, seconds: int, figures: Mapping[str, object]
+) -> None:
     write_card(
         out,
         name="grammar",
@@ -243,9 +277,9 @@ def _card(out: Path, plan: Plan, seed: int, seconds: int, figures: Mapping[str, 
             "WMT22 and WMT23 references and outputs into English",
         ],
         licence="Apache-2.0 (start: all-MiniLM-L6-v2); data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        recipe=" ".join(["rome train grammar --out FOLDER", f"--seed {seed}", *changed]),
+        recipe=_commands(plan, runs, seed),
         seed=seed,
-        steps=plan.steps + plan.tuning_steps,
+        steps=sum(int(str(run["steps"])) for run in runs) + plan.tuning_steps,
         seconds=seconds,
         figures=figures,
         notes="figures of the exported, rounded model; CoLA's development sets and the pairs' sentences were not trained on. "

@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +15,24 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.table import FeatureTable
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
-from rome.train.scorer_pairs import Pair, base_pairs, read_pairs, write_pairs
+from rome.train.scorer_pairs import Pair, base_pairs, rated_pairs, read_pairs, write_pairs
 
 __all__ = ["add_arguments", "measure_pairs", "run", "train"]
 
 BASES = {"identity": 1200, "system": 1000, "reference": 400, "paraphrase": 400}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
+RATED = 2000
+"""How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
 MODEL_FILE = "scorer.safetensors"
 Measure = Callable[[list[str], list[str]], FeatureTable]
 DATA = [
     "Wikipedia sentences (WikiSplit)",
     "WMT22 and WMT23 references and system outputs",
     "MSRP train",
+    "STS 2012-2016",
     "TextAttack perturbations of them",
 ]
-LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP)"
+LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +73,8 @@ def make(arguments: argparse.Namespace) -> list[Pair]:
 
     bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
-        write_pairs(arguments.work / "pairs.jsonl", make_pairs(bases, perturber, arguments.seed))
+        rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
+        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 

@@ -49,10 +49,10 @@ class ScorerConfig:
     ranking_gap: float = 0.02
     clean_weight: float = 2.0
     base_quality: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=0.8, paraphrase=0.8, system=0.75)
+        default_factory=lambda: _frozen(identity=1.0, reference=0.8, paraphrase=0.8, system=0.75, rated=0.5)
     )
     base_weight: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3)
+        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=1.0)
     )
     severe_target: Mapping[str, float] = field(
         default_factory=lambda: _frozen(
@@ -71,7 +71,7 @@ class ScorerConfig:
         """The score in [0, 1] that the net should give the pair."""
         if self.objective == "binary":
             return float(pair.level == "clean")
-        quality = self.base_quality[pair.base]
+        quality = self.base_quality[pair.base] if pair.quality is None else pair.quality
         if pair.operation in self.severe_target:
             return min(quality, self.severe_target[pair.operation])
         return quality * exp(-min(pair.severity, self.severity_cap) / self.severity_scale)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import kendalltau
 
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_net import ranked_pairs
@@ -36,14 +37,19 @@ def _alone(pair: Pair) -> bool:
 def scale_figures(scores: NDArray[np.float64], pairs: Sequence[Pair], config: ScorerConfig) -> dict[str, float]:
     """Mean score of every anchor that occurs among the pairs, the share of ranked pairs in right order, and the counts.
 
-    Keys: ``mean_<anchor>``, ``ranking_accuracy`` (by the graded targets, ties are wrong), ``clean_above_perturbed``, ``pairs``.
+    Keys: ``mean_<anchor>``, ``ranking_accuracy`` (by the graded targets, ties are wrong), ``clean_above_perturbed``, ``rated_tau``
+    (Kendall's tau-b with people's ratings, where there are any), ``pairs``.
     """
     figures: dict[str, float] = {}
     for name, belongs in ANCHORS.items():
         rows = [row for row, pair in enumerate(pairs) if belongs(pair)]
         if rows:
             figures[f"mean_{name}"] = round(float(scores[rows].mean()), 4)
-    groups = [pair.group for pair in pairs]
+    rated = [row for row, pair in enumerate(pairs) if pair.quality is not None]
+    if len(rated) > 1:
+        wanted = [pairs[row].quality for row in rated]
+        figures["rated_tau"] = round(float(kendalltau(scores[rated], wanted).statistic), 4)
+    groups = [pair.group if pair.quality is None else pair.id for pair in pairs]
     graded = np.array([ScorerConfig.target(config, pair) for pair in pairs])
     clean = np.array([float(pair.level == "clean") for pair in pairs])
     for name, targets in (("ranking_accuracy", graded), ("clean_above_perturbed", clean)):

@@ -12,9 +12,10 @@ from typing import Any
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["Pair", "base_pairs", "read_pairs", "write_pairs"]
+__all__ = ["Pair", "base_pairs", "rated_pairs", "read_pairs", "write_pairs"]
 
 LEVELS = ("clean", "light", "medium", "heavy", "severe")
+RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
 MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 
 
@@ -23,12 +24,13 @@ class Pair:
     """One training pair and what was done to it.
 
     base : how the clean pair came about: identity, system (reference and a real output), reference (two human references),
-        paraphrase.
+        paraphrase, rated (two sentences and people's rating of their similarity).
     operation : ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
     level : one of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
     strength : number of changed words, in all.
     severity : severity-weighted sum of what was done, minor about 1, major about 5.
-    group : pairs with the same group share base and reference, so their scores can be ranked.
+    group : pairs with the same group can be ranked: they share base and reference, or people rated them on one scale.
+    quality : the target that people's ratings give the pair, in [0, 1]; None where the base's own target holds.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Pair:
     level: str
     strength: int
     severity: float
+    quality: float | None = None
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
@@ -66,6 +69,7 @@ def read_pairs(path: Path) -> list[Pair]:
         for number, line in enumerate(lines, 1):
             try:
                 found = json.loads(line)
+                found.setdefault("quality", None)
                 pairs.append(Pair(**{name: found[name] for name in names}))
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(
@@ -89,6 +93,27 @@ def base_pairs(counts: dict[str, int], seed: int) -> list[Pair]:
         for number, (reference, hypothesis, source) in enumerate(candidates[:count]):
             name = f"{base}-{number:05d}"
             pairs.append(Pair(f"{name}-clean", name, reference, hypothesis, source, base, "none", "clean", 0, 0.0))
+    return pairs
+
+
+def rated_pairs(count: int, seed: int) -> list[Pair]:
+    """Draw ``count`` sentence pairs whose similarity people rated from 0 to 5 (STS 2012-2016), in groups of eight to be ranked.
+
+    Perturbed copies of one text say little about how much a difference in meaning weighs against one in form; these do. ``quality``
+    runs evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Raises InputError when the data is absent.
+    """
+    chance = random.Random(f"{seed}|rated")
+    rows = [row for row in read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz")) if row["a"].strip() != row["b"].strip()]
+    rows = sorted((row for row in rows if _usable(row["a"]) and _usable(row["b"])), key=lambda row: (row["a"], row["b"]))
+    chance.shuffle(rows)
+    pairs = []
+    for number, row in enumerate(rows[:count]):
+        name, group = f"rated-{number:05d}-clean", f"rated-{number // RATED_GROUP:05d}"
+        worst, best = RATED_SCALE
+        quality = worst + (best - worst) * float(row["similarity"]) / 5.0
+        pairs.append(
+            Pair(name, group, row["a"].strip(), row["b"].strip(), "sts_2012_2016", "rated", "none", "clean", 0, 0.0, quality)
+        )
     return pairs
 
 

@@ -46,7 +46,7 @@ PARSER = (
     " --word_emb_dim 0 --word_cutoff 20 --tag_emb_dim 50 --dropout 0.4 --optim adam --lr 2e-3 --beta2 0.95"
     " --second_lr 4e-4 --second_warmup_steps 0 --batch_size 1500"
 )
-ROBUST = "--silver_weight 4 --lr 4e-4 --no_second_optim"
+ROBUST = "--silver_weight 4 --lr 6e-4 --second_lr 1.5e-4"
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Sizes:
     mwt_epochs: int = 4
     lemmatizer_epochs: int = 1
     draft_steps: int = 400
-    tagger_steps: int = 1100
+    tagger_steps: int = 2600
     gold_steps: int = 1400
-    parser_steps: int = 350
+    parser_steps: int = 1200
 
     def of(self, stage: str) -> int:
         """The length of a stage by its name."""
@@ -157,7 +157,8 @@ class Stages:
             return [*shared, *gold, *PARSER.split(), *every, *second]
         silver, dev = map(str, self._retagged())
         start = ["--continue_from", str(self.model("gold")), "--silver_file", silver, "--eval_file", dev]
-        return [*shared, *start, *PARSER.split(), *ROBUST.split(), *every, "--max_steps_before_stop", str(size)]
+        second = ["--second_optim_start_step", str(int(size * 0.7)), "--max_steps_before_stop", str(size)]
+        return [*shared, *start, *PARSER.split(), *ROBUST.split(), *every, *second]
 
     def _tokenizer_files(self) -> list[str]:
         """Rebuild the raw text of both treebank files as Stanza does, with the label of each character."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -23,72 +27,109 @@ from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
-CHUNK_CHARACTERS = 40_000
+CHUNK_CHARACTERS, LEAST_CHARACTERS = 20_000, 2_000
+"""A lane takes at most the one at a time; a second lane is not worth its start for less than the other."""
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Texts in the order given, about CHUNK_CHARACTERS at a time, at least one."""
+def chunks_of(texts: Sequence[str], lanes: int) -> Iterator[list[str]]:
+    """Texts in the order given, cut into chunks of even size, as many as keep all lanes busy; at least one text in each."""
+    total = sum(map(len, texts))
+    rounds = -(-total // (lanes * CHUNK_CHARACTERS))
+    size = max(LEAST_CHARACTERS, -(-total // max(1, lanes * rounds)))
     chunk: list[str] = []
-    size = 0
+    filled = 0
     for text in texts:
-        if chunk and size + len(text) > CHUNK_CHARACTERS:
+        if chunk and filled + len(text) // 2 > size:
             yield chunk
-            chunk, size = [], 0
+            chunk, filled = [], 0
         chunk.append(text)
-        size += len(text)
+        filled += len(text)
     if chunk:
         yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one thread needs for itself: Stanza's pipeline and a memory of the trunk's states; the weights of the trunk are shared."""
+
+    parser: Parser
+    embedded: EmbeddedEncoder
 
 
 class Analyser:
     """Stanza, the encoder and the acceptability model, loaded once.
 
-    config : where the models come from. threads : CPU threads for torch; None leaves torch's own choice. Raises ModelMissingError when
-    a model is not there.
+    config : where the models come from. threads : CPU threads; None takes torch's own number. With the embedded models every thread works
+    on texts of its own (their layers are too small to be shared out well), which also keeps results the same for any number.
+    Raises ModelMissingError when a model is not there.
     """
 
     def __init__(self, config: ModelConfig = ModelConfig(), *, threads: int | None = None) -> None:
-        if threads is not None:
-            torch.set_num_threads(threads)
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         folder = embedded_folder()
-        trunk = load_trunk(folder / "encoder")
+        self._folder = folder
+        self._trunk = load_trunk(folder / "encoder")
         if arithmetic() == "bfloat16":
-            trunk.to(torch.bfloat16)
-        tokenizer = load_tokenizer(folder / "encoder")
-        self.memo = MemoisedTrunk(trunk)
-        self.embedded = EmbeddedEncoder(folder / "encoder", self.memo, tokenizer)
+            self._trunk.to(torch.bfloat16)
         self.judge: Acceptability = load_acceptability(folder / "grammar")
-        own_parser = config.parser == EMBEDDED
-        self.parser = (
-            Parser(folder, self.memo, tokenizer)
-            if own_parser
-            else Parser(folder, self.memo, tokenizer, package_dir=Path(config.parser))
-        )
+        self._package = None if config.parser == EMBEDDED else Path(config.parser)
         self.encoder = (
             None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=config.download)
         )
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=config.download)
+        wanted = threads if threads is not None else torch.get_num_threads()
+        own = self._package is None and self.encoder is None and self.classifier is None
+        self.lanes = wanted if own else 1
+        self._inner = 1 if self.lanes > 1 else wanted
+        self._ready = [self._new_lane()]
+
+    def _new_lane(self) -> Lane:
+        """A lane with a tokenizer of its own, because tokenizers do not bear two threads."""
+        tokenizer, memo = load_tokenizer(self._folder / "encoder"), MemoisedTrunk(self._trunk)
+        embedded = EmbeddedEncoder(self._folder / "encoder", memo, tokenizer)
+        if self._package is not None:
+            return Lane(Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
+        return Lane(Parser(self._folder, memo, tokenizer), embedded)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
         """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
 
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
-        for chunk in _chunks(texts):
-            yield from self._analyse_chunk(chunk)
-            self.memo.clear()
+        chunks = list(chunks_of(texts, self.lanes))
+        while len(self._ready) < min(self.lanes, len(chunks)):
+            self._ready.append(self._new_lane())
+        free: SimpleQueue[Lane] = SimpleQueue()
+        for lane in self._ready:
+            free.put(lane)
 
-    def _analyse_chunk(self, texts: list[str]) -> list[Analysis]:
-        parsed = self.parser.parse(self.parser.tokenize(texts))
+        def work(chunk: list[str]) -> list[Analysis]:
+            lane = free.get()
+            try:
+                return self._analyse_chunk(lane, chunk)
+            finally:
+                lane.embedded.trunk.clear()
+                free.put(lane)
+
+        with _torch_threads(self._inner):
+            if self.lanes == 1 or len(chunks) < 2:
+                for chunk in chunks:
+                    yield from work(chunk)
+                return
+            with ThreadPoolExecutor(len(self._ready)) as pool:
+                for done in pool.map(work, chunks):
+                    yield from done
+
+    def _analyse_chunk(self, lane: Lane, texts: list[str]) -> list[Analysis]:
+        parsed = lane.parser.parse(texts)
         surfaces = [text[s.start : s.end] for text, sentences in zip(texts, parsed, strict=True) for s in sentences]
-        encoded = self.embedded.encode(surfaces)
-        accepted, fitting = self._judge(encoded)
+        encoded = lane.embedded.encode(surfaces)
+        accepted, fitting = self._judge(lane, encoded)
         if self.classifier is not None:
             accepted = self.classifier.probabilities(surfaces)
-        states, pieces = self._vectors(surfaces, encoded)
+        states, pieces = self._vectors(lane, surfaces, encoded)
         result, at = [], 0
         for text, sentences in zip(texts, parsed, strict=True):
             upto = at + len(sentences)
@@ -100,16 +141,18 @@ class Analyser:
             at = upto
         return result
 
-    def _vectors(self, surfaces: list[str], encoded: list[Encoded]) -> tuple[list[NDArray[np.float32]], list[Encoded]]:
+    def _vectors(
+        self, lane: Lane, surfaces: list[str], encoded: list[Encoded]
+    ) -> tuple[list[NDArray[np.float32]], list[Encoded]]:
         """States of the pieces that word vectors are pooled from, and those pieces."""
         if self.encoder is None:
-            return self.embedded.states(encoded), encoded
+            return lane.embedded.states(encoded), encoded
         pieces = self.encoder.encode(surfaces)
         return self.encoder.states(pieces), pieces
 
-    def _judge(self, encoded: Sequence[Encoded]) -> tuple[list[float], list[NDArray[np.float32]]]:
+    def _judge(self, lane: Lane, encoded: Sequence[Encoded]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        states = self.embedded.rows(encoded, self.judge.input_layer)
+        states = lane.embedded.rows(encoded, self.judge.input_layer)
         sentence_logs, piece_rows = np.zeros(len(states)), [np.zeros(0, np.float32)] * len(states)
         order = sorted(range(len(states)), key=lambda n: -len(states[n]))
         for start in range(0, len(order), 64):
@@ -127,6 +170,17 @@ class Analyser:
             fitting.append(merge_windows(sentence, piece_rows[at:upto]))
             at = upto
         return accepted, fitting
+
+
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
+    """Let torch use ``count`` threads inside each operation, and put its own number back."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _assemble(

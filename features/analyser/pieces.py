@@ -96,11 +96,14 @@ def pool_words(
     out = np.zeros((len(words), *pieces.shape[1:]), dtype=np.float32)
     if not len(spans):
         return out
-    starts, ends = np.array([a for a, _ in spans]), np.array([b for _, b in spans])
-    for index, (start, end) in enumerate(words):
-        first, last = int(np.searchsorted(ends, start, side="right")), int(np.searchsorted(starts, end, side="left"))
-        if first >= last:
-            first = max(0, min(first, len(spans)) - 1)
-            last = first + 1
-        out[index] = combine(pieces[first:last], axis=0)
+    starts, ends = np.array(spans).T
+    left, right = np.array(words).reshape(-1, 2).T
+    first, last = np.searchsorted(ends, left, side="right"), np.searchsorted(starts, right, side="left")
+    nothing = first >= last
+    first = np.where(nothing, np.maximum(np.minimum(first, len(spans)) - 1, 0), first)
+    last = np.where(nothing, first + 1, last)
+    alone = last - first == 1
+    out[alone] = pieces[first[alone]]
+    for index in np.flatnonzero(~alone):
+        out[index] = combine(pieces[first[index] : last[index]], axis=0)
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,13 +75,21 @@ def _pipeline(folder: str, batch_size: int, **options: Any) -> stanza.Pipeline:
     )
 
 
+_QUIET = threading.Lock()
+_levels: list[int] = []
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Stanza from logging below an error, and leave its logger as it was."""
+    """Keep Stanza from logging below an error, and leave its logger as it was when the last of several threads is done."""
     logger = logging.getLogger("stanza")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    with _QUIET:
+        _levels.append(logger.level)
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        with _QUIET:
+            level = _levels.pop()
+            if not _levels:
+                logger.setLevel(level)

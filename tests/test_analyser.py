@@ -1,0 +1,77 @@
+"""The analyser's lanes: several threads, one result."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("stanza")
+
+from rome.features.analyser.analyser import LEAST_CHARACTERS, Analyser, chunks_of  # noqa: E402
+from rome.features.analyser.stanza_pipeline import quiet  # noqa: E402
+
+SENTENCE = "Number {n} of the reports doesn't say why the two engineers left the old company in March."
+TEXTS = [" ".join(SENTENCE.format(n=n + k) for k in range(1 + n % 4)) for n in range(60)]
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 8])
+@pytest.mark.parametrize("sizes", [[], [1], [0, 0], [5000, 1, 1], [1] * 50, [300] * 200, [90_000, 10, 90_000], [7000] * 9])
+def test_chunks_hold_every_text_once_and_in_order(lanes, sizes):
+    """No text is lost or doubled, no chunk is empty, and enough work gives every lane a chunk."""
+    texts = [f"{n % 10}" * size for n, size in enumerate(sizes)]
+    chunks = list(chunks_of(texts, lanes))
+    assert [text for chunk in chunks for text in chunk] == texts and all(chunks)
+    if sum(sizes) >= 4 * lanes * LEAST_CHARACTERS and max(sizes) < LEAST_CHARACTERS:
+        assert len(chunks) >= lanes
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    """One, two and three threads give the same words, trees and numbers, and torch keeps its own number of threads."""
+    before = torch.get_num_threads()
+    one, *others = [list(Analyser(threads=threads).analyse(TEXTS)) for threads in (1, 2, 3)]
+    assert torch.get_num_threads() == before
+    assert [analysis.text for analysis in one] == TEXTS
+    for other in others:
+        for left, right in zip(one, other, strict=True):
+            assert left.words == right.words
+            np.testing.assert_allclose(left.vectors, right.vectors, atol=4e-3)
+            np.testing.assert_allclose(left.word_probabilities, right.word_probabilities, atol=2e-3)
+            for a, b in zip(left.sentences, right.sentences, strict=True):
+                assert (a.start, a.end) == (b.start, b.end) and a.acceptability_probability == pytest.approx(
+                    b.acceptability_probability, abs=1e-4
+                )
+
+
+def test_a_lane_that_fails_is_free_again(monkeypatch):
+    """An error in one thread reaches the caller, and the analyser works on afterwards."""
+    analyser = Analyser(threads=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(analyser, "_judge", lambda *_: (_ for _ in ()).throw(MemoryError("no room")))
+        with pytest.raises(MemoryError, match="no room"):
+            list(analyser.analyse(TEXTS))
+    assert [analysis.text for analysis in analyser.analyse(TEXTS[:30])] == TEXTS[:30]
+
+
+def test_stanzas_logger_is_restored_when_threads_overlap():
+    """Two threads keep Stanza quiet; whichever leaves first, the logger gets its own level back at the end, not before."""
+    logger = logging.getLogger("stanza")
+    level = logger.level
+    entered, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with quiet():
+            entered.set()
+            leave.wait(10)
+
+    with quiet():
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert entered.wait(10)
+    assert logger.level == logging.CRITICAL
+    leave.set()
+    thread.join()
+    assert logger.level == level
