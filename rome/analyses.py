@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Analyses"]
 
 KEPT = 4000
-BATCH = 256
+BATCH = 128
 
 
 class Analyses:
@@ -91,9 +91,14 @@ class Analyses:
 
     def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:
         """Lists of new analyses, longest texts first, so that batches hold texts of similar length."""
-        ordered = sorted(texts, key=len, reverse=True)
-        for start in range(0, len(ordered), BATCH):
-            yield list(self.analyser.analyse(ordered[start : start + BATCH]))
+        batch: list[Analysis] = []
+        for analysis in self.analyser.analyse(sorted(texts, key=len, reverse=True)) if texts else ():
+            batch.append(analysis)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
 
     def _keep(self, found: dict[str, Analysis]) -> None:
         for text, analysis in found.items():

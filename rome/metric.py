@@ -64,6 +64,8 @@ class RoMe:
             raise InputError(f'emd={emd!r} is unknown: choose "soft", "aligned" or "standard"')
         if idf not in ("embedded", "references"):
             raise InputError(f'idf={idf!r} is unknown: choose "embedded" or "references"')
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise InputError(f"threads={threads!r} is no number of threads: give 1 or more, or None for torch's own choice")
         self.models = ModelConfig.of(models)
         own = self.models.encoder == "embedded"
         self.configs = (

@@ -101,6 +101,15 @@ def test_an_unlikely_insertion_is_worse_than_a_likely_one() -> None:
     assert unlikely > likely
 
 
+def test_a_likely_mistake_is_never_listed_as_none() -> None:
+    """An added content word carries its severity, however unsure; only what is more likely no mistake is called none."""
+    for probability in (0.01, 0.4, 0.9):
+        added = only(analysis("the dog ran"), analysis("the zebra dog ran", probability=probability))
+        assert added.kind == "unnecessary" and added.severity in ("minor", "major") and added.confidence >= 0.5
+    excused = only(analysis("the dog ran"), tagged("the on dog ran", on="ADP"))
+    assert excused.confidence < 0.5 and excused.severity == "none"
+
+
 def test_equal_numbers_in_other_clothes_are_no_major_error() -> None:
     """Three is 3, and 1,000 is 1000."""
     assert number_value("three") == number_value("3") == 3.0

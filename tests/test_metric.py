@@ -184,6 +184,13 @@ def test_the_ablations_differ_and_say_so(metric: RoMe) -> None:
         RoMe(emd="hard")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_threads_that_are_no_number_are_refused(threads: object) -> None:
+    """A number of threads below 1, or no whole number, is named before any model is loaded."""
+    with pytest.raises(InputError, match="threads="):
+        RoMe(threads=threads)  # type: ignore[arg-type]
+
+
 def test_idf_from_the_references(metric: RoMe) -> None:
     """idf="references" weighs by the call's own references: a word in all of them counts less."""
     variant = RoMe(idf="references", progress=False)

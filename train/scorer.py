@@ -141,6 +141,7 @@ def write(
     arguments.out.mkdir(parents=True, exist_ok=True)
     combiner.save(arguments.out / MODEL_FILE)
     options = "".join(f" --set {setting}" for setting in arguments.set)
+    options += "" if arguments.bases == 1.0 else f" --bases {arguments.bases}"
     means = ", ".join(f"{name} {value:.2f}" for name, value in zip(FEATURES, combiner.baseline, strict=True))
     figures = figures | {"baseline_score": round(combiner.baseline_score, 4)}
     before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""

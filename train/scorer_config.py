@@ -35,19 +35,19 @@ class ScorerConfig:
 
     seed: int = 0
     objective: str = "graded"
-    hidden: int = 16
-    weight_floor: float = 0.6
+    hidden: int = 6
+    weight_floor: float = 0.3
     steps: int = 1500
     learning_rate: float = 0.02
     decay: float = 1e-4
     held_out: float = 0.15
-    severity_scale: float = 35.0
+    severity_scale: float = 15.0
     severity_cap: float = 25.0
     graded_weight: float = 1.0
-    ranking_weight: float = 2.0
-    ranking_temperature: float = 0.5
+    ranking_weight: float = 1.0
+    ranking_temperature: float = 0.8
     ranking_gap: float = 0.02
-    clean_weight: float = 2.0
+    clean_weight: float = 4.0
     base_quality: Mapping[str, float] = field(
         default_factory=lambda: _frozen(identity=1.0, reference=0.8, paraphrase=0.8, system=0.75, rated=0.5)
     )

@@ -53,7 +53,7 @@ ROBUST = "--silver_weight 4 --lr 6e-4 --second_lr 1.5e-4"
 class Sizes:
     """How long each stage trains; an epoch is one pass over the treebank, a step one batch."""
 
-    tokenizer_steps: int = 1500
+    tokenizer_steps: int = 3000
     mwt_epochs: int = 4
     lemmatizer_epochs: int = 1
     draft_steps: int = 400

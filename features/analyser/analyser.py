@@ -27,6 +27,10 @@ from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
+MOST_LANES = 4
+"""Beyond that, Python's own share of the work leaves nothing to win; further threads work inside the operations."""
+BATCH_PIECES = 512
+"""Padded pieces judged at once; few, so that what passes between two layers stays in the processor's cache."""
 CHUNK_CHARACTERS, LEAST_CHARACTERS = 20_000, 2_000
 """A lane takes at most the one at a time; a second lane is not worth its start for less than the other."""
 
@@ -59,8 +63,8 @@ class Lane:
 class Analyser:
     """Stanza, the encoder and the acceptability model, loaded once.
 
-    config : where the models come from. threads : CPU threads; None takes torch's own number. With the embedded models every thread works
-    on texts of its own (their layers are too small to be shared out well), which also keeps results the same for any number.
+    config : where the models come from. threads : CPU threads; None takes torch's own number. With the embedded models up to MOST_LANES
+    threads work on texts of their own each, because the layers are too small to be shared out well.
     Raises ModelMissingError when a model is not there.
     """
 
@@ -81,8 +85,8 @@ class Analyser:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=config.download)
         wanted = threads if threads is not None else torch.get_num_threads()
         own = self._package is None and self.encoder is None and self.classifier is None
-        self.lanes = wanted if own else 1
-        self._inner = 1 if self.lanes > 1 else wanted
+        self.lanes = min(wanted, MOST_LANES) if own else 1
+        self._inner = max(1, wanted // self.lanes)
         self._ready = [self._new_lane()]
 
     def _new_lane(self) -> Lane:
@@ -118,9 +122,12 @@ class Analyser:
                 for chunk in chunks:
                     yield from work(chunk)
                 return
-            with ThreadPoolExecutor(len(self._ready)) as pool:
+            pool = ThreadPoolExecutor(len(self._ready))
+            try:
                 for done in pool.map(work, chunks):
                     yield from done
+            finally:  # after an error or an interruption, chunks that have not begun are dropped
+                pool.shutdown(cancel_futures=True)
 
     def _analyse_chunk(self, lane: Lane, texts: list[str]) -> list[Analysis]:
         parsed = lane.parser.parse(texts)
@@ -155,8 +162,10 @@ class Analyser:
         states = lane.embedded.rows(encoded, self.judge.input_layer)
         sentence_logs, piece_rows = np.zeros(len(states)), [np.zeros(0, np.float32)] * len(states)
         order = sorted(range(len(states)), key=lambda n: -len(states[n]))
-        for start in range(0, len(order), 64):
-            batch = order[start : start + 64]
+        start = 0
+        while start < len(order):
+            batch = order[start : start + max(1, BATCH_PIECES // max(1, len(states[order[start]])))]
+            start += len(batch)
             padded = torch.nn.utils.rnn.pad_sequence([states[n].float() for n in batch], batch_first=True)
             mask = torch.arange(padded.shape[1])[None, :] < torch.tensor([len(states[n]) for n in batch])[:, None]
             sentences, pieces = self.judge.probabilities(padded, mask)

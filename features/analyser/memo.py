@@ -26,12 +26,12 @@ class MemoisedTrunk(nn.Module):
 
     trunk : a BertModel; put into evaluation mode, gradients switched off.
     capacity : pieces kept in memory; the oldest rows leave first. A row costs layers * width numbers a piece.
-    batch_pieces : padded pieces computed at once.
+    batch_pieces : padded pieces computed at once; few, so that what passes between two layers stays in the processor's cache.
     dtype : how states are stored; float16 halves the memory (for training, where the whole treebank is kept).
     """
 
     def __init__(
-        self, trunk: Any, *, capacity: int = 100_000, batch_pieces: int = 2048, dtype: torch.dtype = torch.float32
+        self, trunk: Any, *, capacity: int = 100_000, batch_pieces: int = 512, dtype: torch.dtype = torch.float32
     ) -> None:
         super().__init__()
         self.trunk = trunk.eval().requires_grad_(False)

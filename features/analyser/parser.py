@@ -96,7 +96,7 @@ class Parser:
         trunk: MemoisedTrunk | None = None,
         tokenizer: Any = None,
         *,
-        batch_size: int = 3000,
+        batch_size: int = 1000,
         package_dir: Path | None = None,
     ) -> None:
         self.batch_size = batch_size

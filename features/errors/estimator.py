@@ -37,10 +37,10 @@ def _text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
 
 
 def _label(judgement: Judgement) -> Severity:
-    none = 1.0 - judgement.mistake_probability
-    major = judgement.mistake_probability * judgement.major_probability
-    minor = judgement.mistake_probability - major
-    return "major" if major >= max(none, minor) else "minor" if minor >= none else "none"
+    """The likelier severity of what is more likely a mistake than not."""
+    if judgement.mistake_probability < 0.5:
+        return "none"
+    return "major" if judgement.major_probability >= 0.5 else "minor"
 
 
 class Errors:

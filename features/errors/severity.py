@@ -31,7 +31,8 @@ class SeverityConfig:
 
     salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
     salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise.
-    function_word, punctuation, inflection : the probability that such an edit is a mistake at all.
+    function_word, punctuation, inflection : the probability that such an edit is a mistake at all; unnecessary : a factor of it for words
+        that the hypothesis adds, because readers forgive an addition sooner than a loss.
     function_major : how much less often an edit of a function word is major.
     same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one; floor : what is left of the
         probability of a mistake when the meaning is the same.
@@ -43,16 +44,17 @@ class SeverityConfig:
     salience_width: float = 0.25
     likelihood: float = 0.1
     likelihood_width: float = 0.1
-    function_word: float = 0.5
+    function_word: float = 0.7
+    unnecessary: float = 0.6
     function_major: float = 0.25
     punctuation: float = 0.6
     inflection: float = 0.6
     same_meaning: float = 0.9
     other_meaning: float = 0.2
     floor: float = 0.15
-    order: float = 0.5
-    order_function: float = 0.35
-    order_distance: float = 0.3
+    order: float = 0.25
+    order_function: float = 0.2
+    order_distance: float = 0.15
     repetition_major: float = 0.25
 
 
@@ -139,7 +141,9 @@ class SeverityJudge:
         unlikely, salient = self._major_by_likelihood(index), self._major_by_salience(float(self.hypothesis_salience[index]))
         major = 0.5 * unlikely + 0.5 * salient
         return Judgement(
-            word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
+            word_type(word),
+            self.config.unnecessary * self._present(word),
+            major if word.upos in CONTENT else self.config.function_major * major,
         )
 
     def _order(self, edit: Edit) -> Judgement:
@@ -182,7 +186,7 @@ class SeverityJudge:
             return Judgement("spelling", 0.95, 0.1)
         if "PROPN" in (old.upos, new.upos):
             alike = max(0.0, spelled - 0.6) / 0.4
-            return Judgement("name", 1.0 - 0.5 * alike, 0.9 * (1.0 - alike))
+            return Judgement("name", 1.0 - 0.3 * alike, 0.95 * (1.0 - alike**2))
         return None
 
 

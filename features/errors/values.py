@@ -29,8 +29,8 @@ class ErrorSpan:
 
     kind : what was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
     type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, ...
-    severity : the likelier label. weight : the expected severity in [0, 5], the sum over none (0), minor (1) and major (5) of
-        probability times weight. confidence : in [0, 1], the probability that it is a mistake at all.
+    severity : the likelier one of what is more likely a mistake than not, else none. weight : the expected severity in [0, 5], the sum
+        over none (0), minor (1) and major (5) of probability times weight. confidence : in [0, 1], the probability that it is a mistake at all.
     reference, hypothesis : where it stands; None on a side that it does not touch.
     """
 
