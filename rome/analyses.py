@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Analyses"]
 
 KEPT = 4000
-BATCH = 128
+BATCH = 64
 
 
 class Analyses:

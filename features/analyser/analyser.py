@@ -31,7 +31,7 @@ MOST_LANES = 4
 """Beyond that, Python's own share of the work leaves nothing to win; further threads work inside the operations."""
 BATCH_PIECES = 512
 """Padded pieces judged at once; few, so that what passes between two layers stays in the processor's cache."""
-CHUNK_CHARACTERS, LEAST_CHARACTERS = 20_000, 2_000
+CHUNK_CHARACTERS, LEAST_CHARACTERS = 8_000, 2_000
 """A lane takes at most the one at a time; a second lane is not worth its start for less than the other."""
 
 
