@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rome.features.analyser.config import embedded_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.features.analyser.pieces import encode, merge_windows, pool_words, windows
+from rome.features.analyser.pieces import batches_of, encode, merge_windows, pool_words, windows
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,16 @@ def test_windows_cover_everything_and_overlap(count: int, size: int, data: st.Da
     assert sorted({n for start, end in found for n in range(start, end)}) == list(range(count))
     assert all(end - start <= size for start, end in found)
     assert all(a[1] - b[0] >= overlap for a, b in zip(found, found[1:], strict=False))
+
+
+@given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 100))
+def test_batches_hold_every_row_once_and_fit(lengths: list[int], pieces: int) -> None:
+    """Every row stands in one batch, the longest first, and no batch of several rows has more padded pieces than allowed."""
+    found = batches_of(lengths, pieces)
+    assert sorted(n for batch in found for n in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * lengths[batch[0]] <= pieces for batch in found)
+    order = [lengths[n] for batch in found for n in batch]
+    assert order == sorted(order, reverse=True)
 
 
 def test_windows_that_cannot_advance_are_refused() -> None:

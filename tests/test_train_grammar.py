@@ -40,16 +40,21 @@ def sentences(count: int) -> list[str]:
     return [f"The {rng.choice(NOUNS)} {rng.choice(VERBS)} a {rng.choice(NOUNS)} in room {n}." for n in range(count)]
 
 
-def write_data(folder: Path) -> None:
-    """All corpora that the recipe reads, tiny."""
-    for name in ("ud_english_ewt", "text", "cola"):
-        (folder / name).mkdir(parents=True)
-    with (folder / "ud_english_ewt" / "train.conllu").open("w", encoding="utf-8") as file:
+def _write_treebank(path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
         for text in sentences(30):
             tags = ("DT", "NN", "VBZ", "DT", "NN", "IN", "NN", "CD", ".")
             words = zip(text.replace(".", " .").split(), tags, strict=True)
             rows = [f"{i}\t{word}\t{word.rstrip('s')}\t_\t{tag}\t_\t0\troot\t_\t_" for i, (word, tag) in enumerate(words, 1)]
             file.write("\n".join([f"# text = {text}", *rows, "", ""]))
+
+
+def write_data(folder: Path) -> None:
+    """All corpora that the recipe reads, tiny."""
+    for name in ("ud_english_ewt", "text", "cola"):
+        (folder / name).mkdir(parents=True)
+    for part in ("train", "dev"):
+        _write_treebank(folder / "ud_english_ewt" / f"{part}.conllu")
     for name in ("in_domain_train", "in_domain_dev", "out_of_domain_dev"):
         rows = [f"x\t1\t\t{text}\nx\t0\t*\t{text.replace('The', 'Is')}" for text in sentences(20)]
         (folder / "cola" / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -90,6 +95,7 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(grammar_data, "HELD_OUT", 12)
     monkeypatch.setattr(grammar_data, "CALIBRATION", 8)
     monkeypatch.setattr(grammar, "ROUND", 60)
+    monkeypatch.setattr(grammar, "KEPT_EVERY", 3)
     assert grammar.run(arguments(tmp_path, "one")) == 0
     model = load_acceptability(tmp_path / "one")
     assert (model.input_layer, len(model.layers)) == (1, 1)
@@ -118,13 +124,17 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     card = json.loads((tmp_path / "four" / "card.json").read_text(encoding="utf-8"))
     assert card["steps"] == 10 and card["recipe"].count("rome train grammar") == 2 and "--start" in card["recipe"]
     assert (tmp_path / "four" / "grammar.safetensors").read_bytes() != files[0]
+    interrupted = arguments(tmp_path, "five")
+    interrupted.start = work / "partial.safetensors"
+    assert grammar.run(interrupted) == 0
+    assert json.loads((tmp_path / "five" / "card.json").read_text(encoding="utf-8"))["steps"] == 3 + 4 + 2
 
 
 def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: object) -> None:
     """The remedy is in the message."""
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
     with pytest.raises(InputError, match="ROME_DATA"):
-        grammar_data.load_material(tokenizer, 0)
+        grammar_data.load_material(tokenizer)
 
 
 def test_labels_follow_the_characters(tokenizer: object) -> None:

@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ __all__ = ["Plan", "add_arguments", "pretrain", "run", "tune"]
 
 PIECE_WEIGHT = 3.0
 ROUND = 2000
+KEPT_EVERY = 500
 START = "FOLDER.work/pretrained.safetensors"
 
 
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     torch.set_num_threads(arguments.threads)
     encoder = arguments.encoder or Path(__file__).resolve().parents[1] / "data" / "models" / "en" / "encoder"
     plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
-    material, trunk = load_material(load_tokenizer(encoder), arguments.seed), load_trunk(encoder)
+    material, trunk = load_material(load_tokenizer(encoder)), load_trunk(encoder)
     out = Path(arguments.out)
     work = Path(arguments.work or out.with_name(out.name + ".work"))
     for folder in (out, work):
@@ -106,10 +107,16 @@ def pretrain(material: Material, trunk: BertModel, plan: Plan, seed: int, work: 
         model.load_state_dict(tensors)
     log = Log(work / "progress.jsonl", time.time() - float(str(about.get("seconds", 0))))
     stream = _stream(material, plan, random.Random(seed), plan.judged_share)
-    _train(model, trunk, stream, plan.steps, plan.rate, log, None)
-    runs = [*list(about.get("runs", [])), {**asdict(plan), "seed": seed}]  # type: ignore[call-overload]
-    description = {"sizes": model.sizes, "seconds": log.seconds(), "runs": runs}
-    save_weights(work / "pretrained.safetensors", dict(model.state_dict()), description, round_matrices=False)
+    before = list(about.get("runs", []))  # type: ignore[call-overload]
+
+    def keep(name: str, steps: int) -> None:
+        """Write a checkpoint that knows how it came about; an interrupted run can go on from one with --start."""
+        runs = [*before, {**asdict(plan), "steps": steps, "seed": seed}]
+        description = {"sizes": model.sizes, "seconds": log.seconds(), "runs": runs}
+        save_weights(work / name, dict(model.state_dict()), description, round_matrices=False)
+
+    _train(model, trunk, stream, plan.steps, plan.rate, log, None, keep)
+    keep("pretrained.safetensors", plan.steps)
     log.write(stage="pretrained", **_judge(model, trunk, material))
     return work / "pretrained.safetensors"
 
@@ -206,6 +213,7 @@ def _train(
     rate: float,
     log: Log,
     average: torch.optim.swa_utils.AveragedModel | None,
+    keep: Callable[[str, int], None] | None = None,
 ) -> None:
     """AdamW, linear warm-up over 6 % and linear decay; the second half's weights go into the average every tenth step."""
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6)
@@ -225,14 +233,9 @@ def _train(
             average.update_parameters(model)
         if step % 100 == 0 or step == steps:
             log.write(step=step, of=steps, loss=round(float(np.mean(losses)), 4))
-            if average is None and step % 500 == 0:  # an interrupted run can go on with --start
-                save_weights(
-                    log.path.with_name("partial.safetensors"),
-                    dict(model.state_dict()),
-                    {"sizes": model.sizes},
-                    round_matrices=False,
-                )
             losses = []
+        if keep is not None and step % KEPT_EVERY == 0:
+            keep("partial.safetensors", step)
     model.eval()
 
 
@@ -240,7 +243,7 @@ def _calibrate(model: Acceptability, trunk: BertModel, material: Material) -> No
     """Set both temperatures on sentences that training never saw."""
     logits, _ = predict(model, trunk, material.calibration)
     model.sentence_temperature.fill_(temperature(logits, [example.sentence for example in material.calibration]))
-    examples = [example for _, *both in material.pairs[::2] for example in both]
+    examples = [example for _, *both in material.held_pairs[::2] for example in both]
     _, pieces = predict(model, trunk, examples)
     labels = np.concatenate([np.array(example.labels) for example in examples])
     known = labels >= 0
@@ -260,7 +263,7 @@ def _commands(plan: Plan, runs: Sequence[Mapping[str, object]], seed: int) -> st
         changed = [f"--{k.replace('_', '-')} {wanted[k]}" for k, v in asdict(Plan()).items() if wanted.get(k, v) != v]
         begin = [f"--start {START}"] if place else []
         commands.append(" ".join(["rome train grammar --out FOLDER", *begin, f"--seed {run.get('seed', seed)}", *changed]))
-    return "; then ".join(commands)
+    return " && ".join(commands)
 
 
 def _card(
@@ -282,6 +285,6 @@ def _card(
         steps=sum(int(str(run["steps"])) for run in runs) + plan.tuning_steps,
         seconds=seconds,
         figures=figures,
-        notes="figures of the exported, rounded model; CoLA's development sets and the pairs' sentences were not trained on. "
+        notes="figures of the exported, rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not trained on. "
         "CoLA and corruption rules are what it knows of grammar: names and rare words lower its probabilities.",
     )

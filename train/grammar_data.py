@@ -23,6 +23,8 @@ __all__ = ["Batch", "Example", "Material", "batches", "clean_or_corrupt", "colla
 IGNORED = -1
 LIMIT, SHORTEST, LONGEST = 48, 3, 32
 HELD_OUT, CALIBRATION = 1500, 400
+SPLIT = 0
+"""Decides what is held out: not the seed, or a training that goes on with another one would learn from it."""
 DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
 CLEAN_SHARE = 0.4
 TWICE_SHARE = 0.15
@@ -117,7 +119,8 @@ class Material:
     """Everything one training run reads.
 
     pool : clean sentences to corrupt afresh; judged : examples of CoLA's training set; calibration : some of it, held out;
-    judging : the development sets by name; pairs : held-out minimal pairs (operation, clean, corrupted).
+    held_pairs : minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too;
+    judging : the development sets by name; pairs : minimal pairs of EWT's development part, which no training reads.
     """
 
     tokenizer: Any
@@ -125,6 +128,7 @@ class Material:
     pool: Sequence[str | TreebankSentence]
     judged: Sequence[Example]
     calibration: Sequence[Example]
+    held_pairs: Sequence[tuple[str, Example, Example]]
     judging: Mapping[str, Sequence[Example]]
     pairs: Sequence[tuple[str, Example, Example]]
 
@@ -159,9 +163,12 @@ def minimal_pairs(
     return found
 
 
-def load_material(tokenizer: Any, seed: int) -> Material:
-    """Read the corpora below the data folder. Raises InputError, with the remedy, when they are not there."""
-    rng = random.Random(seed)
+def load_material(tokenizer: Any) -> Material:
+    """Read the corpora below the data folder; what is held out is the same in every run, whatever its seed.
+
+    Raises InputError, with the remedy, when they are not there.
+    """
+    rng = random.Random(SPLIT)
     treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
     segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]
     texts = list(read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz")))
@@ -178,9 +185,11 @@ def load_material(tokenizer: Any, seed: int) -> Material:
     calibration, judgements = judgements[:CALIBRATION], judgements[CALIBRATION:]
     pool += [row.text for row in judgements if row.acceptable and _fits(row.text)] * 2
     judging = {name: judged_examples(read_cola(data_file(f"cola/{name}.tsv")), tokenizer) for name in DEVELOPMENT}
-    pairs = minimal_pairs(held_out, lexicon, tokenizer, rng)
+    held_pairs = minimal_pairs(held_out, lexicon, tokenizer, rng)
+    unseen = [s for s in read_conllu(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
+    pairs = minimal_pairs(unseen, lexicon, tokenizer, rng)
     judged, held = judged_examples(judgements, tokenizer), judged_examples(calibration, tokenizer)
-    return Material(tokenizer, lexicon, pool, judged, held, judging, pairs)
+    return Material(tokenizer, lexicon, pool, judged, held, held_pairs, judging, pairs)
 
 
 def _fits(text: str) -> bool:

@@ -22,13 +22,13 @@ from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
 from .identity import arithmetic
 from .memo import MemoisedTrunk
 from .parser import ParsedSentence, Parser
-from .pieces import Encoded, merge_windows, pool_words
+from .pieces import Encoded, batches_of, merge_windows, pool_words
 from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
 MOST_LANES = 4
-"""Beyond that, Python's own share of the work leaves nothing to win; further threads work inside the operations."""
+"""Each holds Stanza's models once more; further threads work inside the operations."""
 BATCH_PIECES = 512
 """Padded pieces judged at once; few, so that what passes between two layers stays in the processor's cache."""
 CHUNK_CHARACTERS, LEAST_CHARACTERS = 8_000, 2_000
@@ -93,9 +93,7 @@ class Analyser:
         """A lane with a tokenizer of its own, because tokenizers do not bear two threads."""
         tokenizer, memo = load_tokenizer(self._folder / "encoder"), MemoisedTrunk(self._trunk)
         embedded = EmbeddedEncoder(self._folder / "encoder", memo, tokenizer)
-        if self._package is not None:
-            return Lane(Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
-        return Lane(Parser(self._folder, memo, tokenizer), embedded)
+        return Lane(Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
         """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
@@ -161,11 +159,7 @@ class Analyser:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
         states = lane.embedded.rows(encoded, self.judge.input_layer)
         sentence_logs, piece_rows = np.zeros(len(states)), [np.zeros(0, np.float32)] * len(states)
-        order = sorted(range(len(states)), key=lambda n: -len(states[n]))
-        start = 0
-        while start < len(order):
-            batch = order[start : start + max(1, BATCH_PIECES // max(1, len(states[order[start]])))]
-            start += len(batch)
+        for batch in batches_of([len(row) for row in states], BATCH_PIECES):
             padded = torch.nn.utils.rnn.pad_sequence([states[n].float() for n in batch], batch_first=True)
             mask = torch.arange(padded.shape[1])[None, :] < torch.tensor([len(states[n]) for n in batch])[:, None]
             sentences, pieces = self.judge.probabilities(padded, mask)

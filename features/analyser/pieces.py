@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoded", "encode", "merge_windows", "pool_words", "windows"]
+__all__ = ["Encoded", "batches_of", "encode", "merge_windows", "pool_words", "windows"]
 
 Span = tuple[int, int]
 
@@ -62,6 +62,16 @@ def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int =
         rows = tuple((*before, *ids[start:end], *after) for start, end in places)
         encoded.append(Encoded(tuple(ids), tuple((int(a), int(b)) for a, b in spans), rows, places, len(before)))
     return encoded
+
+
+def batches_of(lengths: Sequence[int], pieces: int) -> list[list[int]]:
+    """Indices of rows in batches of similar length, longest first, each of at most ``pieces`` padded pieces or of one row."""
+    batches: list[list[int]] = []
+    for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
+        if not batches or (len(batches[-1]) + 1) * lengths[batches[-1][0]] > pieces:
+            batches.append([])
+        batches[-1].append(n)
+    return batches
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from transformers import AutoModel, AutoModelForSequenceClassification, AutoToke
 
 from rome.exceptions import ModelMissingError
 
-from .pieces import Encoded, encode, merge_windows
+from .pieces import Encoded, batches_of, encode, merge_windows
 
 __all__ = ["Classifier", "TransformerEncoder"]
 
@@ -34,17 +34,6 @@ def _load(kind: Any, name: str, download: bool, **options: Any) -> tuple[Any, An
 def _window(model: Any, tokenizer: Any) -> int:
     """How many positions fit the model."""
     return int(min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512), 10**6))
-
-
-def _batches(rows: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Indices of the rows in batches of similar length."""
-    order = sorted(range(len(rows)), key=lambda n: -len(rows[n]))
-    batches: list[list[int]] = []
-    for n in order:
-        if not batches or (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) > BATCH_PIECES:
-            batches.append([])
-        batches[-1].append(n)
-    return batches
 
 
 def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -73,7 +62,7 @@ class TransformerEncoder:
         """For each sentence (n, d) states of its pieces, windows merged."""
         rows = [row for sentence in sentences for row in sentence.rows]
         found: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
-        for batch in _batches(rows):
+        for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
             ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
             states = (
                 self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
@@ -108,7 +97,7 @@ class Classifier:
         encoded = encode(self.tokenizer, sentences, self.window)
         rows = [row for sentence in encoded for row in sentence.rows]
         logs = np.zeros(len(rows))
-        for batch in _batches(rows):
+        for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
             ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
             logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
             logs[batch] = torch.log_softmax(logits, dim=-1)[:, self.label].numpy()
