@@ -204,8 +204,9 @@ def test_a_padded_batch_has_every_layer_and_zero_padding(tiny):
 def test_the_memory_is_bounded_and_can_be_cleared(tiny):
     """Beyond its capacity the oldest rows leave; clear forgets all; a row longer than the trunk reads is refused."""
     memo = MemoisedTrunk(tiny, capacity=5)
-    memo.states([(1, 2, 3), (4, 5, 6)])
-    assert memo.remembered == 1
+    for first in range(10):
+        memo.states([(1, 2, first), (4, 5, first)])
+        assert memo.remembered == 1
     memo.clear()
     assert memo.remembered == 0
     with pytest.raises(ValueError, match="windows"):

@@ -114,4 +114,6 @@ class MemoisedTrunk(nn.Module):
     def _forget_oldest(self) -> None:
         """Drop rows in the order they came until the capacity holds."""
         while self._pieces > self.capacity:
-            self._pieces -= len(self._rows.pop(next(iter(self._rows))))
+            oldest = next(iter(self._rows))
+            del self._rows[oldest]
+            self._pieces -= len(oldest)
