@@ -11,18 +11,23 @@ import argparse
 import sys
 import warnings
 from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import numpy as np
 from peers import PEERS
 from scipy.stats import kendalltau, pearsonr
 
-from rome.data.readers.human import HUMAN_SETS, JudgedOutput, read_human
+from rome.data.readers.rated import RatedSegment
+from rome.data.readers.registry import read_rated
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 
+SETS = {"bagel_references": "bagel", "webnlg17_third": "webnlg17", "wmt15_da_to-en": "wmt15", "wmt23_mqm_zh-en_spans": "wmt23"}
+"""How the table names a set, by its file -> its short name."""
 
-def grouped(keys: list[str]) -> list[list[int]]:
+
+def grouped(keys: Sequence[Hashable]) -> list[list[int]]:
     """Indices by key."""
     groups = defaultdict(list)
     for n, key in enumerate(keys):
@@ -30,19 +35,19 @@ def grouped(keys: list[str]) -> list[list[int]]:
     return list(groups.values())
 
 
-def agreement(metric: np.ndarray, people: np.ndarray, items: list[JudgedOutput]) -> tuple[float, float, float]:
+def agreement(metric: np.ndarray, people: np.ndarray, items: Sequence[RatedSegment]) -> tuple[float, float, float]:
     """Pooled tau-b, mean tau-b within segments (nan without several systems), mean Pearson over language pairs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         within = [kendalltau(metric[g], people[g])[0] for g in grouped([i.group for i in items]) if len(g) > 1]
-        pearson = [pearsonr(metric[g], people[g])[0] for g in grouped([i.pool for i in items])]
+        pearson = [pearsonr(metric[g], people[g])[0] for g in grouped([i.language_pair for i in items])]
     per_item = float(np.nanmean(within)) if len(within) > 10 else float("nan")
     return float(kendalltau(metric, people)[0]), per_item, float(np.mean(pearson))
 
 
-def scores_of(name: str, rome: RoMe) -> tuple[list[JudgedOutput], dict[str, np.ndarray]]:
+def scores_of(name: str, rome: RoMe) -> tuple[tuple[RatedSegment, ...], dict[str, np.ndarray]]:
     """The items of a set, and every metric's scores on them."""
-    items = read_human(name)
+    items = read_rated(SETS[name]).segments
     references, hypotheses = [i.references for i in items], [i.hypothesis for i in items]
     result = rome.score(references=references, hypotheses=hypotheses)
     found = {"RoMe": np.array([s.score for s in result])}
@@ -59,10 +64,10 @@ def main() -> int:
     options = parser.parse_args()
     rome = RoMe(store=options.store)
     lines = ["set\trating\tmetric\ttau\tper_item\tpearson"]
-    for name in HUMAN_SETS:
+    for name in SETS:
         items, found = scores_of(name, rome)
-        for rating in items[0].scores:
-            people = np.array([i.scores[rating] for i in items])
+        for rating in items[0].ratings:
+            people = np.array([i.ratings[rating] for i in items])
             for metric, values in found.items():
                 lines.append("\t".join([name, rating, metric, *(f"{v:.3f}" for v in agreement(values, people, items))]))
                 print(lines[-1], flush=True)

@@ -10,7 +10,9 @@ import pytest
 
 from rome.cli import main
 from rome.data.readers.demetr import read_demetr
-from rome.data.readers.human import read_human
+from rome.data.readers.mqm import FREITAG_2021
+from rome.data.readers.mqm_spans import read_wmt23
+from rome.data.readers.registry import read_rated
 from rome.data.sources import data_folder
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
@@ -29,60 +31,78 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
 
 
 def test_one_reference_or_several(folder: Path) -> None:
-    """A single reference becomes a tuple of one; items of one segment and language pair share a group."""
-    rows = [
-        {"lp": "de-en", "segment": 1, "reference": "A b.", "hypothesis": "A c.", "scores": {"z": 0.5}},
-        {"lp": "de-en", "segment": 1, "reference": ["A b.", "B a."], "hypothesis": "A d.", "scores": {"z": 0.1}},
-    ]
-    write(folder / "human" / "wmt15_da_to-en.jsonl.gz", rows)
-    items = read_human("wmt15_da_to-en")
-    assert [item.references for item in items] == [("A b.",), ("A b.", "B a.")]
-    assert items[0].group == items[1].group
-    assert items[0].pool == "de-en"
+    """A single reference becomes a tuple of one; outputs for one segment share a group; ratings and published scores stay."""
+    row = {"system": "a", "segment": 1, "mr": "M", "reference": "A b.", "hypothesis": "A c.", "scores": {"z": 0.5}}
+    other = {**row, "segment": 2, "mr": "N", "reference": ["A b.", "B a."], "lp": "de-en", "published": {"chrF": 2}}
+    write(folder / "human" / "webnlg17_third.jsonl.gz", [row, {**row, "system": "b", "hypothesis": ""}, other])
+    one, two, three = read_rated("webnlg17").segments
+    assert [one.references, three.references] == [("A b.",), ("A b.", "B a.")]
+    assert one.group == two.group == ("", "1") != three.group == ("de-en", "2")
+    assert (one.ratings, one.source, three.published) == ({"z": 0.5}, "M", {"chrF": 2})
+    assert one.place.endswith("webnlg17_third.jsonl.gz:1")
 
 
 def test_mqm_is_the_weighted_count_averaged_over_raters(folder: Path) -> None:
-    """Minor 1, major 5, a non-translation 25, at most 25 a rater, negative because higher is better."""
-    errors = [
-        {"category": "Accuracy/Mistranslation", "severity": "Major"},
-        {"category": "Fluency/Grammar", "severity": "Minor"},
-    ]
-    nothing = [{"category": "Non-translation!", "severity": "Major"}, {"category": "Fluency/Grammar", "severity": "Minor"}]
+    """Minor 1, major 5, a non-translation 25, at most 25 a rater, negative because higher is better; other weights on request."""
+    major = {"category": "Accuracy/Mistranslation", "severity": "Major", "span": None}
+    minor = {"category": "Fluency/Punctuation", "severity": "Minor", "span": [0, 1]}
+    nothing = {"category": "Non-translation!", "severity": "Major", "span": [0, 2]}
+    ratings = [{"rater": "r1", "errors": [major, minor]}, {"rater": "r2", "errors": [nothing, minor]}]
+    row = {"lp": "zh-en", "system": "s", "segment": 7, "reference": "A.", "hypothesis": "B.", "ratings": ratings}
+    write(folder / "human" / "wmt23_mqm_zh-en_spans.jsonl.gz", [row])
+    assert read_rated("wmt23").segments[0].ratings == {"mqm": -(6 + 25) / 2}
+    assert read_wmt23(weights=FREITAG_2021).segments[0].ratings["mqm"] == pytest.approx(-(5.1 + 25.1) / 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reference", []),
+        ("reference", ""),
+        ("reference", 3),
+        ("hypothesis", None),
+        ("scores", {}),
+        ("scores", {"quality": "good"}),
+    ],
+)
+def test_an_item_without_texts_or_ratings_is_named_by_its_line(folder: Path, field: str, value: object) -> None:
+    """A wrong file cannot be missed: the line is in the message."""
+    ratings = {"informativeness": 3, "naturalness": 3, "quality": 3}
+    good = {"segment": 1, "reference": "A.", "hypothesis": "B.", "scores": ratings}
+    write(folder / "human" / "bagel_references.jsonl.gz", [good, {**good, "segment": 2, field: value}])
+    with pytest.raises(InputError, match="bagel_references.jsonl.gz:2"):
+        read_rated("bagel")
+
+
+def test_ratings_off_the_scale_are_refused(folder: Path) -> None:
+    """Novikova et al. rate from 1 to 6: anything else is another column."""
     row = {
-        "lp": "zh-en",
-        "segment": 7,
+        "segment": 1,
         "reference": "A.",
         "hypothesis": "B.",
-        "ratings": [{"errors": errors}, {"errors": nothing}],
+        "scores": {"informativeness": 7, "naturalness": 3, "quality": 3},
     }
-    write(folder / "human" / "wmt23_mqm_zh-en_spans.jsonl.gz", [row])
-    assert read_human("wmt23_mqm_zh-en_spans")[0].scores == {"mqm": -(6 + 25) / 2}
-
-
-def test_an_item_without_a_reference_is_named_by_its_line(folder: Path) -> None:
-    """A wrong file cannot be missed: the line is in the message; so is an unknown set's name."""
-    good = {"segment": 1, "reference": "A.", "hypothesis": "B.", "scores": {"quality": 3}}
-    write(folder / "human" / "bagel_references.jsonl.gz", [good, {**good, "reference": []}])
-    with pytest.raises(InputError, match="line 2"):
-        read_human("bagel_references")
-    with pytest.raises(InputError, match="choose one of"):
-        read_human("wmt99")
+    write(folder / "human" / "bagel_references.jsonl.gz", [row])
+    with pytest.raises(InputError, match="jsonl.gz:1.*1 to 6"):
+        read_rated("bagel")
 
 
 def test_minimal_pairs(folder: Path) -> None:
     """Unchecked items are left out, an empty perturbed text stands for a full stop, and a file of another kind is refused."""
     row = {
         "id": 1,
+        "src_sent": "S.",
         "eng_sent": "R.",
         "mt_sent": "T.",
         "pert_sent": "",
+        "lang_tag": "czech",
         "pert_check": True,
         "severity": "base",
         "pert_name": "base_id33_empty",
     }
     (folder / "demetr").mkdir()
     path = folder / "demetr" / "base_id33_empty.json"
-    path.write_text(json.dumps([row, {**row, "pert_check": False}]))
+    path.write_text(json.dumps([row, {**row, "id": 2, "pert_check": False}]))
     assert [(p.kind, p.translation, p.perturbed) for p in read_demetr()] == [("base_id33_empty", "T.", ".")]
     path.write_text(json.dumps([{**row, "pert_name": "minor_id1_repeat2"}]))
     with pytest.raises(InputError, match="minor_id1_repeat2"):

@@ -1,0 +1,170 @@
+"""Lines, tables and JSON from published files, every record with its place, so that whatever does not line up can be named."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
+from typing import Any
+
+from rome.exceptions import InputError
+
+__all__ = ["check_counts", "json_array", "json_objects", "number", "same_words", "set_name", "table", "text_lines", "texts_of"]
+
+_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+
+
+def text_lines(path: str | Path) -> list[str]:
+    """The lines of a UTF-8 file, gzipped or plain, without their ends; LF and CR LF end a line and nothing else does.
+
+    Raises InputError that names the file, and the line where it is not UTF-8.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): check the name") from error
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, ValueError) as error:
+            raise InputError(f"{path} is a damaged gzip file ({error}): fetch it again") from error
+    rows = content.removeprefix(_BOM).split(b"\n")
+    if rows[-1] == b"":
+        rows.pop()
+    lines = []
+    for line, row in enumerate(rows, start=1):
+        try:
+            lines.append(row.removesuffix(b"\r").decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}:{line}: not UTF-8 at byte {error.start + 1} of the line: convert the file") from error
+    return lines
+
+
+def table(
+    path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield ``(file:line, row by column name)`` of a table with a header; quoted : as in CSV, where a cell may hold line ends.
+
+    Raises InputError for a missing column, a row of another width, a column named twice.
+    """
+    lines = text_lines(path)
+    ended = (line + "\n" for line in lines)
+    if quoted:
+        reader = csv.reader(ended, delimiter=delimiter, strict=True)
+    else:
+        reader = csv.reader(ended, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    header: list[str] = []
+    first = 1
+    try:
+        for cells in reader:
+            place, first = f"{path}:{first}", reader.line_num + 1
+            if not header:
+                header = cells
+                _check_header(header, needed, place)
+            elif cells and len(cells) != len(header):
+                raise InputError(f"{place}: {len(cells)} columns where the header has {len(header)}: fetch the file again")
+            elif cells:
+                yield place, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{path}:{first}: not a row of the table ({error}): fetch the file again") from error
+    if not header:
+        raise InputError(f"{path} is empty: it needs a header with {', '.join(needed)}")
+
+
+def _check_header(header: Sequence[str], needed: Sequence[str], place: str) -> None:
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise InputError(
+            f"{place}: no column {', '.join(missing)} among {', '.join(header)}: give the table in its released layout"
+        )
+    if len(set(header)) < len(header):
+        raise InputError(f"{place}: a column stands twice among {', '.join(header)}: name each one once")
+
+
+def json_objects(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(file:line, object)`` of a JSON-lines file, blank lines skipped. Raises InputError for what is no object with these keys."""
+    for line, text in enumerate(text_lines(path), start=1):
+        if text.strip():
+            try:
+                row = json.loads(text)
+            except ValueError as error:
+                raise InputError(f"{path}:{line}: not JSON ({error}): give one object a line") from error
+            yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
+
+
+def json_array(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(file:line where it starts, object)`` of a file that holds one JSON list. Raises InputError as json_objects does."""
+    text = "\n".join(text_lines(path))
+    decoder, position, line = json.JSONDecoder(), _skip(text, 0), 1
+    if text[position : position + 1] != "[":
+        raise InputError(f"{path}:1: not a JSON list: fetch the file again")
+    counted, position = 0, _skip(text, position + 1)
+    while text[position : position + 1] != "]":
+        line, counted = line + text.count("\n", counted, position), position
+        try:
+            row, end = decoder.raw_decode(text, position)
+        except ValueError as error:
+            raise InputError(f"{path}:{line}: not JSON ({error}): fetch the file again") from error
+        yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
+        position = _skip(text, end)
+        if text[position : position + 1] == ",":
+            position = _skip(text, position + 1)
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _object(row: object, needed: Sequence[str], place: str) -> dict[str, Any]:
+    if not isinstance(row, dict) or any(name not in row for name in needed):
+        raise InputError(f"{place}: not an object with {', '.join(needed) or 'keys'}: give it in the released layout")
+    return row
+
+
+def number(value: object, place: str, what: str) -> float:
+    """The finite number that a cell or a JSON value holds. Raises InputError naming place and what."""
+    try:
+        found = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{place}: {what} is {value!r}, not a number: correct it or leave the line out")
+    return found
+
+
+def texts_of(value: object, place: str, what: str) -> tuple[str, ...]:
+    """A text, or a list of texts, as a tuple. Raises InputError for anything else."""
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise InputError(f"{place}: {what} is neither a text nor a list of texts: give one or the other")
+    return tuple(found)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts are the same but for white space."""
+    return one == other or "".join(one.split()) == "".join(other.split())
+
+
+def set_name(path: str | Path) -> str:
+    """How a set is called that was read from this file or folder: its name up to the first full stop."""
+    name = Path(path).absolute().name
+    return name.split(".")[0] or name
+
+
+def check_counts(files: Mapping[str, Sized] | Iterable[tuple[str, Sized]]) -> int:
+    """The number of lines that parallel files share. Raises InputError naming the first line that has no partner."""
+    named = list(files.items() if isinstance(files, Mapping) else files)
+    first, count = named[0][0], len(named[0][1])
+    for name, lines in named:
+        if len(lines) != count:
+            short, long = sorted([(len(lines), name), (count, first)])
+            raise InputError(
+                f"{long[1]}:{short[0] + 1}: no partner, {short[1]} ends after {short[0]} of {long[0]} lines: "
+                "give files that belong together"
+            )
+    return count

@@ -1,0 +1,154 @@
+"""Your own ratings: a table or JSON lines of outputs, references and what people said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rome.data.readers.development import check_shared_texts, numbers
+from rome.data.readers.lines import json_objects, number, set_name, table, text_lines, texts_of
+from rome.data.readers.mqm import PLAIN, MqmWeights, mqm_score
+from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
+from rome.exceptions import InputError
+
+__all__ = ["read_own"]
+
+_RATING, _SCORE = "rating:", "score:"
+
+
+def read_own(path: str | Path) -> RatedSet:
+    """A TSV file or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
+
+    TSV: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
+    human dimension, higher is better; optionally ``system``, ``language_pair``, ``source`` and ``score:NAME`` for the published
+    score of a metric. No quoting, so no tab in a text; an empty cell of a further reference means that there is none.
+
+    JSON lines, as ``rome annotate`` saves them: ``item``, ``reference`` (a text or a list), ``hypothesis``, ``ratings`` (name ->
+    number) or ``errors`` (``start``, ``end``, ``severity``, ``category``; without start and end for an omission), optionally
+    ``system``, ``language_pair``, ``source``, ``published`` and ``annotator``. Several annotators of one output are averaged, each
+    one's marks are kept; the last line of an annotator counts. Where nobody gave ratings, the dimension is ``mqm``: minus the
+    cost of the errors, minor 1, major 5, critical 25, at most 25 an annotator, averaged.
+
+    Raises InputError naming the line for missing columns, what is no number, an item with other references or another source than
+    before, an output of one system and item that is another text than before, an output twice without annotators, an error
+    outside its text, and segments that are not all rated in the same dimensions.
+    """
+    lines = text_lines(path)
+    first = next((line for line in lines if line.strip()), "")
+    segments = _from_json(path) if first.lstrip().startswith("{") else _from_table(path)
+    return RatedSet(set_name(path), check_shared_texts(segments))
+
+
+def _from_table(path: str | Path) -> list[RatedSegment]:
+    segments = []
+    seen: dict[tuple[str, str, str], str] = {}
+    for place, row in table(path, ("item", "reference", "hypothesis")):
+        answers = tuple(row[name] for name in row if name == "reference" or (name.startswith("reference_") and row[name]))
+        ratings = {name.removeprefix(_RATING): number(row[name], place, name) for name in row if name.startswith(_RATING)}
+        scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
+        if not ratings or not row["item"]:
+            raise InputError(f"{place}: needs an item and a column rating:NAME with a number: add what people said")
+        segment = RatedSegment(
+            item=row["item"],
+            references=answers,
+            hypothesis=row["hypothesis"],
+            ratings=ratings,
+            system=row.get("system", ""),
+            language_pair=row.get("language_pair", ""),
+            published=scores,
+            source=row.get("source", ""),
+            place=place,
+        )
+        key = (*segment.group, segment.system)
+        if key in seen:
+            raise InputError(
+                f"{place}: {segment.system or 'this system'} has item {segment.item} already in {seen[key]}: give the mean once"
+            )
+        seen[key] = place
+        segments.append(segment)
+    return segments
+
+
+@dataclass(slots=True)
+class _Output:
+    """One output and what each annotator said of it."""
+
+    segment: RatedSegment
+    ratings: dict[str, dict[str, float]]
+    marks: dict[str, tuple[ErrorMark, ...]]
+
+
+def _from_json(path: str | Path) -> list[RatedSegment]:
+    outputs: dict[tuple[str, str, str], _Output] = {}
+    for place, row in json_objects(path, ("item", "reference", "hypothesis")):
+        segment = _segment(row, place)
+        annotator = str(row.get("annotator") or "")
+        found = outputs.setdefault((*segment.group, segment.system), _Output(segment, {}, {}))
+        if segment.hypothesis != found.segment.hypothesis:
+            raise InputError(
+                f"{place}: another text of this system for item {segment.item} than in {found.segment.place}: give its own item"
+            )
+        if found.segment.references != segment.references:
+            check_shared_texts([found.segment, segment])
+        if not annotator and (found.ratings or found.marks):
+            raise InputError(
+                f"{place}: this output stands already in {found.segment.place}: name the annotators, or give it once"
+            )
+        found.ratings[annotator] = numbers(row.get("ratings") or {}, place)
+        found.marks.pop(annotator, None)
+        if "errors" in row:
+            found.marks[annotator] = _marks(row["errors"], segment.hypothesis, place)
+        if not found.ratings[annotator] and "errors" not in row:
+            raise InputError(f"{place}: neither ratings nor errors: give what people said")
+    rated = any(ratings for output in outputs.values() for ratings in output.ratings.values())
+    return [_averaged(output, rated) for output in outputs.values()]
+
+
+def _segment(row: Mapping[str, Any], place: str) -> RatedSegment:
+    """The texts and names of one line, not yet its ratings."""
+    if not isinstance(row["hypothesis"], str) or not str(row["item"]):
+        raise InputError(f"{place}: needs an item and a hypothesis that is a text: give both")
+    return RatedSegment(
+        item=str(row["item"]),
+        references=texts_of(row["reference"], place, "reference"),
+        hypothesis=row["hypothesis"],
+        ratings={},
+        system=str(row.get("system") or ""),
+        language_pair=str(row.get("language_pair") or ""),
+        published=numbers(row.get("published") or {}, place),
+        source=str(row.get("source") or ""),
+        place=place,
+    )
+
+
+def _marks(errors: object, hypothesis: str, place: str) -> tuple[ErrorMark, ...]:
+    if not isinstance(errors, list) or not all(isinstance(error, dict) and "severity" in error for error in errors):
+        raise InputError(
+            f"{place}: errors is no list of objects with start, end, severity and category: give one for each error"
+        )
+    found = []
+    for error in errors:
+        start, end = error.get("start"), error.get("end")
+        if any(side is not None and (not isinstance(side, int) or not 0 <= side <= len(hypothesis)) for side in (start, end)):
+            raise InputError(
+                f"{place}: an error covers characters {start} to {end} of a text of {len(hypothesis)}: pair error and text"
+            )
+        found.append(ErrorMark(start, end, str(error["severity"]).lower(), str(error.get("category") or "")))
+    return tuple(found)
+
+
+def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> RatedSegment:
+    """The segment with the mean of each dimension over those who rated it; rated : whether anybody rated anything in the set."""
+    values: dict[str, list[float]] = {}
+    for ratings in output.ratings.values():
+        for name, value in ratings.items():
+            values.setdefault(name, []).append(value)
+    means = {name: sum(given) / len(given) for name, given in values.items()}
+    if not rated:
+        errors: dict[str, Sequence[tuple[str, str]]] = {
+            annotator: [(mark.severity, mark.category) for mark in marks] for annotator, marks in output.marks.items()
+        }
+        means = {"mqm": mqm_score(errors, weights)}
+    return replace(output.segment, ratings=means, marks=output.marks)

@@ -1,0 +1,126 @@
+"""The values of judged texts: one rated output, what its raters marked, and a whole set of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from rome.exceptions import InputError
+
+__all__ = ["ErrorMark", "RatedSegment", "RatedSet"]
+
+SEVERITIES = ("neutral", "minor", "major", "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMark:
+    """One error that a rater marked.
+
+    start, end : the characters ``hypothesis[start:end]``; both None when the mark lies in the source (an omission) or the whole
+        segment is meant.
+    severity : one of SEVERITIES. category : as the rater's guideline names it, such as ``Accuracy/Mistranslation``.
+    """
+
+    start: int | None
+    end: int | None
+    severity: str
+    category: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedSegment:
+    """One output with its references and what people said of it.
+
+    item : outputs that answer the same input share it (unique together with language_pair). system : "" when unknown.
+    ratings : dimension -> mean rating over the raters, **higher is better**; every segment of a set has the same dimensions.
+    marks : rater -> the errors that this rater marked (an empty tuple: looked and found none); empty without span annotation.
+    published : name of a metric -> its score as published with the data. place : ``file:line``, for messages.
+    """
+
+    item: str
+    references: tuple[str, ...]
+    hypothesis: str
+    ratings: Mapping[str, float]
+    system: str = ""
+    language_pair: str = ""
+    marks: Mapping[str, tuple[ErrorMark, ...]] = field(default_factory=dict)
+    published: Mapping[str, float] = field(default_factory=dict)
+    source: str = ""
+    place: str = ""
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """What outputs for the same input share: language pair and item."""
+        return self.language_pair, self.item
+
+
+@dataclass(frozen=True, slots=True)
+class RatedSet:
+    """All rated segments of one corpus, checked when made.
+
+    Raises InputError that names the place for: no segment, a segment without reference or rating, an empty reference, dimensions
+    that differ between segments, a system that appears twice with one item, a mark outside its text.
+    """
+
+    name: str
+    segments: tuple[RatedSegment, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what does not line up."""
+        if not self.segments:
+            raise InputError(f"{self.name} holds no rated segment: give at least one")
+        seen: dict[tuple[str, str, str], str] = {}
+        for segment in self.segments:
+            _check(segment, self.dimensions)
+            key = (*segment.group, segment.system)
+            if segment.system and key in seen:
+                raise InputError(
+                    f"{segment.place}: system {segment.system} has item {segment.item} already in {seen[key]}: "
+                    "give each output once, with the mean of its ratings"
+                )
+            seen[key] = segment.place
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the human dimensions, in the order of the first segment."""
+        return tuple(self.segments[0].ratings)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Names of the metrics whose published scores every segment has."""
+        names = self.segments[0].published
+        return tuple(name for name in names if all(name in segment.published for segment in self.segments))
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that change when any text, rating or mark does; places and the set's name do not count."""
+        found = hashlib.blake2b(digest_size=8)
+        for segment in self.segments:
+            row = asdict(segment)
+            del row["place"]
+            found.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode("utf-8"))
+        return found.hexdigest()
+
+
+def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
+    if not segment.references or not all(text.strip() for text in segment.references):
+        raise InputError(f"{segment.place}: the reference is missing or empty: give at least one reference text")
+    if not segment.ratings or set(segment.ratings) != set(dimensions):
+        raise InputError(
+            f"{segment.place}: ratings are {', '.join(segment.ratings) or 'missing'} where the first segment has "
+            f"{', '.join(dimensions)}: rate every segment in the same dimensions"
+        )
+    if any(value != value or abs(value) == float("inf") for value in segment.ratings.values()):
+        raise InputError(f"{segment.place}: a rating is no finite number: leave the segment out or rate it")
+    for mark in (mark for marks in segment.marks.values() for mark in marks):
+        if mark.severity not in SEVERITIES:
+            raise InputError(f"{segment.place}: severity {mark.severity!r} is unknown: use one of {', '.join(SEVERITIES)}")
+        if (mark.start is None) != (mark.end is None):
+            raise InputError(f"{segment.place}: an error mark has one end only: give start and end, or neither")
+        if mark.start is not None and mark.end is not None and not 0 <= mark.start <= mark.end <= len(segment.hypothesis):
+            raise InputError(
+                f"{segment.place}: a mark covers characters {mark.start} to {mark.end} of a text of {len(segment.hypothesis)}: "
+                "pair the marks with the text that was marked"
+            )

@@ -1,0 +1,162 @@
+"""WebNLG 2020 (Castro Ferreira et al. 2020): the human evaluation of the English RDF-to-text systems.
+
+The release keeps ratings, outputs and references apart: ratings name a system (``submission_id``) and an input (``sample_id``,
+from 1), outputs are one file a system with a line an input. A published table scored one system's outputs against the ratings of
+all of them; here a rating reaches only the file of the system that it names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from rome.data.readers.lines import json_array, number, text_lines
+from rome.data.readers.rated import RatedSegment, RatedSet
+from rome.exceptions import InputError
+
+__all__ = ["DIMENSIONS", "read_webnlg20"]
+
+DIMENSIONS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
+OUTPUT = "primary.en"
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """One test input: its class, its number of triples, its triples and the references."""
+
+    category: str
+    size: str
+    triples: str
+    references: tuple[str, ...]
+
+
+def read_webnlg20(
+    ratings: str | Path, outputs: str | Path, references: str | Path, *, leave_out: Collection[str] = ()
+) -> RatedSet:
+    """The rated outputs with their references.
+
+    ratings : ``english_humeval_data_all_teams.json`` (z-scores), or the folder that holds ``SYSTEM/primary.json`` with the raw
+        ratings of each worker, 0 to 100, of which the mean is taken.
+    outputs : the folder ``submissions/rdf2text/en`` with ``SYSTEM/primary.en``. references : the test data with references, XML
+        or JSON. leave_out : rated systems without such a file, such as the human references.
+
+    Raises InputError for a rated system without outputs, a file of outputs that has not a line an input, a rating of an input
+    that does not exist or is of another category or size than the rating says, a system that is rated twice on one input,
+    and two systems whose rated outputs are all the same.
+    """
+    inputs = _inputs(Path(references))
+    folder = Path(outputs)
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}:1: one system's outputs would meet every system's ratings: give the folder with SYSTEM/{OUTPUT}"
+        )
+    rows = [row for row in _ratings(Path(ratings)) if row[1]["submission_id"] not in leave_out]
+    texts: dict[str, list[str]] = {}
+    segments = []
+    for place, row in rows:
+        system = str(row["submission_id"])
+        if system not in texts:
+            texts[system] = _outputs(folder / system / OUTPUT, len(inputs), place)
+        segments.append(_segment(row, place, texts[system], inputs))
+    _check_systems(segments)
+    return RatedSet("webnlg20", tuple(segments))
+
+
+def _ratings(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """``(file:line, rating)`` of either layout."""
+    if not path.is_dir():
+        yield from json_array(path, ("submission_id", "sample_id", *DIMENSIONS))
+        return
+    for file in sorted(path.glob("*/primary.json")):
+        try:
+            samples = json.loads("\n".join(text_lines(file)))
+        except ValueError as error:
+            raise InputError(f"{file}:1: not JSON ({error}): fetch the file again") from error
+        for sample, workers in samples.items():
+            place = f"{file}:1 (sample {sample})"
+            if workers:
+                given = {name: [number(one.get(name), place, name) for one in workers.values()] for name in DIMENSIONS}
+                means = {name: sum(values) / len(values) for name, values in given.items()}
+                yield place, {"submission_id": file.parent.name, "sample_id": sample, **means}
+
+
+def _outputs(path: Path, count: int, place: str) -> list[str]:
+    if not path.exists():
+        raise InputError(f"{place}: rates {path.parent.name}, of which {path} is missing: give its outputs or leave it out")
+    lines = text_lines(path)
+    if len(lines) != count:
+        raise InputError(
+            f"{path}:{min(len(lines), count) + 1}: {len(lines)} outputs for {count} inputs: give that system's outputs"
+        )
+    return lines
+
+
+def _segment(row: dict[str, Any], place: str, outputs: list[str], inputs: list[_Input]) -> RatedSegment:
+    sample = str(row["sample_id"])
+    if not sample.isdecimal() or not 1 <= int(sample) <= len(inputs):
+        raise InputError(f"{place}: sample {sample} is none of the {len(inputs)} inputs: give the references that were rated")
+    entry = inputs[int(sample) - 1]
+    for name in ("category", "size"):
+        if name in row and str(row[name]) != getattr(entry, name):
+            raise InputError(
+                f"{place}: sample {sample} is rated as {name} {row[name]}, the references have {getattr(entry, name)}: "
+                "give the references that were rated"
+            )
+    found = {name: number(row[name], place, name) for name in DIMENSIONS}
+    text, system = outputs[int(sample) - 1], str(row["submission_id"])
+    return RatedSegment(sample, entry.references, text, found, system, source=entry.triples, place=place)
+
+
+def _check_systems(segments: list[RatedSegment]) -> None:
+    """No two systems hand in the same texts for all that they were rated on."""
+    by_system: dict[str, list[RatedSegment]] = {}
+    for segment in segments:
+        by_system.setdefault(segment.system, []).append(segment)
+    seen: dict[frozenset[tuple[str, str]], str] = {}
+    for system, rated in by_system.items():
+        texts = frozenset((segment.item, segment.hypothesis) for segment in rated)
+        if len(texts) > 1 and texts in seen:
+            raise InputError(f"{rated[0].place}: the outputs of {system} are those of {seen[texts]}: give its own")
+        seen[texts] = system
+
+
+def _inputs(path: Path) -> list[_Input]:
+    """The test inputs in order, from the released XML or JSON."""
+    text = "\n".join(text_lines(path))
+    try:
+        found = (
+            _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_xml(ElementTree.fromstring(text.encode()))
+        )
+    except (ValueError, KeyError, TypeError, StopIteration, ElementTree.ParseError) as error:
+        raise InputError(f"{path}:1: not the released test data with references ({error}): fetch the file again") from error
+    for line, (identifier, _) in enumerate(found, start=1):
+        if identifier.removeprefix("Id") != str(line):
+            raise InputError(f"{path}:1: entry {line} is numbered {identifier}: give the whole test data in its order")
+    return [entry for _, entry in found]
+
+
+def _from_xml(root: ElementTree.Element) -> list[tuple[str, _Input]]:
+    found = []
+    for entry in root.iter("entry"):
+        triples = "<br>".join(triple.text or "" for triple in entry.iter("mtriple"))
+        texts = tuple(lex.text for lex in entry.iter("lex") if lex.text and lex.text.strip())
+        found.append((entry.get("eid", ""), _Input(entry.get("category", ""), entry.get("size", ""), triples, texts)))
+    return found
+
+
+def _from_json(data: dict[str, Any]) -> list[tuple[str, _Input]]:
+    found = []
+    for wrapped in data["entries"]:
+        identifier, entry = next(iter(wrapped.items()))
+        triples = "<br>".join(
+            f"{t['subject']} | {t['property']} | {t['object']}"
+            for t in entry.get("modifiedtripleset", [])
+            if isinstance(t, dict)
+        )
+        texts = tuple(lex["lex"] for lex in entry["lexicalisations"] if lex["lex"].strip())
+        found.append((str(identifier), _Input(entry["category"], str(entry["size"]), triples, texts)))
+    return found
