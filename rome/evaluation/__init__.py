@@ -1,0 +1,1 @@
+"""Judging metrics: agreement with people, blind spots, annotation, and the reports of all that."""

@@ -1,0 +1,1 @@
+"""Agreement with people: correlations, pairwise accuracy, uncertainty, error spans."""

@@ -1,0 +1,280 @@
+"""Uncertainty: resamples against lists written out, Williams' test against published figures, permutation and paired bootstrap by laws."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rome.evaluation.agreement.correlation import STATISTICS, kendall_b, pairwise_accuracy, pearson
+from rome.evaluation.agreement.grouping import CALIBRATED, agreement
+from rome.evaluation.agreement.resampling import draw
+from rome.evaluation.agreement.uncertainty import (
+    Interval,
+    bootstrap_difference,
+    bootstrap_interval,
+    interval_of,
+    permutation_test,
+    williams_test,
+)
+from rome.evaluation.agreement.weighted import resampled_values
+from rome.exceptions import InputError
+
+ALL = (*STATISTICS, CALIBRATED)
+
+
+def ratings(size: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray, dict[str, list[int]]]:
+    """Ratings with ties, scores that follow them, and keys: 3 systems, items of unequal size in two language pairs."""
+    generator = np.random.default_rng(seed)
+    items = generator.integers(0, 15, size).tolist()
+    people = generator.integers(0, 100, size).round(-1).astype(float)
+    keys = {"items": items, "systems": [n % 3 for n in range(size)], "language_pairs": [item % 2 for item in items]}
+    return people, (people / 20 + generator.normal(size=size)).round(1), keys
+
+
+def written_out(weights: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """The segments of one resample as a list of their numbers."""
+    return np.repeat(np.arange(clusters.size), weights[clusters].astype(int))
+
+
+# Resamples ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_resample_draws_whole_inputs_within_each_language_pair() -> None:
+    """As many inputs of each language pair as there are, all outputs of one together, the same for one seed and not for another."""
+    _, _, keys = ratings()
+    found = draw(90, keys["items"], keys["language_pairs"], 200, 7)
+    for pair in (0, 1):
+        inputs = {found.clusters[n] for n in range(90) if keys["language_pairs"][n] == pair}
+        assert set(found.weights[:, sorted(inputs)].sum(axis=1)) == {len(inputs)}
+    assert len(set(zip(keys["items"], found.clusters.tolist(), strict=True))) == found.weights.shape[1]
+    np.testing.assert_array_equal(found.weights, draw(90, keys["items"], keys["language_pairs"], 200, 7).weights)
+    assert (found.weights != draw(90, keys["items"], keys["language_pairs"], 200, 8).weights).any()
+    assert found.weights.mean() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("by_item", [True, False])
+def test_weighted_statistics_are_those_of_the_lists_written_out(statistic: str, by_item: bool) -> None:
+    """Every resample, copies and all, gives the statistic that the plain function gives for the resampled lists."""
+    people, metric, keys = ratings()
+    resamples = draw(90, keys["items"] if by_item else None, None, 30, 1)
+    found = resampled_values(statistic, people, metric, resamples)
+    for value, weights in zip(found, resamples.weights, strict=True):
+        rows = written_out(weights, resamples.clusters)
+        assert value == pytest.approx(STATISTICS[statistic](people[rows], metric[rows]), abs=1e-12)
+
+
+def test_weighted_accuracy_keeps_the_epsilon() -> None:
+    """Pairwise accuracy at an epsilon, as for CALIBRATED."""
+    people, metric, keys = ratings()
+    resamples = draw(90, keys["items"], None, 20, 1)
+    for value, weights in zip(resampled_values(CALIBRATED, people, metric, resamples, 0.5), resamples.weights, strict=True):
+        rows = written_out(weights, resamples.clusters)
+        assert value == pytest.approx(pairwise_accuracy(people[rows], metric[rows], 0.5))
+
+
+def test_large_data_go_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size of the blocks changes nothing, also where one input is larger than a block."""
+    people, metric, keys = ratings()
+    resamples = draw(90, keys["items"], None, 20, 1)
+    expected = {name: resampled_values(name, people, metric, resamples) for name in STATISTICS}
+    monkeypatch.setattr("rome.evaluation.agreement.weighted.ROOM", 100)
+    monkeypatch.setattr("rome.evaluation.agreement.weighted.EXACT", 0)
+    for name, values in expected.items():
+        np.testing.assert_allclose(resampled_values(name, people, metric, resamples), values, atol=1e-12)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_resample_without_differences_is_nan(statistic: str) -> None:
+    """Two inputs, and both draws the same one: no correlation, no judged pair, and for accuracy the copies tie on both sides."""
+    resamples = draw(2, None, None, 40, 0)
+    found = resampled_values(statistic, np.array([1.0, 30.0]), np.array([0.1, 0.2]), resamples)
+    twice = resamples.weights.max(axis=1) == 2
+    assert twice.any() and not twice.all()
+    if statistic == "pairwise_accuracy":
+        assert (found == 1).all()
+    else:
+        assert np.isnan(found[twice]).all()
+        np.testing.assert_allclose(found[~twice], 1.0)
+
+
+# Intervals ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("average", ["none", "item", "system", "language_pair"])
+@pytest.mark.parametrize("statistic", ALL)
+def test_intervals_enclose_the_value_and_repeat(statistic: str, average: str) -> None:
+    """The value lies inside, a wider level gives a wider interval, the same seed the same one."""
+    people, metric, keys = ratings(240, 1)
+    given = {"statistic": statistic, "average": average, **keys}
+    value = agreement(people, metric, **given).value  # type: ignore[arg-type]
+    wide = bootstrap_interval(people, metric, samples=200, **given)  # type: ignore[arg-type]
+    narrow = bootstrap_interval(people, metric, samples=200, level=0.5, **given)  # type: ignore[arg-type]
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+    assert wide.low < value < wide.high
+    assert wide == bootstrap_interval(people, metric, samples=200, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("average", ["item", "system", "language_pair"])
+@pytest.mark.parametrize("statistic", ["pearson", "kendall_b", "kendall_wmt_25", "pairwise_accuracy"])
+def test_intervals_are_percentiles_of_averages_written_out(statistic: str, average: str) -> None:
+    """Each resample written out, with every copy of an input as an item of its own, and averaged by `agreement` itself."""
+    people, metric, keys = ratings(120, 2)
+    resamples = draw(120, keys["items"], keys["language_pairs"], 25, 3)
+    values = []
+    for weights in resamples.weights:
+        copies = [(n, copy) for n in range(120) for copy in range(int(weights[resamples.clusters[n]]))]
+        rows = [n for n, _ in copies]
+        found = agreement(
+            people[rows],
+            metric[rows],
+            statistic=statistic,
+            average=average,  # type: ignore[arg-type]
+            items=[(keys["items"][n], copy) for n, copy in copies],
+            systems=[keys["systems"][n] for n in rows],
+            language_pairs=[keys["language_pairs"][n] for n in rows],
+        )
+        values.append(found.value)
+    interval = bootstrap_interval(people, metric, statistic=statistic, average=average, samples=25, seed=3, **keys)  # type: ignore[arg-type]
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
+
+
+def test_intervals_of_a_correlation_are_as_wide_as_theory_says() -> None:
+    """Pearson's r of 400 normal pairs: the bootstrap's interval is near Fisher's."""
+    generator = np.random.default_rng(5)
+    people = generator.normal(size=400)
+    metric = 0.6 * people + 0.8 * generator.normal(size=400)
+    fisher = np.tanh(np.arctanh(pearson(people, metric)) + np.array([-1.96, 1.96]) / np.sqrt(397))
+    found = bootstrap_interval(people, metric, statistic="pearson", average="none")
+    assert (found.low, found.high) == pytest.approx(tuple(fisher), abs=0.02)
+
+
+def test_outputs_of_one_input_do_not_count_as_independent() -> None:
+    """The same ratings three times over say nothing new: with items the interval stays, without it shrinks."""
+    generator = np.random.default_rng(6)
+    people = generator.normal(size=60)
+    metric = people + generator.normal(size=60)
+    items = list(range(60)) * 3
+    single = bootstrap_interval(people, metric, statistic="pearson", average="none", samples=400)
+    together = bootstrap_interval(
+        np.tile(people, 3), np.tile(metric, 3), statistic="pearson", average="none", items=items, samples=400
+    )
+    apart = bootstrap_interval(np.tile(people, 3), np.tile(metric, 3), statistic="pearson", average="none", samples=400)
+    assert (together.low, together.high) == pytest.approx((single.low, single.high))
+    assert apart.high - apart.low < 0.75 * (single.high - single.low)
+
+
+def test_nothing_gives_no_interval_and_nonsense_is_refused() -> None:
+    """nan where nothing is defined; no samples, no level, unknown names."""
+    found = bootstrap_interval([1, 2], [3, 4], statistic="pearson", average="item", items=["a", "b"])
+    assert np.isnan(found.low) and np.isnan(found.high)
+    assert np.isnan(bootstrap_interval([], [], statistic="kendall_b").low)
+    assert interval_of(np.array([np.nan, 1.0, 3.0]), 0.5) == Interval(1.5, 2.5, 0.5)
+    for arguments in ({"samples": 0}, {"level": 95.0}, {"statistic": "tau"}, {"average": "item"}):
+        with pytest.raises(InputError):
+            bootstrap_interval([1, 2], [3, 4], **{"statistic": "pearson", **arguments})  # type: ignore[arg-type]
+
+
+# Two metrics ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_williams_of_the_published_unit_cases() -> None:
+    """mt-metrics-eval: five outputs, p = .019; averaged correlations .982 and .933 of six, p = .121."""
+    gold, first, second = [1, 2, 3, 4, 5], [1.1, 2, 3.1, 4, 5.1], [1.5, 2, 3.1, 4, 5.5]
+    r12, r13 = pearson(gold, first), pearson(gold, second)
+    assert (r12, r13) == pytest.approx((0.999, 0.987), abs=5e-4)
+    assert williams_test(r12, r13, pearson(first, second), 5).p_one_sided == pytest.approx(0.019, abs=5e-4)
+
+
+def test_williams_by_hand() -> None:
+    """Steiger's example (r = .4 and .5 of 103 persons, .1 between): |R| = .62, t = -.1 sqrt(112.2) / sqrt(1.2648 + .1476) = -.891."""
+    found = williams_test(0.4, 0.5, 0.1, 103)
+    assert found.t == pytest.approx(-0.8914, abs=5e-4)
+    assert found.p_two_sided == pytest.approx(2 * stats.t.sf(0.8914, 100), abs=1e-3)
+    assert found.p_two_sided == 2 * found.p_one_sided
+
+
+def test_williams_changes_sign_with_the_metrics_and_gains_with_data() -> None:
+    """Antisymmetric in the metrics; the same correlations of more segments are surer, and so is a difference of similar metrics."""
+    assert williams_test(0.6, 0.5, 0.7, 100).t == -williams_test(0.5, 0.6, 0.7, 100).t
+    assert williams_test(0.6, 0.5, 0.7, 400).p_one_sided < williams_test(0.6, 0.5, 0.7, 100).p_one_sided
+    assert williams_test(0.6, 0.5, 0.9, 100).p_one_sided < williams_test(0.6, 0.5, 0.7, 100).p_one_sided
+
+
+def test_williams_at_the_edges() -> None:
+    """A metric against itself: t 0. Three segments: nan. What is no correlation is refused."""
+    same = williams_test(0.5, 0.5, 1.0, 50)
+    assert (same.t, same.p_one_sided, same.p_two_sided) == (0.0, 0.5, 1.0)
+    assert np.isnan(williams_test(0.5, 0.4, 0.3, 3).t)
+    for wrong in ((1.1, 0.0, 0.0), (0.0, np.nan, 0.0), (0.0, 0.0, -2.0)):
+        with pytest.raises(InputError, match="no correlation"):
+            williams_test(*wrong, 10)
+
+
+def test_permutations_of_few_segments_approach_all_of_them() -> None:
+    """Six segments have 64 swaps: the sampled p-values are near those of the full list."""
+    people = [1.0, 2, 3, 4, 5, 6]
+    first, second = np.array([1.0, 2, 3, 5, 4, 6]), np.array([3.0, 1, 2, 6, 5, 4])
+    a, b = stats.zscore(first), stats.zscore(second)
+    observed = kendall_b(people, first) - kendall_b(people, second)
+    gaps = []
+    for swapped in product([False, True], repeat=6):
+        gaps.append(kendall_b(people, np.where(swapped, b, a)) - kendall_b(people, np.where(swapped, a, b)))
+    found = permutation_test(people, first, second, statistic="kendall_b", average="none", samples=1000)
+    assert found.difference == pytest.approx(observed)
+    assert found.p_one_sided == pytest.approx(np.mean(np.array(gaps) >= observed - 1e-12), abs=0.05)
+    assert found.p_two_sided == pytest.approx(np.mean(np.abs(gaps) >= abs(observed) - 1e-12), abs=0.05)
+
+
+def test_permutation_difference_of_the_published_unit_case() -> None:
+    """mt-metrics-eval's two metrics, four systems and two items: the difference is that of the agreements, for every average."""
+    people, first, second = [1, 2, 3, 4, 5, 5, 7, 8], [1, 2, 3, 3, 7, 3, 5, 5], [2, 1, 2, 6, 8, 8, 7, 6]
+    keys = {"systems": [1, 1, 2, 2, 3, 3, 4, 4], "items": [1, 2] * 4}
+    for statistic, average in product(("pearson", "kendall_b", "kendall_c", "pairwise_accuracy"), ("none", "item")):
+        given = {"statistic": statistic, "average": average, **keys}
+        found = permutation_test(people, second, first, samples=10, **given)  # type: ignore[arg-type]
+        values = [agreement(people, metric, **given).value for metric in (second, first)]  # type: ignore[arg-type]
+        assert found.difference == pytest.approx(values[0] - values[1])
+        assert 0 < found.p_one_sided <= 1
+
+
+@pytest.mark.parametrize("average", ["none", "item"])
+@pytest.mark.parametrize("statistic", ALL)
+def test_a_far_better_metric_is_told_from_noise(statistic: str, average: str) -> None:
+    """Both tests see that scores which follow people beat random ones, and neither sees a metric beat itself."""
+    people, metric, keys = ratings(240, 4)
+    noise = np.random.default_rng(9).normal(size=240)
+    given = {"statistic": statistic, "average": average, "items": keys["items"], "samples": 30}
+    found = permutation_test(people, metric, noise, **given)  # type: ignore[arg-type]
+    assert found.difference > 0 and found.p_one_sided == found.p_two_sided == pytest.approx(1 / 31)
+    assert permutation_test(people, noise, metric, **given).p_one_sided == 1.0  # type: ignore[arg-type]
+    assert permutation_test(people, metric, metric, **given).p_two_sided == 1.0  # type: ignore[arg-type]
+    paired = bootstrap_difference(people, metric, noise, **given)  # type: ignore[arg-type]
+    assert paired.wins == 1.0 and 0 < paired.interval.low < paired.difference < paired.interval.high
+    same = bootstrap_difference(people, metric, metric, **given)  # type: ignore[arg-type]
+    assert (same.difference, same.wins, same.interval.low, same.interval.high) == (0.0, 0.5, 0.0, 0.0)
+
+
+def test_a_difference_is_surer_than_its_parts() -> None:
+    """Two metrics that share their noise: their intervals overlap, that of their difference excludes 0."""
+    generator = np.random.default_rng(3)
+    people, noise = generator.normal(size=(2, 300))
+    first, second = people + 1.0 * noise, people + 1.15 * noise
+    a, b = (bootstrap_interval(people, metric, statistic="pearson", average="none") for metric in (first, second))
+    paired = bootstrap_difference(people, first, second, statistic="pearson", average="none")
+    assert a.low < b.high and paired.interval.low > 0
+    swapped = bootstrap_difference(people, second, first, statistic="pearson", average="none")
+    assert (swapped.difference, swapped.wins) == (-paired.difference, 1 - paired.wins)
+
+
+def test_tests_of_nothing_are_nan() -> None:
+    """A constant metric has no correlation, so no difference either; no samples are refused."""
+    found = permutation_test([1, 2, 3], [1, 2, 3], [5, 5, 5], statistic="pearson", average="none")
+    assert np.isnan(found.difference) and np.isnan(found.p_one_sided)
+    paired = bootstrap_difference([1, 2, 3], [1, 2, 3], [5, 5, 5], statistic="pearson", average="none")
+    assert np.isnan(paired.difference) and np.isnan(paired.wins) and np.isnan(paired.interval.low)
+    with pytest.raises(InputError, match="samples=0"):
+        permutation_test([1, 2], [1, 2], [2, 1], statistic="pearson", average="none", samples=0)

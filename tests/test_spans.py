@@ -1,0 +1,163 @@
+"""Error spans by characters: hand-computed cases, the definition character by character as oracle, raters and edges."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.data.readers.rated import ErrorMark
+from rome.evaluation.agreement.spans import SpanScores, corpus_spans, segment_spans
+from rome.exceptions import InputError
+
+LENGTH = 12
+spans = st.lists(
+    st.tuples(st.integers(0, LENGTH), st.integers(0, 5), st.sampled_from(["minor", "major", "critical", "neutral"])), max_size=4
+).map(lambda found: [ErrorMark(start, min(start + size, LENGTH), severity) for start, size, severity in found])
+
+
+def three(scores: SpanScores) -> tuple[float, float, float]:
+    return scores.precision, scores.recall, scores.f1
+
+
+def character_by_character(predicted: list[ErrorMark], gold: list[ErrorMark], length: int) -> tuple[float, int, int]:
+    """Credit, predicted and gold places, deciding each place of the text (and its end) by the words of the task's definition."""
+
+    def severities(marks: list[ErrorMark], place: int) -> set[str]:
+        found = set()
+        for mark in marks:
+            if mark.start is None or mark.end is None or mark.severity == "neutral":
+                continue
+            if mark.start <= place < mark.end or mark.start == place == mark.end:
+                found.add("minor" if mark.severity == "minor" else "major")
+        return found
+
+    credit, ours, theirs = 0.0, 0, 0
+    for place in range(length + 1):
+        system, people = severities(predicted, place), severities(gold, place)
+        ours += bool(system)
+        theirs += bool(people)
+        if system and people:
+            credit += 1.0 if people == {"minor", "major"} or system & people else 0.5
+    return credit, ours, theirs
+
+
+def test_nothing_marked_on_either_side_is_full_agreement() -> None:
+    """Both empty: precision, recall and F1 are 1, also in an empty text."""
+    assert three(segment_spans([], [], 10)) == three(segment_spans([], [], 0)) == (1.0, 1.0, 1.0)
+
+
+def test_marks_on_one_side_only() -> None:
+    """Nothing found: precision 1 (no false alarm), recall 0. Only false alarms: the other way round. F1 is 0 in both."""
+    mark = ErrorMark(2, 5, "minor")
+    assert three(segment_spans([], [mark], 10)) == (1.0, 0.0, 0.0)
+    assert three(segment_spans([mark], [], 10)) == (0.0, 1.0, 0.0)
+
+
+def test_partial_overlap_counts_by_characters() -> None:
+    """Predicted 0-6, gold 4-8: two shared characters of six and of four."""
+    found = segment_spans([ErrorMark(0, 6, "minor")], [ErrorMark(4, 8, "minor")], 10)
+    assert three(found) == pytest.approx((2 / 6, 2 / 4, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "credit"),
+    [
+        ("minor", "minor", 4.0),
+        ("major", "major", 4.0),
+        ("critical", "major", 4.0),
+        ("major", "critical", 4.0),
+        ("minor", "major", 2.0),
+        ("critical", "minor", 2.0),
+    ],
+)
+def test_the_wrong_severity_earns_half(ours: str, theirs: str, credit: float) -> None:
+    """Major and critical are one class, minor the other."""
+    found = segment_spans([ErrorMark(0, 4, ours)], [ErrorMark(0, 4, theirs)], 10)
+    assert (found.credit, found.precision, found.recall) == (credit, credit / 4, credit / 4)
+
+
+def test_characters_marked_twice_count_once_and_any_right_class_will_do() -> None:
+    """Where people marked minor and major, any mark is right; where the metric did, one of the two is enough."""
+    both = [ErrorMark(0, 4, "minor"), ErrorMark(0, 4, "major")]
+    for severity in ("minor", "major"):
+        assert three(segment_spans([ErrorMark(0, 4, severity)], both, 4)) == (1.0, 1.0, 1.0)
+        assert three(segment_spans(both, [ErrorMark(0, 4, severity)], 4)) == (1.0, 1.0, 1.0)
+
+
+def test_an_empty_span_is_the_place_at_which_it_lies() -> None:
+    """An insertion point at the end of the text is a place of its own; one before a marked character meets that mark."""
+    assert three(segment_spans([ErrorMark(4, 4, "minor")], [ErrorMark(4, 4, "minor")], 4)) == (1.0, 1.0, 1.0)
+    assert segment_spans([ErrorMark(1, 1, "minor")], [ErrorMark(0, 4, "minor")], 4).credit == 1.0
+
+
+def test_marks_without_a_place_are_counted_apart() -> None:
+    """An omission and a neutral remark change no figure, but are said."""
+    gold = [ErrorMark(0, 4, "minor"), ErrorMark(None, None, "major"), ErrorMark(2, 8, "neutral")]
+    found = segment_spans([ErrorMark(0, 4, "minor"), ErrorMark(None, None, "minor")], gold, 10)
+    assert three(found) == (1.0, 1.0, 1.0)
+    assert (found.unplaced_predicted, found.unplaced_gold, found.neutral) == (1, 1, 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(spans, spans)
+def test_scores_equal_the_definition_read_character_by_character(predicted: list[ErrorMark], gold: list[ErrorMark]) -> None:
+    """Credit and both totals, overlaps and empty spans among them."""
+    found = segment_spans(predicted, gold, LENGTH)
+    assert (found.credit, found.predicted, found.gold) == character_by_character(predicted, gold, LENGTH)
+
+
+@settings(max_examples=80, deadline=None)
+@given(spans, spans)
+def test_laws_of_span_scores(predicted: list[ErrorMark], gold: list[ErrorMark]) -> None:
+    """In [0, 1]; 1 with itself; swapping the sides swaps precision and recall; F1 lies between them or is 0."""
+    forth, back, own = (segment_spans(*sides, LENGTH) for sides in ((predicted, gold), (gold, predicted), (gold, gold)))
+    assert three(own) == (1.0, 1.0, 1.0)
+    assert (forth.precision, forth.recall, forth.f1) == (back.recall, back.precision, back.f1)
+    assert 0 <= forth.f1 <= 1 and 0 <= forth.precision <= 1 and 0 <= forth.recall <= 1
+    assert forth.f1 == 0 or min(three(forth)[:2]) - 1e-12 <= forth.f1 <= max(three(forth)[:2]) + 1e-12
+
+
+def test_a_corpus_sums_counts_before_dividing() -> None:
+    """Micro average: 2 of 2 in one segment and 0 of 8 in the other give precision 2/10, where the mean of F1 is 1/2."""
+    predicted = [[ErrorMark(0, 2, "minor")], [ErrorMark(0, 8, "minor")]]
+    gold = [{"r": [ErrorMark(0, 2, "minor")]}, {"r": [ErrorMark(8, 10, "minor")]}]
+    found = corpus_spans(predicted, gold, [10, 10])
+    assert three(found.mean) == three(found.best) == three(found.raters["r"]) == pytest.approx((2 / 10, 2 / 4, 2 / 7))
+    assert (found.segment_f1, found.segments, found.unrated) == (0.5, 2, 0)
+
+
+def test_several_raters_are_averaged_and_the_best_is_shown() -> None:
+    """Against a rater who agrees and one who saw no error: each alone, their counts' mean, and the better one."""
+    predicted = [[ErrorMark(0, 4, "major")]]
+    found = corpus_spans(predicted, [{"one": [ErrorMark(0, 4, "major")], "two": []}], [10])
+    assert three(found.raters["one"]) == three(found.best) == (1.0, 1.0, 1.0)
+    assert three(found.raters["two"]) == (0.0, 1.0, 0.0)
+    assert (found.mean.credit, found.mean.predicted, found.mean.gold) == (2.0, 4.0, 2.0)
+    assert (found.mean.precision, found.mean.recall, found.segment_f1) == (0.5, 1.0, 0.5)
+
+
+def test_a_segment_counts_once_however_many_raters_it_has() -> None:
+    """Three raters who agree on one segment weigh no more than the single rater of the other."""
+    mark, miss = [ErrorMark(0, 4, "minor")], [ErrorMark(5, 9, "minor")]
+    found = corpus_spans([mark, mark], [{"a": mark, "b": mark, "c": mark}, {"a": miss}], [10, 10])
+    assert three(found.mean) == pytest.approx((0.5, 0.5, 0.5))
+    assert (found.mean.predicted, found.raters["a"].predicted, found.raters["b"].predicted) == pytest.approx((8, 8, 4))
+
+
+def test_segments_without_a_rater_are_left_out_and_counted() -> None:
+    """No annotation is not the same as no error."""
+    found = corpus_spans([[ErrorMark(0, 4, "minor")], []], [{}, {"r": []}], [10, 10])
+    assert (found.mean.f1, found.segments, found.unrated) == (1.0, 1, 1)
+
+
+def test_what_does_not_line_up_is_refused_with_its_segment() -> None:
+    """Unequal lists, a mark outside its text, an unknown severity, nothing rated at all."""
+    with pytest.raises(InputError, match="1 predictions, 2 annotations, 1 lengths"):
+        corpus_spans([[]], [{}, {}], [3])
+    with pytest.raises(InputError, match="segment 2: a gold mark covers characters 0 to 4 of a text of 3"):
+        corpus_spans([[], []], [{"r": []}, {"r": [ErrorMark(0, 4, "minor")]}], [3, 3])
+    with pytest.raises(InputError, match="segment 1: predicted severity 'bad' is unknown"):
+        corpus_spans([[ErrorMark(0, 1, "bad")]], [{"r": []}], [3])
+    with pytest.raises(InputError, match="no segment has a rater"):
+        corpus_spans([[]], [{}], [3])
