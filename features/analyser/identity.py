@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .config import EMBEDDED, ModelConfig, embedded_folder
 
-__all__ = ["arithmetic", "file_digest", "models_identity"]
+__all__ = ["arithmetic", "encoder_identity", "file_digest", "models_identity"]
 
 FORMAT = "analysis-1"
 OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser")
@@ -25,6 +25,11 @@ def file_digest(folder: Path) -> str:
 def _external(name: str) -> str:
     """A local folder by its files, anything else by its name."""
     return f"{name}:{file_digest(Path(name))}" if Path(name).is_dir() else name
+
+
+def encoder_identity(name: str = "") -> str:
+    """An encoder alone: the embedded one ("") by its files, a local folder by its files, anything else by its name."""
+    return _external(name) if name else f"embedded:{file_digest(embedded_folder() / 'encoder')}"
 
 
 def models_identity(config: ModelConfig) -> str:
