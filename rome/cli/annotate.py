@@ -1,0 +1,138 @@
+"""Collect people's ratings and error spans on a local web page; print how far the annotators agree; export."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import webbrowser
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from rome.cli.metric import MakeMetric
+from rome.exceptions import InputError
+from rome.files import open_output
+from rome.text_table import aligned
+
+if TYPE_CHECKING:
+    from rome.evaluation.annotate.server import AnnotationServer
+    from rome.evaluation.annotate.session import Study
+    from rome.evaluation.annotate.store import RatingsFile
+    from rome.evaluation.report.values import Table
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome annotate`."""
+    parser.add_argument(
+        "pairs", nargs="?", metavar="PAIRS", help="TSV (with header) or JSON lines: reference, hypothesis, id, system"
+    )
+    parser.add_argument("--output", metavar="FILE", help="JSON lines with every save; work goes on where the file ends")
+    group = parser.add_argument_group("what is asked")
+    group.add_argument("--scale", default="1-3", metavar="LOW-HIGH", help="1-3 (default), 0-100 or other whole numbers")
+    group.add_argument("--dimensions", nargs="+", metavar="NAME", help="default: fluency semantic grammar")
+    group.add_argument("--categories", nargs="+", metavar="NAME", help="kinds of error (default: an MQM-like list)")
+    group.add_argument(
+        "--order", choices=("file", "shuffled"), default="file", help="shuffled: in an own order for each annotator"
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the shuffled order (default: 0)")
+    group = parser.add_argument_group("the page")
+    group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, so that only this machine reaches the page")
+    group.add_argument("--port", type=int, default=0, help="default: 0, a free one, the same for the same FILE where it can be")
+    group.add_argument("--no-browser", action="store_true", help="only print the address")
+    group = parser.add_argument_group(
+        "afterwards", "FILE... of --agreement, or else that of --output, is read; no page is opened"
+    )
+    group.add_argument("--agreement", nargs="+", metavar="FILE", help="print how far the annotators of these files agree")
+    group.add_argument("--export", metavar="FILE", help="write one line a segment with the mean ratings and all marks")
+
+
+def run(options: argparse.Namespace, metric: MakeMetric) -> int:
+    """Serve the page until interrupted; or read what was collected."""
+    if options.agreement is not None or options.export is not None:
+        return _read(options)
+    if options.pairs is None or options.output is None:
+        raise InputError("name the pairs to rate and --output FILE for the ratings (or --agreement FILE to read some)")
+    return _collect(options)
+
+
+def _read(options: argparse.Namespace) -> int:
+    """Agreement and export of ratings that were collected."""
+    from rome.evaluation.annotate.export import export_lines, read_ratings
+
+    paths = options.agreement or ([options.output] if options.output else None)
+    if not paths or options.pairs is not None:
+        raise InputError("name the ratings to read, --agreement FILE or --output FILE, and no pairs")
+    ratings, notes = read_ratings(paths)
+    _say(*notes)
+    if options.export is not None:
+        lines = list(export_lines(ratings))
+        with open_output(options.export) as stream:
+            stream.writelines(f"{line}\n" for line in lines)
+        if len(lines) < len(ratings):
+            _say(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: nobody rated them in every dimension")
+    if options.agreement is not None:
+        from rome.evaluation.annotate.agreement import agreement_table, span_table
+
+        print("\n\n".join(_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
+    return 0
+
+
+def _collect(options: argparse.Namespace) -> int:
+    """Serve the page; leaves by KeyboardInterrupt."""
+    from rome.evaluation.annotate.items import read_items
+    from rome.evaluation.annotate.server import AnnotationServer, is_loopback, usual_port
+    from rome.evaluation.annotate.session import Study
+    from rome.evaluation.annotate.store import RatingsFile
+    from rome.evaluation.annotate.values import CATEGORIES, DIMENSIONS, Guideline, Scale
+
+    chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
+    guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)
+    ratings = RatingsFile(options.output)
+    try:
+        seed = options.seed if options.order == "shuffled" else None
+        study = Study(items, ratings, guideline, seed=seed)
+        server = AnnotationServer(study, host=options.host, port=options.port, preferred=usual_port(options.output))
+        if not is_loopback(options.host):
+            _say(f"{options.host} lets other machines in: whoever has the address below can rate, and it travels unencrypted")
+        _announce(study, ratings, options.output)
+        _serve(server, browser=not options.no_browser)
+    finally:
+        ratings.close()
+    return 0
+
+
+def _announce(study: Study, ratings: RatingsFile, output: str) -> None:
+    """Say on standard error what was found in the file."""
+    _say(*ratings.notes)
+    if study.foreign:
+        _say(f"{output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there")
+    if ratings.records:
+        _say(f"{output} holds {len(ratings.records)} saves: the work goes on where it stopped")
+
+
+def _serve(server: AnnotationServer, *, browser: bool) -> None:
+    """Print the address and answer until interrupted."""
+    print(server.url, flush=True)
+    _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    with server:
+        server.serve_forever()
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(f"rome annotate: {line}", file=sys.stderr)
+
+
+def _text(table: Table) -> str:
+    """The table for people."""
+    rows = [table.columns, *(tuple(_cell(cell) for cell in row) for row in table.rows)]
+    return f"{table.title}\n\n{aligned(rows, [False] + [True] * (len(table.columns) - 1), rule_after=[0])}\n\n{fill(table.note, 110)}"
+
+
+def _cell(cell: str | int | float | None) -> str:
+    """A cell; a dash for what is not defined."""
+    return "-" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,164 @@
+"""Do the annotators agree? Cohen's, Fleiss' and Krippendorff's coefficients for each dimension, and the overlap of error spans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+from rome.evaluation.annotate.export import Ratings, dimensions_of
+from rome.evaluation.annotate.records import Record
+from rome.evaluation.report.values import Table
+from rome.exceptions import ModelMissingError
+
+__all__ = ["agreement_table", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "span_agreement", "span_table"]
+
+Matrix = Mapping[str, Mapping[int, float]]
+"""Annotator -> item -> rating; what is missing is left out."""
+_MOST_CATEGORIES = 10
+_NOTE = (
+    "shared: items that two or more rated. Cohen: mean over pairs of annotators, on the items that both rated; weighted: with squared "
+    "differences. Fleiss: on the items that everybody rated. Krippendorff's alpha: on all shared items. 1: full agreement, 0: chance. "
+    "A dash: not defined, because all ratings are equal or nobody shares an item, or (Cohen, Fleiss) not meant for ratings more than "
+    f"{_MOST_CATEGORIES - 1} apart."
+)
+
+
+def cohen_kappa(ratings: Matrix, *, weighted: bool = False) -> float | None:
+    """Cohen's kappa (1960), or with squared differences as weights (1968): the mean over pairs of annotators that share items.
+
+    None when no pair shares an item, or every shared rating is the same. Ratings that are missing leave the item out for that pair.
+    """
+    found = []
+    for one, other in combinations(ratings, 2):
+        rows = _shared({one: ratings[one], other: ratings[other]})
+        if len({label for _, _, label in rows}) > 1:
+            task = _task(rows, _squared if weighted else None)
+            found.append(task.weighted_kappa_pairwise(one, other) if weighted else task.kappa_pairwise(one, other))
+    return fmean(found) if found else None
+
+
+def fleiss_kappa(ratings: Matrix) -> float | None:
+    """Fleiss' kappa (1971) on the items that every annotator rated; None when there is none, or every rating is the same."""
+    rows = _shared(ratings)
+    if len(ratings) < 2 or len({label for _, _, label in rows}) < 2:
+        return None
+    return float(_task(rows, None).pi())
+
+
+def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
+    """Krippendorff's alpha on all items with two ratings or more; missing ratings are allowed.
+
+    level : "nominal", "ordinal" or "interval". None when no item has two ratings, or all of these are the same.
+    Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
+    """
+    counts = Counter(item for rated in ratings.values() for item in rated)
+    rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
+    labels = Counter(label for _, _, label in rows)
+    if len(labels) < 2:
+        return None
+    distances = {"nominal": None, "ordinal": _ordinal(labels), "interval": _squared}
+    return float(_task(rows, distances[level]).alpha())
+
+
+def agreement_table(ratings: Ratings) -> Table:
+    """One row a dimension. Raises ModelMissingError without NLTK."""
+    columns = ("dimension", "annotators", "items", "shared", "Cohen", "weighted", "Fleiss", "alpha ordinal", "alpha interval")
+    return Table(
+        "agreement",
+        "Agreement between annotators",
+        columns,
+        tuple(_row(ratings, name) for name in dimensions_of(ratings)),
+        _NOTE,
+    )
+
+
+def span_agreement(one: Record, other: Record, *, severity: bool = False) -> float | None:
+    """F1 of the characters that two annotators marked in one hypothesis, 0 to 1; None when neither marked any.
+
+    severity : a character agrees only when both gave it the same (highest) severity. Marks without a place do not count.
+    """
+    left, right = _characters(one), _characters(other)
+    if not left and not right:
+        return None
+    same = sum(not severity or left[place] == right[place] for place in left.keys() & right.keys())
+    return 2 * same / (len(left) + len(right))
+
+
+def span_table(ratings: Ratings) -> Table:
+    """How much the marked characters of pairs of annotators overlap: one row a pair, with the mean over the items that either marked."""
+    names = sorted({name for group in ratings.values() for name in group})
+    rows = []
+    for one, other in combinations(names, 2):
+        shared = [(group[one], group[other]) for group in ratings.values() if one in group and other in group]
+        overlaps = [found for pair in shared if (found := span_agreement(*pair)) is not None]
+        strict = [found for pair in shared if (found := span_agreement(*pair, severity=True)) is not None]
+        means = (fmean(overlaps) if overlaps else None, fmean(strict) if strict else None)
+        rows.append((f"{one}, {other}", len(shared), len(overlaps), *means))
+    columns = ("annotators", "items", "marked", "F1", "F1 same severity")
+    note = "F1 of the marked characters, mean over the items that either marked; items that neither marked agree and are not counted."
+    return Table("span_agreement", "Agreement on error spans", columns, tuple(rows), note)
+
+
+def _row(ratings: Ratings, dimension: str) -> tuple[str | int | float | None, ...]:
+    """The coefficients of one dimension."""
+    matrix: dict[str, dict[int, float]] = {}
+    for number, group in enumerate(ratings.values()):
+        for annotator, record in group.items():
+            if dimension in record.ratings:
+                matrix.setdefault(annotator, {})[number] = record.ratings[dimension]
+    values = [value for rated in matrix.values() for value in rated.values()]
+    nominal = max(values) - min(values) < _MOST_CATEGORIES
+    counts = Counter(number for rated in matrix.values() for number in rated)
+    return (
+        dimension,
+        len(matrix),
+        len(counts),
+        sum(count > 1 for count in counts.values()),
+        cohen_kappa(matrix) if nominal else None,
+        cohen_kappa(matrix, weighted=True),
+        fleiss_kappa(matrix) if nominal else None,
+        krippendorff_alpha(matrix, "ordinal"),
+        krippendorff_alpha(matrix, "interval"),
+    )
+
+
+def _shared(ratings: Matrix) -> list[tuple[str, int, float]]:
+    """Annotator, item and rating of the items that every annotator rated."""
+    common = set.intersection(*(set(rated) for rated in ratings.values())) if ratings else set()
+    return [(name, item, rated[item]) for name, rated in ratings.items() for item in sorted(common)]
+
+
+def _task(rows: Sequence[tuple[str, int, float]], distance: Callable[[float, float], float] | None) -> Any:
+    """NLTK's annotation task, which computes every coefficient; without a distance labels are equal or not."""
+    try:
+        from nltk.metrics.agreement import AnnotationTask
+    except ImportError as error:
+        raise ModelMissingError('agreement needs NLTK: run `pip install "rome-metric[evaluate]"`') from error
+    return AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)
+
+
+def _squared(one: float, other: float) -> float:
+    return (one - other) ** 2
+
+
+def _ordinal(counts: Mapping[float, int]) -> Callable[[float, float], float]:
+    """Krippendorff's ordinal difference: how many ratings stand between two values, each end counted half, squared."""
+    below, so_far = {}, 0
+    for label in sorted(counts):
+        below[label] = so_far + counts[label] / 2
+        so_far += counts[label]
+    return lambda one, other: (below[one] - below[other]) ** 2
+
+
+def _characters(record: Record) -> dict[int, int]:
+    """Every marked character with its highest severity."""
+    order = ("neutral", "minor", "major", "critical")
+    found: dict[int, int] = {}
+    for mark in record.marks:
+        rank = order.index(mark.severity) if mark.severity in order else 0
+        for place in range(mark.start or 0, mark.end or 0):
+            found[place] = max(found.get(place, 0), rank)
+    return found

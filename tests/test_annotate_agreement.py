@@ -1,0 +1,150 @@
+"""Agreement of annotators: published examples, cases computed by hand, and what is not defined."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from rome.evaluation.annotate.records import Record
+from rome.evaluation.annotate.values import AnnotationItem, Mark
+
+pytest.importorskip("nltk", reason="agreement is computed by NLTK")
+
+from rome.evaluation.annotate.agreement import (  # noqa: E402 - only with NLTK
+    agreement_table,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    span_agreement,
+    span_table,
+)
+
+
+def matrix(*rows: list[float | None]) -> dict[str, dict[int, float]]:
+    """Annotators A, B, ... with their ratings of items 0, 1, ...; None: not rated."""
+    return {chr(65 + n): {i: v for i, v in enumerate(row) if v is not None} for n, row in enumerate(rows)}
+
+
+def published() -> dict[str, dict[int, float]]:
+    """Krippendorff (2011), section E: four observers, twelve units, missing ratings."""
+    x = None
+    return matrix(
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, x, x, x],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, x, 3],
+        [x, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, x],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, x],
+    )
+
+
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_of_the_published_example(level: str, value: float) -> None:
+    """Krippendorff's own example, with missing ratings, gives his figures."""
+    found = krippendorff_alpha(published(), level)
+    assert found is not None and round(found, 3) == value
+
+
+def slow_alpha(ratings: dict[str, dict[int, float]], level: str) -> float:
+    """Alpha from the coincidence matrix, as the textbook writes it."""
+    units: dict[int, list[float]] = {}
+    for rated in ratings.values():
+        for item, value in rated.items():
+            units.setdefault(item, []).append(value)
+    pairs = [(a, b, 1 / (len(u) - 1)) for u in units.values() if len(u) > 1 for a, b in permutations(u, 2)]
+    labels = sorted({a for a, _, _ in pairs})
+    o = {(a, b): sum(w for c, d, w in pairs if (c, d) == (a, b)) for a in labels for b in labels}
+    n = {a: sum(o[a, b] for b in labels) for a in labels}
+
+    def delta(a: float, b: float) -> float:
+        if level == "interval":
+            return (a - b) ** 2
+        low, high = min(a, b), max(a, b)
+        return (sum(n[g] for g in labels if low <= g <= high) - (n[a] + n[b]) / 2) ** 2
+
+    observed = sum(o[a, b] * delta(a, b) for a in labels for b in labels)
+    expected = sum(n[a] * n[b] * delta(a, b) for a in labels for b in labels)
+    return 1 - (sum(n.values()) - 1) * observed / expected
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval"])
+def test_alpha_is_the_textbook_one(level: str) -> None:
+    """On random ratings with gaps, of one to five annotators an item."""
+    random = Random(1)
+    for _ in range(20):
+        ratings = matrix(*([random.choice([1, 2, 3, 7, None]) for _ in range(12)] for _ in range(random.randint(2, 5))))
+        assert krippendorff_alpha(ratings, level) == pytest.approx(slow_alpha(ratings, level))
+
+
+def test_cohen_by_hand() -> None:
+    """20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: (0.7 - 0.5) / (1 - 0.5) = 0.4; two values weigh the same squared or not."""
+    one = [1.0] * 25 + [0.0] * 25
+    other = [1.0] * 20 + [0.0] * 5 + [1.0] * 10 + [0.0] * 15
+    assert cohen_kappa(matrix(one, other)) == pytest.approx(0.4)  # type: ignore[arg-type]
+    assert cohen_kappa(matrix(one, other), weighted=True) == pytest.approx(0.4)  # type: ignore[arg-type]
+
+
+def test_cohen_leaves_out_what_one_did_not_rate() -> None:
+    """A missing rating removes the item for that pair only; the mean is over the pairs that share items."""
+    full = [1.0, 2.0, 3.0, 1.0]
+    gaps: list[float | None] = [1, 2, None, None]
+    assert cohen_kappa(matrix(full, gaps)) == pytest.approx(1.0)  # type: ignore[arg-type]
+    apart: list[float | None] = [None, None, 3, 1]
+    assert cohen_kappa(matrix(gaps, apart)) is None
+    wrong: list[float | None] = [2, 1, None, None]  # against full and gaps: all wrong, -1 each; gaps against full: 1
+    assert cohen_kappa(matrix(full, gaps, wrong)) == pytest.approx(-1 / 3)  # type: ignore[arg-type]
+
+
+def test_weighted_cohen_by_hand() -> None:
+    """Squared differences: observed 1/3, expected (3 + 0 + 6) / 9 = 1 over the nine pairs: 1 - 1/3."""
+    assert cohen_kappa(matrix([1, 2, 3], [1, 2, 2]), weighted=True) == pytest.approx(2 / 3)
+
+
+def test_fleiss_of_the_published_example() -> None:
+    """Fourteen raters, ten subjects, five categories: 0.210."""
+    table = """0 0 0 0 14/0 2 6 4 2/0 0 3 5 6/0 3 9 2 0/2 2 8 1 1/7 7 0 0 0/3 2 6 3 0/2 5 3 2 2/6 5 2 1 0/0 2 2 3 7"""
+    rows = [[c for c, count in enumerate(map(int, row.split())) for _ in range(count)] for row in table.split("/")]
+    found = fleiss_kappa(matrix(*([float(row[rater]) for row in rows] for rater in range(14))))
+    assert found is not None and round(found, 3) == 0.210
+
+
+def test_what_is_not_defined_is_none() -> None:
+    """One annotator, no shared item, or nothing but one value: no coefficient, instead of a lucky 1."""
+    for ratings in (matrix([1, 2, 3]), matrix([1, None], [None, 2]), matrix([2, 2], [2, 2]), {}):
+        found = [cohen_kappa(ratings), cohen_kappa(ratings, weighted=True), fleiss_kappa(ratings)]
+        assert [*found, *(krippendorff_alpha(ratings, level) for level in ("nominal", "ordinal", "interval"))] == [None] * 6
+
+
+def record(annotator: str, item: int, *marks: Mark, **ratings: float) -> Record:
+    """What one annotator said of one item."""
+    return Record(AnnotationItem(str(item), ("r",), "abcdefghij"), annotator, ratings, marks, "", f"f:{item}")
+
+
+def test_span_agreement_by_characters() -> None:
+    """Marked 0-4 and 2-6: two of 4 + 4 characters in common, F1 1/2; with severities only where they are equal."""
+    one = record("A", 1, Mark(0, 4, "major", ""))
+    other = record("B", 1, Mark(2, 3, "major", ""), Mark(2, 6, "minor", ""), Mark(None, None, "critical", ""))
+    assert span_agreement(one, other) == pytest.approx(4 / 8)
+    assert span_agreement(one, other, severity=True) == pytest.approx(2 / 8)
+    assert span_agreement(record("A", 1), record("B", 1)) is None
+    assert span_agreement(one, record("B", 1)) == 0.0
+
+
+def test_tables_have_a_row_for_each_dimension_and_pair() -> None:
+    """Counts say on how much a coefficient stands; wide scales have no nominal coefficient."""
+    records = [
+        record("A", 1, Mark(0, 2, "minor", ""), fluency=1, semantic=80),
+        record("B", 1, Mark(0, 2, "minor", ""), fluency=1, semantic=70),
+        record("A", 2, fluency=3, semantic=10),
+        record("B", 2, fluency=3, semantic=20),
+        record("A", 3, fluency=2),
+    ]
+    ratings: dict[tuple[str, str, str], dict[str, Record]] = {}
+    for one in records:
+        ratings.setdefault(one.item.identity, {})[one.annotator] = one
+    fluency, semantic = agreement_table(ratings).rows
+    assert fluency == ("fluency", 2, 3, 2, 1.0, 1.0, 1.0, 1.0, 1.0)
+    assert semantic[:5] == ("semantic", 2, 2, 2, None) and semantic[6] is None
+    assert isinstance(semantic[8], float) and math.isclose(semantic[8], slow_alpha(matrix([80, 10], [70, 20]), "interval"))
+    assert span_table(ratings).rows == (("A, B", 2, 1, 1.0, 1.0),)
