@@ -1,0 +1,186 @@
+"""Words exchanged through a lexicon: hypernym, antonym, an added modifier (DEMETR 3, 6, 7)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from rome.features.values import Analysis
+
+from .surgery import Change, choose, in_case_of, replacement
+from .tree import child_of, children, in_title_case, of_relation, stands_alone
+from .values import Materials, NotApplicable, Perturbation, Perturbed
+
+__all__ = ["PERTURBATIONS", "exchanged", "may_turn", "new_form", "open_words"]
+
+OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
+BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
+DEGREES = ("JJR", "JJS", "RBR", "RBS")
+INFLECTED_TAGS = ("NNS", "VBZ", "VBD", "VBN", "VBG", "JJR", "JJS", "RBR", "RBS")
+UNSAFE_ANTONYMS = frozenset(
+    "own like may can will well right close lie in out up down on off over before after past more most less least much best".split()
+)
+QUANTITIES = ("little", "less", "least", "more", "most", "none")
+FIXED_NOUNS = frozenset(
+    "thing way lot kind sort part number time one use case fact end hand day morning evening night week month year century decade "
+    "season summer winter heel form multitude variety series front top bottom middle rest majority moment term age basis area "
+    "nature sense level future past beginning amount pair couple group name north south east west".split()
+)
+UNSAFE_VERBS = frozenset("have do get go come make take keep let be".split())
+PERSON_MODIFIERS = ("former", "alleged", "fake", "secret", "rival")
+THING_MODIFIERS = ("fake", "abandoned", "secret", "unsuccessful", "illegal", "imaginary", "temporary", "former")
+PERSON_ENDINGS = (
+    "er",
+    "or",
+    "ist",
+    "man",
+    "men",
+    "woman",
+    "women",
+    "ian",
+    "ant",
+    "people",
+    "ers",
+    "ors",
+    "ists",
+    "ians",
+    "ants",
+)
+NOT_PERSONS = frozenset(
+    "number power paper water letter order year weather matter chapter corner summer winter plant month other river tower".split()
+)
+
+
+def new_form(materials: Materials, lemma: str, tag: str) -> str | None:
+    """The lemma in the form that a Penn tag names: itself for a base form, inflected for the others; None where there is none."""
+    if tag in BASE_TAGS:
+        return lemma
+    if tag not in INFLECTED_TAGS or " " in lemma:
+        return None
+    return materials.inflect(lemma, tag)
+
+
+def exchanged(
+    analysis: Analysis,
+    n: int,
+    words: Mapping[str, Sequence[str]],
+    rng: random.Random,
+    materials: Materials,
+    key: str | None = None,
+) -> list[Change] | None:
+    """The word replaced by one that a lexicon has for its lemma (or for ``key``), in the same form and case, with its article put right."""
+    word = analysis.words[n]
+    lemma = word.lemma.lower()
+    options = [
+        o for o in words.get(lemma if key is None else key, ()) if o.lower() != word.text.lower() and o not in QUANTITIES
+    ]
+    if word.xpos == "JJ" and lemma != word.text.lower():
+        return None
+    irregular = lemma == word.text.lower() and word.xpos in DEGREES
+    rng.shuffle(options)
+    for option in options:
+        form = new_form(materials, option, word.xpos)
+        if irregular:
+            form = option if option.endswith(("er", "est", "se", "st", "or")) else None
+        if form and form.lower() != word.text.lower():
+            return replacement(analysis, word.start, word.end, in_case_of(form, word.text))
+    return None
+
+
+def open_words(analysis: Analysis, classes: Sequence[str] = OPEN_CLASSES) -> list[int]:
+    """Words of open classes that stand alone, and are no part of a fixed expression or of a compound."""
+    return [
+        n
+        for n, word in enumerate(analysis.words)
+        if word.upos in classes
+        and not word.xpos.startswith("NNP")
+        and not in_title_case(analysis, n)
+        and stands_alone(analysis, n)
+        and not of_relation(word, "fixed", "compound", "flat", "aux", "cop", "mark", "case")
+        and child_of(analysis, n, "fixed", "compound:prt") is None
+    ]
+
+
+def hypernym(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+    """A noun or verb becomes a more general term: *church* -> *building*; the lexicon has verbs as ``whisper/VERB``."""
+    words = [n for n in open_words(analysis, ("NOUN", "VERB")) if child_of(analysis, n, "compound") is None]
+
+    def make(n: int) -> list[Change] | None:
+        word = analysis.words[n]
+        key = word.lemma.lower() + ("/VERB" if word.upos == "VERB" else "")
+        return exchanged(analysis, n, materials.hypernyms, rng, materials, key)
+
+    return choose(analysis, rng, words, make, "no word with a known hypernym")
+
+
+def antonym(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+    """A noun, verb, adjective or adverb becomes its antonym: *pain* -> *pleasure*."""
+    words = [n for n in open_words(analysis) if may_turn(analysis, n)]
+    return choose(
+        analysis,
+        rng,
+        words,
+        lambda n: exchanged(analysis, n, materials.antonyms, rng, materials),
+        "no word with a known antonym",
+    )
+
+
+def may_turn(analysis: Analysis, n: int) -> bool:
+    """Whether an antonym can stand here: no measure (*two years old*), no *as well*, no word of many meanings."""
+    word = analysis.words[n]
+    before = analysis.words[n - 1] if n else None
+    measured = before is not None and before.upos == "NOUN" and word.upos == "ADJ" and before.head == n
+    paired = (
+        before is not None
+        and before.text.lower() in ("as", "so", "at", "each")
+        and word.lemma.lower() in ("well", "far", "long", "least", "most", "other", "first", "last")
+    )
+    sort = word.lemma.lower() == "kind" and n + 1 < len(analysis.words) and analysis.words[n + 1].text == "of"
+    light = word.upos == "VERB" and word.lemma.lower() in UNSAFE_VERBS
+    passive_gift = word.lemma.lower() in ("give", "present", "cover", "show", "cut", "leave") and word.upos != "ADJ"
+    return not (sort or measured or paired or light or passive_gift) and word.lemma.lower() not in UNSAFE_ANTONYMS
+
+
+def word_added(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+    """A modifier that changes the meaning in front of a bare common noun: *the cuts* -> *the fake cuts*."""
+    words = [
+        n
+        for n, word in enumerate(analysis.words)
+        if word.upos == "NOUN"
+        and word.xpos in ("NN", "NNS")
+        and stands_alone(analysis, n)
+        and n
+        and not in_title_case(analysis, n)
+        and _takes_modifier(analysis, n)
+        and word.lemma.lower() not in FIXED_NOUNS
+        and of_relation(word, "nsubj", "obj", "obl", "nmod")
+    ]
+
+    def make(n: int) -> list[Change]:
+        word = analysis.words[n]
+        person = word.text.lower().endswith(PERSON_ENDINGS) and word.lemma.lower() not in NOT_PERSONS
+        drawn = rng.choice(PERSON_MODIFIERS if person else THING_MODIFIERS)
+        return [*replacement(analysis, word.start, word.start, f"{drawn} ")]
+
+    return choose(analysis, rng, words, make, "no bare noun after an article that a modifier could stand before")
+
+
+def _takes_modifier(analysis: Analysis, n: int) -> bool:
+    """Whether an article or possessive stands right before the noun, and nothing else modifies it."""
+    before = analysis.words[n - 1]
+    determined = (
+        before.head == n
+        and (before.upos == "DET" or before.xpos == "PRP$")
+        and before.text.lower()
+        in ("the", "a", "an", "his", "her", "its", "their", "our", "my", "your", "this", "these", "those", "some")
+    )
+    return determined and not any(
+        of_relation(analysis.words[m], "amod", "compound", "nummod", "fixed") for m in children(analysis, n)
+    )
+
+
+PERTURBATIONS = (
+    Perturbation("hypernym", "accuracy", "hypernym", "major", 3, hypernym),
+    Perturbation("word_added", "accuracy", "addition", "critical", 6, word_added),
+    Perturbation("antonym", "accuracy", "antonym", "critical", 7, antonym),
+)

@@ -1,0 +1,63 @@
+"""Every perturbation by its name, in the order of DEMETR's table 1, then RoMe's robustness cases."""
+
+from __future__ import annotations
+
+from rome.exceptions import InputError
+
+from . import (
+    baseline,
+    lexical,
+    mood,
+    names,
+    negation,
+    numbers,
+    omission,
+    order,
+    part_of_speech,
+    passive,
+    phrases,
+    pronouns,
+    repetition,
+    robustness,
+    typography,
+    verb_forms,
+)
+from .values import Perturbation
+
+__all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
+
+FAMILIES = (
+    repetition.PERTURBATIONS,
+    lexical.PERTURBATIONS,
+    phrases.PERTURBATIONS,
+    negation.PERTURBATIONS,
+    names.PERTURBATIONS,
+    numbers.PERTURBATIONS,
+    pronouns.PERTURBATIONS,
+    part_of_speech.PERTURBATIONS,
+    order.PERTURBATIONS,
+    verb_forms.PERTURBATIONS,
+    mood.PERTURBATIONS,
+    omission.PERTURBATIONS,
+    typography.PERTURBATIONS,
+    baseline.PERTURBATIONS,
+    robustness.PERTURBATIONS,
+    passive.PERTURBATIONS,
+)
+
+PERTURBATIONS: dict[str, Perturbation] = {
+    one.name: one for one in sorted((one for family in FAMILIES for one in family), key=lambda one: one.identifier or 100)
+}
+
+NOT_AUTOMATED = {
+    4: "untranslated word (codemix): needs the source text or a bilingual lexicon",
+    35: "reference as translation: the evaluation's own baseline, no perturbation of a text",
+}
+"""The numbers of DEMETR's table 1 that no perturbation here makes, and why."""
+
+
+def named(name: str) -> Perturbation:
+    """The perturbation of that name. Raises InputError that lists the names for an unknown one."""
+    if name not in PERTURBATIONS:
+        raise InputError(f"there is no perturbation {name!r}: choose from {', '.join(PERTURBATIONS)}")
+    return PERTURBATIONS[name]

@@ -1,0 +1,155 @@
+"""Perturb texts: minimal pairs with one mistake each, or the reason why a text gives none."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from rome.cli.metric import MakeMetric
+from rome.exceptions import InputError
+from rome.files import open_output, read_lines
+
+if TYPE_CHECKING:
+    from rome.evaluation.perturbing import PerturbedText
+
+__all__ = ["add_arguments", "run"]
+
+COLUMNS = (
+    "number",
+    "perturbation",
+    "category",
+    "type",
+    "severity",
+    "identifier",
+    "seed",
+    "text",
+    "perturbed",
+    "edits",
+    "reason",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome perturb`."""
+    parser.add_argument("texts", nargs="?", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
+    parser.add_argument("--list", action="store_true", help="print the table of all perturbations and leave")
+    group = parser.add_argument_group("perturbations")
+    group.add_argument("--perturbation", nargs="+", metavar="NAME", help="those to make (default: all, see --list)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same texts (default: 0)")
+    group.add_argument("--limit", type=_positive, metavar="N", help="at most N perturbed texts of each perturbation")
+    for name in ("antonyms", "hypernyms", "synonyms"):
+        text = f"lines of a lemma, a tab and its {name}, instead of the embedded list"
+        group.add_argument(f"--{name}", metavar="FILE", help=text)
+    models = parser.add_argument_group("analysis")
+    models.add_argument("--models", choices=("embedded", "paper"), default="embedded", help="default: embedded (offline)")
+    models.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
+    models.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")
+    help_text = "progress bar (default: only on a terminal)"
+    models.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
+    parser.set_defaults(emd="soft", idf="embedded", net=None, empty_reference="error")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--format", choices=tuple(WRITERS), default="tsv", help="default: tsv; pairs: for rome score and annotate"
+    )
+    output.add_argument(
+        "--not-applicable", action="store_true", help="also the texts that a perturbation does not apply to, with why"
+    )
+    output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+
+
+def run(options: argparse.Namespace, metric: MakeMetric) -> int:
+    """Read, analyse block by block, write each perturbed text as soon as it is made."""
+    from rome.evaluation.perturbing import inflection_note, materials_for, perturb_texts, perturbation_table
+
+    if options.list:
+        with open_output(options.output) as stream:
+            header, rows = perturbation_table()
+            stream.writelines("\t".join(row) + "\n" for row in (header, *rows))
+        return 0
+    if options.texts is None:
+        raise InputError("name the texts: a file with one text a line, or `-` for standard input (or --list)")
+    texts = read_lines(options.texts)
+    if not texts:
+        raise InputError(f"{options.texts} holds no text: give at least one line")
+    lexicons = {name: getattr(options, name) for name in ("antonyms", "hypernyms", "synonyms")}
+    materials = materials_for(texts, **lexicons)
+    made: Any = metric(options)
+    note = inflection_note()
+    if note is not None:
+        print(f"rome: {note}", file=sys.stderr)
+    results = perturb_texts(texts, options.perturbation, analyse=made.analyse, seed=options.seed, materials=materials)
+    with open_output(options.output) as stream:
+        kept = _kept(_with_progress(results, len(texts), options.progress), options.limit, options.not_applicable)
+        for line in WRITERS[options.format](kept):
+            stream.write(f"{line}\n")
+            stream.flush()
+    return 0
+
+
+def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool | None) -> Iterator[PerturbedText]:
+    """The results, with a bar over the texts on standard error; silent unless that is a terminal or progress is True."""
+    from tqdm import tqdm
+
+    disable = None if progress is None else not progress
+    with tqdm(total=count, unit="text", desc="perturb", disable=disable, file=sys.stderr, leave=False) as bar:
+        for result in results:
+            bar.update(result.number + 1 - bar.n if result.number + 1 > bar.n and not bar.disable else 0)
+            yield result
+
+
+def _kept(results: Iterator[PerturbedText], limit: int | None, not_applicable: bool) -> Iterator[PerturbedText]:
+    """What is written: perturbed texts up to the limit of each perturbation, and on demand those that do not apply."""
+    done: Counter[str] = Counter()
+    for result in results:
+        if result.perturbed is None:
+            if not_applicable:
+                yield result
+        elif limit is None or done[result.perturbation] < limit:
+            done[result.perturbation] += 1
+            yield result
+
+
+def _tsv(results: Iterator[PerturbedText]) -> Iterator[str]:
+    """A header and tab-separated rows; the edits are JSON."""
+    yield "\t".join(COLUMNS)
+    for result in results:
+        row = result.to_dict() | {"edits": json.dumps(result.to_dict()["edits"], ensure_ascii=False)}
+        cells = ["" if row[name] is None else str(row[name]) for name in COLUMNS]
+        if any("\t" in cell or "\n" in cell for cell in cells):
+            raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
+        yield "\t".join(cells)
+
+
+def _pairs(results: Iterator[PerturbedText]) -> Iterator[str]:
+    """A TSV file of pairs as `rome score` and `rome annotate` read it: the text is the reference, the perturbation the system."""
+    yield "\t".join(("id", "system", "reference", "hypothesis"))
+    for result in results:
+        cells = [str(result.number + 1), result.perturbation, result.text, result.perturbed or ""]
+        if any("\t" in cell or "\n" in cell for cell in cells):
+            raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
+        if result.perturbed is not None:
+            yield "\t".join(cells)
+
+
+def _jsonl(results: Iterator[PerturbedText]) -> Iterator[str]:
+    """One JSON object a perturbed text."""
+    for result in results:
+        yield json.dumps(result.to_dict(), ensure_ascii=False)
+
+
+WRITERS: dict[str, Callable[[Iterator[PerturbedText]], Iterator[str]]] = {
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "pairs": _pairs,
+}
+
+
+def _positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)

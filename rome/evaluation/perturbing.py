@@ -1,0 +1,196 @@
+"""Texts and their perturbed copies, made as they are asked for, with the edits or the reason why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.data.perturbations.lists import read_table
+from rome.data.perturbations.materials import both_ways, can_inflect, default_materials
+from rome.data.perturbations.registry import NOT_AUTOMATED, PERTURBATIONS, named
+from rome.data.perturbations.values import Edit, Materials, Perturbation, Perturbed
+from rome.features.values import Analysis
+
+__all__ = ["PerturbedText", "SimilarWords", "inflection_note", "materials_for", "perturb_texts", "perturbation_table"]
+
+BLOCK = 32
+NEIGHBOURS = 12
+WORDS = 12_000
+LEAST_COSINE = 0.46
+"""Below it, the nearest words by static vectors are more often related than similar (seen by eye)."""
+
+Analyse = Callable[[Sequence[str]], Mapping[str, Analysis]]
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedText:
+    """One text under one perturbation.
+
+    number : which of the texts, from 0. identifier : the number in DEMETR's table 1, or None.
+    perturbed : the new text; None where the perturbation does not apply. reason : then why; None otherwise.
+    """
+
+    number: int
+    perturbation: str
+    category: str
+    type: str
+    severity: str
+    identifier: int | None
+    seed: int
+    text: str
+    perturbed: str | None
+    edits: tuple[Edit, ...]
+    reason: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, the edits as dictionaries of characters and strings."""
+        return asdict(self) | {"edits": [asdict(edit) for edit in self.edits]}
+
+
+def perturb_texts(
+    texts: Sequence[str | Analysis],
+    names: Sequence[str] | None = None,
+    *,
+    analyse: Analyse | None = None,
+    seed: int = 0,
+    materials: Materials | None = None,
+) -> Iterator[PerturbedText]:
+    """Every text under every named perturbation (None: all), text by text; those that do not apply say why.
+
+    Texts are analysed in blocks of 32 just before they are perturbed, so the first results come at once and memory stays bounded.
+
+    analyse : what analyses texts, such as ``RoMe().analyse``; not needed where all texts are Analysis values.
+    materials : lexicons, names, other texts; by default those of `materials_for` over these texts.
+    Raises InputError for an unknown name, before anything is analysed, and TypeError for a text without ``analyse``.
+    """
+    chosen = list(PERTURBATIONS.values()) if names is None else [named(name) for name in dict.fromkeys(names)]
+    return _perturbed(texts, chosen, analyse, seed, materials)
+
+
+def _perturbed(
+    texts: Sequence[str | Analysis],
+    chosen: Sequence[Perturbation],
+    analyse: Analyse | None,
+    seed: int,
+    materials: Materials | None,
+) -> Iterator[PerturbedText]:
+    """The results, block by block."""
+    if materials is None:
+        materials = materials_for([text if isinstance(text, str) else text.text for text in texts])
+    for start in range(0, len(texts), BLOCK):
+        for number, analysis in enumerate(_analysed(texts[start : start + BLOCK], analyse), start):
+            for perturbation in chosen:
+                yield _one(number, analysis, perturbation, seed, materials)
+
+
+def _analysed(block: Sequence[str | Analysis], analyse: Analyse | None) -> list[Analysis]:
+    """The analyses of a block in its order."""
+    plain = [text for text in block if isinstance(text, str)]
+    if plain and analyse is None:
+        raise TypeError("texts need `analyse`, such as RoMe().analyse")
+    found = analyse(plain) if plain and analyse is not None else {}
+    return [found[text] if isinstance(text, str) else text for text in block]
+
+
+def _one(number: int, analysis: Analysis, perturbation: Perturbation, seed: int, materials: Materials) -> PerturbedText:
+    """One text under one perturbation."""
+    result = perturbation(analysis, seed, materials)
+    new, edits, reason = (result.text, result.edits, None) if isinstance(result, Perturbed) else (None, (), result.reason)
+    row = (perturbation.name, perturbation.category, perturbation.type, perturbation.severity, perturbation.identifier, seed)
+    return PerturbedText(number, *row, analysis.text, new, edits, reason)
+
+
+def materials_for(
+    texts: Sequence[str],
+    *,
+    antonyms: str | None = None,
+    hypernyms: str | None = None,
+    synonyms: str | None = None,
+    similar: Mapping[str, Sequence[str]] | None = None,
+) -> Materials:
+    """The embedded lexicons, or the files that replace them: lines of a lemma, a tab and its antonyms, hypernyms or synonyms.
+
+    texts : where unrelated texts and, if they hold enough, other names are drawn from. similar : by default word vectors of the
+    embedded encoder, loaded at the first word that is looked up. Raises InputError that names the file and line at fault.
+    """
+    return default_materials(
+        texts,
+        antonyms=None if antonyms is None else both_ways(read_table(antonyms)),
+        hypernyms=None if hypernyms is None else read_table(hypernyms),
+        synonyms=None if synonyms is None else read_table(synonyms),
+        similar=SimilarWords() if similar is None else similar,
+    )
+
+
+def inflection_note() -> str | None:
+    """What to tell a user whose perturbations cannot inflect, with the remedy; None where they can."""
+    if can_inflect():
+        return None
+    return (
+        "lemminflect is not installed, so tense, aspect, passive forms and others seldom apply: "
+        'run `pip install "rome-metric[evaluate]"`'
+    )
+
+
+def perturbation_table() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The header and a row for each perturbation: identifier, name, category, type, severity, what it does; then what of DEMETR's
+    table 1 no perturbation makes, and why."""
+    rows: list[tuple[str, ...]] = [
+        (str(p.identifier or "-"), p.name, p.category, p.type, p.severity, " ".join((p.function.__doc__ or "").split()))
+        for p in PERTURBATIONS.values()
+    ]
+    missing: list[tuple[str, ...]] = [
+        (str(number), "-", "-", "-", "-", f"left out: {why}") for number, why in NOT_AUTOMATED.items()
+    ]
+    header = ("identifier", "name", "category", "type", "severity", "description")
+    return header, rows + missing
+
+
+class SimilarWords(Mapping[str, Sequence[str]]):
+    """The nearest words by static word vectors of the embedded encoder (its first whole-word pieces), nearest first.
+
+    The encoder is loaded at the first look-up. Raises ModelMissingError then, when the extra ``models`` is not installed.
+    """
+
+    def __init__(self, words: int = WORDS, neighbours: int = NEIGHBOURS) -> None:
+        self.count, self.neighbours = words, neighbours
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    @cached_property
+    def _table(self) -> tuple[dict[str, int], NDArray[np.float32]]:
+        """The row of each word, and (n, d) unit vectors without their mean."""
+        from rome.features.analyser.encoder import load_trunk
+
+        with as_file(files("rome.data") / "models" / "en" / "encoder") as folder:
+            matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
+            pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+        kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][: self.count]
+        vectors = matrix[kept] - matrix[kept].mean(axis=0)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
+        return {pieces[row]: number for number, row in enumerate(kept)}, vectors.astype(np.float32)
+
+    def __getitem__(self, word: str) -> Sequence[str]:
+        if word not in self._known:
+            rows, vectors = self._table
+            own = rows[word]
+            cosines = vectors @ vectors[own]
+            cosines[own] = -2.0
+            nearest = np.argsort(-cosines, kind="stable")[: self.neighbours]
+            self._known[word] = tuple(self._words[n] for n in nearest if cosines[n] >= LEAST_COSINE)
+        return self._known[word]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return list(self._table[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table[0])
+
+    def __len__(self) -> int:
+        return len(self._table[0])
