@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers import chrf
 
 from rome.combiner import Combiner
 from rome.data.readers.wmt import read_wmt
 from rome.data.sources import data_file
+from rome.evaluation.metrics.registry import MetricMaker
 from rome.metric import RoMe
 from rome.table import FeatureTable
 
@@ -74,7 +74,10 @@ def main() -> int:
         np.arange(count), np.zeros(count, np.int32), values, values, signature=(net := Combiner.load()).feature_signature
     )
     rows.append(("combining cached features, one core", count / timed(lambda: net.score(table))))
-    rows.append(("chrF2 (sacrebleu), one core", len(references) / timed(lambda: chrf([[r] for r in references], hypotheses))))
+    chrf = MetricMaker().make("chrf")
+    rows.append(
+        ("chrF2 (sacrebleu), one core", len(references) / timed(lambda: chrf.score([[r] for r in references], hypotheses)))
+    )
     lines = [
         f"# {len(references)} pairs, {words:.1f} words a text, {options.threads} threads; models and first pair: {start:.1f} s"
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -9,14 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rated_sets import REFERENCES, rated_set
 
+from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.bertscore import BertScore
 from rome.evaluation.metrics.pairs import BLOCK, PairMetric, PairValues
-from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, scores_on
+from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, marks_on, scores_on
 from rome.evaluation.metrics.score_store import ScoreStore
 from rome.exceptions import InputError, ModelMissingError
 from rome.metric import RoMe
+
+from rated_sets import REFERENCES, rated_set
 
 SPECIFICATIONS = (*DEFAULT_METRICS, "rouge-2", "cer", "chrf++")
 EDGES = ("", ".", "Yes", "Ünïcödé 中文 🙂", "word " * 150, "One. Two. Three.", "the museum opens at nine on weekdays.")
@@ -261,6 +264,57 @@ def test_a_file_of_scores_that_does_not_line_up_is_refused(
 ) -> None:
     """Another number of lines, unknown or repeated keys, another text beside the key: each refused, with its line where it has one."""
     path = write(tmp_path / "scores.txt", content)
+    with pytest.raises(InputError, match=message):
+        scores_on(maker.make(f"theirs={path}"), rated_set())
+
+
+def marks_of(rated: RatedSet) -> list[dict[str, Any]]:
+    """One line a segment: what is not good has one major and one minor error."""
+    errors = [{"start": 0, "end": 3, "severity": "Major"}, {"start": None, "end": None, "severity": "minor"}]
+    return [
+        {"item": s.item, "system": s.system, "hypothesis": s.hypothesis, "errors": [] if s.system == "good" else errors}
+        for s in rated.segments
+    ]
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_a_file_of_marks_counts_as_a_metric(tmp_path: Path, maker: MetricMaker) -> None:
+    """Marks are found by item and system; without scores minus the weighted count is the score, with scores those are."""
+    rated = rated_set()
+    metric = maker.make(f"theirs={write(tmp_path / 'marks.jsonl', lines(marks_of(rated)))}")
+    marks = marks_on(metric, rated.segments)
+    assert marks is not None
+    assert [len(found) for found in marks[:3]] == [0, 2, 2]
+    assert marks[1][0] == ErrorMark(0, 3, "major")
+    assert scores_on(metric, rated).tolist()[:3] == [0.0, -6.0, -6.0]
+    scored = [row | {"score": n} for n, row in enumerate(marks_of(rated))]
+    with_scores = maker.make(f"theirs={write(tmp_path / 'scored.jsonl', lines(scored))}")
+    assert scores_on(with_scores, rated).tolist() == [float(n) for n in range(12)]
+    assert with_scores.signature != metric.signature
+    assert marks_on(maker.make("chrf"), rated.segments) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"system": "nobody"}, "has no line for i0 good"),
+        ({"hypothesis": "another"}, ":1: the hypothesis is not that of small.tsv:2"),
+        ({"errors": [{"start": 0, "end": 3, "severity": "awful"}]}, ":1: severity 'awful'"),
+        ({"errors": [{"start": 0, "end": 300, "severity": "minor"}]}, ":1: a mark covers characters 0 to 300"),
+        ({"errors": "none"}, ":1: errors is no list"),
+        ({"score": "high"}, ":1: the score is 'high'"),
+    ],
+)
+def test_marks_that_do_not_line_up_are_refused(
+    tmp_path: Path, maker: MetricMaker, change: dict[str, Any], message: str
+) -> None:
+    """A missing segment, another text, a mark outside of it: each refused with its line."""
+    rows = marks_of(rated_set())
+    rows[0] |= change
+    path = write(tmp_path / "marks.jsonl", lines(rows))
     with pytest.raises(InputError, match=message):
         scores_on(maker.make(f"theirs={path}"), rated_set())
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 from rome.exceptions import InputError
 
-__all__ = ["ErrorMark", "RatedSegment", "RatedSet"]
+__all__ = ["ErrorMark", "RatedSegment", "RatedSet", "check_marks"]
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
 
@@ -114,13 +114,19 @@ def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
         )
     if any(value != value or abs(value) == float("inf") for value in segment.ratings.values()):
         raise InputError(f"{segment.place}: a rating is no finite number: leave the segment out or rate it")
-    for mark in (mark for marks in segment.marks.values() for mark in marks):
+    for marks in segment.marks.values():
+        check_marks(marks, len(segment.hypothesis), segment.place)
+
+
+def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:
+    """Raise InputError, naming the place, for a mark of unknown severity, with one end only, or outside a text of that length."""
+    for mark in marks:
         if mark.severity not in SEVERITIES:
-            raise InputError(f"{segment.place}: severity {mark.severity!r} is unknown: use one of {', '.join(SEVERITIES)}")
+            raise InputError(f"{place}: severity {mark.severity!r} is unknown: use one of {', '.join(SEVERITIES)}")
         if (mark.start is None) != (mark.end is None):
-            raise InputError(f"{segment.place}: an error mark has one end only: give start and end, or neither")
-        if mark.start is not None and mark.end is not None and not 0 <= mark.start <= mark.end <= len(segment.hypothesis):
+            raise InputError(f"{place}: an error mark has one end only: give start and end, or neither")
+        if mark.start is not None and mark.end is not None and not 0 <= mark.start <= mark.end <= length:
             raise InputError(
-                f"{segment.place}: a mark covers characters {mark.start} to {mark.end} of a text of {len(segment.hypothesis)}: "
+                f"{place}: a mark covers characters {mark.start} to {mark.end} of a text of {length}: "
                 "pair the marks with the text that was marked"
             )

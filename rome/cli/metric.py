@@ -26,8 +26,11 @@ class Metric(Protocol):
 MakeMetric = Callable[[argparse.Namespace], Metric]
 
 
-def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
-    """Models, transport, word weights, net, empty references, store, threads and progress."""
+STORE = "keep the analyses in this FILE, so that known texts skip the models"
+
+
+def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE) -> None:
+    """Models, transport, word weights, net, empty references, store, threads and progress. store : what --store means here."""
     group = parser.add_argument_group("metric")
     group.add_argument("--models", choices=("embedded", "paper"), default="embedded", help="default: embedded (offline)")
     group.add_argument("--emd", choices=("soft", "aligned", "standard"), default="soft", help="variant of the transport cost")
@@ -36,7 +39,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
     )
-    group.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
+    group.add_argument("--store", metavar="PATH", help=store)
     group.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")
     group.add_argument(
         "--progress", action=argparse.BooleanOptionalAction, default=None, help="progress bar (default: only on a terminal)"

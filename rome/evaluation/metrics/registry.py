@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rome.data.readers.rated import RatedSet
+from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.baselines import Length, Random
 from rome.evaluation.metrics.bertscore import BertScore
 from rome.evaluation.metrics.lexical import LEXICAL
+from rome.evaluation.metrics.mark_files import MarkFile
 from rome.evaluation.metrics.own import RomeComponent, RomeFeatures, RomeScore
 from rome.evaluation.metrics.packages import Comet, bleurt, prism
 from rome.evaluation.metrics.pairs import PairMetric, PairValues
@@ -25,7 +26,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 
-__all__ = ["DEFAULT_METRICS", "MetricMaker", "scores_on"]
+__all__ = ["BASELINES", "DEFAULT_METRICS", "MetricMaker", "marks_on", "scores_on"]
 
 COMPONENTS = tuple(f"rome.{feature}" for feature in FEATURES)
 PEERS = ("bleu", "chrf", "ter", "meteor", "rouge-l", "bertscore")
@@ -59,7 +60,7 @@ class MetricMaker:
         kind, _, rest = specification.partition(":")
         if "=" in specification:
             name, _, path = specification.partition("=")
-            return ScoreFile(name, path)
+            return MarkFile(name, path) if path.endswith((".jsonl", ".jsonl.gz")) else ScoreFile(name, path)
         if kind == "bertscore":
             return self._bertscore(rest)
         if kind in PACKAGES:
@@ -130,3 +131,16 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
             f"{metric.name} gave no finite score for each of the {len(rated.segments)} segments of {rated.name}: check it"
         )
     return scores
+
+
+def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:
+    """The errors that a metric marks in each segment's hypothesis; None for a metric that marks none.
+
+    A metric that marks errors has a method ``marks(references, hypotheses)``; one that needs identifiers has ``marks_of(segments)``.
+    """
+    if hasattr(metric, "marks_of"):
+        found: list[tuple[ErrorMark, ...]] | None = metric.marks_of(segments)
+        return found
+    if hasattr(metric, "marks"):
+        return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
+    return None

@@ -1,0 +1,1 @@
+"""Diagnosis: what is a metric blind to."""

@@ -1,0 +1,121 @@
+"""Minimal pairs under a metric: does the better text score higher, and by how much of the way to an empty text (DEMETR, §3.2 and §4)?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind
+
+from rome.evaluation.metrics.protocol import Metric, Scores
+
+__all__ = ["EMPTY", "Contrast", "Draws", "Welch", "contrast", "interval", "mean_of"]
+
+EMPTY = "."
+"""What stands for the empty text, because some metrics refuse one (as in the paper)."""
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Welch:
+    """Welch's two-sample t-test of the unperturbed against the perturbed scores; p is two-sided."""
+
+    t: float
+    p: float
+    df: float
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """One metric's scores of n minimal pairs.
+
+    better, worse : (n,) scores of the unperturbed and the perturbed text. empty : (n,) of the empty text, same references.
+    """
+
+    name: str
+    signature: str
+    better: Scores
+    worse: Scores
+    empty: Scores
+
+    @property
+    def wins(self) -> Flags:
+        """(n,) where the unperturbed text scores strictly higher; a tie is no win."""
+        return np.asarray(self.better > self.worse)
+
+    @property
+    def sensitivity(self) -> Scores:
+        """(n,) z, the drop as a share of the drop to the empty text (equation 1); nan where the empty text scores no lower."""
+        whole = self.better - self.empty
+        return np.divide(self.better - self.worse, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+
+    def welch(self, rows: Flags) -> Welch:
+        """The test over some pairs; nan where it is undefined (fewer than two pairs, or no variance on either side)."""
+        better, worse = self.better[rows], self.worse[rows]
+        if len(better) < 2 or (better.std() == 0 and worse.std() == 0):
+            return Welch(float("nan"), float("nan"), float("nan"))
+        with warnings.catch_warnings():  # nearly equal scores: the result says as much as the warning
+            warnings.simplefilter("ignore", RuntimeWarning)
+            found = ttest_ind(better, worse, equal_var=False)
+        return Welch(float(found.statistic), float(found.pvalue), float(found.df))
+
+
+def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
+    """Score both texts of every pair, and the empty one, against the pair's references."""
+    scores = [metric.score(references, texts) for texts in (better, worse, [EMPTY] * len(better))]
+    return Contrast(metric.name, metric.signature, *scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Bootstrap resamples of clusters: everything about one sentence moves together.
+
+    weights : (1 + samples, clusters) how often each cluster counts; the first row is the data itself, every cluster once.
+    members : (n,) the cluster of each item.
+    """
+
+    weights: NDArray[np.float64]
+    members: NDArray[np.int64]
+
+    @staticmethod
+    def of(clusters: Sequence[str], samples: int, seed: int) -> Draws:
+        """Draw as many clusters as there are, with replacement; seeded."""
+        members = np.unique(np.array(clusters), return_inverse=True)[1]
+        count = int(members.max()) + 1 if len(members) else 0
+        rng = np.random.default_rng(seed)
+        drawn = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(samples)]
+        return Draws(np.array([np.ones(count), *drawn], dtype=np.float64), members)
+
+    def means(self, values: NDArray[np.float64], keys: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """(1 + samples,) the mean of each key's values, on the data and in every resample; nan values are left out, and where
+        nothing is left the mean is nan. Keys in order of their first item."""
+        names = np.array(keys)
+        shape = self.weights.shape[1]
+        found = {}
+        for key in dict.fromkeys(keys):
+            rows = (names == key) & ~np.isnan(values)
+            members = self.members[rows]
+            sums = self.weights @ np.bincount(members, values[rows], minlength=shape)
+            sizes = self.weights @ np.bincount(members, minlength=shape).astype(np.float64)
+            found[key] = np.divide(sums, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+        return found
+
+
+def mean_of(rows: Sequence[NDArray[np.float64]], length: int) -> NDArray[np.float64]:
+    """(length,) the unweighted mean over the given (length,) rows, nan left out; nan where there is none."""
+    table = np.array(rows, dtype=np.float64).reshape(-1, length)
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    return np.divide(np.where(known, table, 0.0).sum(axis=0), counts, out=np.full(length, np.nan), where=counts > 0)
+
+
+def interval(values: NDArray[np.float64], level: float = 0.95) -> tuple[float, float]:
+    """The middle share of the resamples, which follow the data's own value in (1 + samples,); nan where there are none."""
+    drawn = values[1:][~np.isnan(values[1:])]
+    if not len(drawn):
+        return float("nan"), float("nan")
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -1,0 +1,162 @@
+"""The experiments of `rome diagnose`, each from texts or rated sets and metrics to the parts of a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.data.readers.demetr import read_demetr
+from rome.data.readers.rated import RatedSet
+from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
+from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
+from rome.evaluation.diagnosis.contrast import Contrast, contrast
+from rome.evaluation.diagnosis.curves import data_size_curve, domain_of, domain_shift
+from rome.evaluation.diagnosis.demetr import demetr_parts
+from rome.evaluation.diagnosis.drift import drift
+from rome.evaluation.diagnosis.features_of import features_of
+from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
+from rome.evaluation.diagnosis.probes import Probe, make_probes, names_of
+from rome.evaluation.diagnosis.robustness import robustness_parts
+from rome.evaluation.metrics.registry import MetricMaker, scores_on
+from rome.evaluation.report.values import Figure, Table
+from rome.exceptions import InputError
+
+__all__ = ["Settings", "on_demetr", "on_rated", "on_texts"]
+
+Part = Table | Figure
+REFITTED = "RoMe refitted"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every experiment shares. samples : bootstrap resamples. limit : minimal pairs a perturbation. progress : as in RoMe.
+    fit : how scorers are fitted to ratings."""
+
+    samples: int = 1000
+    seed: int = 0
+    limit: int | None = None
+    progress: bool | None = None
+    fit: Fit = fit_monotone_net
+
+
+def on_demetr(metrics: Sequence[Any], settings: Settings, folder: str | None = None) -> tuple[list[Part], str]:
+    """DEMETR's tables and figures for these metrics, and the digest of its items. folder : the released files, or the development half."""
+    pairs = read_demetr(folder)
+    references = [(pair.reference,) for pair in pairs]
+    better, worse = [pair.translation for pair in pairs], [pair.perturbed for pair in pairs]
+    found = [contrast(metric, references, better, worse) for metric in metrics]
+    return demetr_parts(pairs, found, samples=settings.samples, seed=settings.seed), _digest([references, better, worse])
+
+
+def on_texts(
+    experiment: str,
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[str],
+    maker: MetricMaker,
+    metrics: Sequence[Any],
+    settings: Settings,
+) -> tuple[list[Part], str]:
+    """Minimal pairs of the user's texts: ``texts`` finds blind spots, ``robustness`` runs RoMe's five cases. And the texts' digest."""
+    names = names_of(robustness=experiment == "robustness")
+    analyse = maker.rome.analyse
+    probes, table = make_probes(references, hypotheses, analyse, names, seed=settings.seed, limit=settings.limit)
+    found = [_of_probes(metric, probes) for metric in metrics]
+    parts = {"texts": blind_spot_parts, "robustness": robustness_parts}[experiment]
+    return [*parts(probes, found, samples=settings.samples, seed=settings.seed), table], _digest([references, hypotheses])
+
+
+def _of_probes(metric: Any, probes: Sequence[Probe]) -> Contrast:
+    return contrast(metric, [p.references for p in probes], [p.better for p in probes], [p.worse for p in probes])
+
+
+def on_rated(
+    experiment: str, sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: Settings
+) -> list[Part]:
+    """The experiments that fit a scorer to people's ratings: ``ablation``, ``drift``, ``sizes`` for each set, ``domains`` over all."""
+    if experiment == "domains":
+        return _domains(sets, maker, metrics, settings)
+    run = {"ablation": _ablation, "drift": _drift, "sizes": _sizes}[experiment]
+    parts = []
+    for rated in sets:
+        parts += [replace(part, name=f"{rated.name}-{part.name}") for part in run(rated, maker, metrics, settings)]
+    return parts
+
+
+def _texts(rated: RatedSet) -> tuple[list[tuple[str, ...]], list[str]]:
+    return [segment.references for segment in rated.segments], [segment.hypothesis for segment in rated.segments]
+
+
+def _four(rated: RatedSet, maker: MetricMaker) -> NDArray[np.float64]:
+    """(n, 4) RoMe's features of every segment."""
+    return maker.features.best(*_texts(rated))[0]
+
+
+def _scores(rated: RatedSet, metrics: Sequence[Any]) -> dict[str, Any]:
+    return {metric.name: scores_on(metric, rated) for metric in metrics}
+
+
+def _ratings(rated: RatedSet, dimension: str) -> NDArray[np.float64]:
+    return np.array([segment.ratings[dimension] for segment in rated.segments])
+
+
+def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+    """RoMe's table 5: what every component adds, with the net fitted anew each time."""
+    references, hypotheses = _texts(rated)
+    features = features_of(maker.rome, references, hypotheses, store=maker.store, progress=settings.progress)
+    others = _scores(rated, metrics)
+    shared = {"fit": settings.fit, "samples": settings.samples, "seed": settings.seed, "progress": settings.progress}
+    table = ablation(rated, features, others=others, **shared)  # type: ignore[arg-type]
+    return [table, ablation_heatmap(table)]
+
+
+def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+    """BLEURT's quality drift, one part of everything a dimension."""
+    groups, features, scores = [s.group for s in rated.segments], _four(rated, maker), _scores(rated, metrics)
+    parts: list[Part] = []
+    for dimension in rated.dimensions:
+        people = _ratings(rated, dimension)
+        found = drift(people, groups, {REFITTED: Supervised(features, settings.fit)}, scores, progress=settings.progress)
+        parts += _of_dimension(found.parts, dimension)
+    return parts
+
+
+def _sizes(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+    """How many rated inputs a fitted scorer needs (BLEURT, figure 3)."""
+    groups, features, scores = [s.group for s in rated.segments], _four(rated, maker), _scores(rated, metrics)
+    parts: list[Part] = []
+    for dimension in rated.dimensions:
+        people = _ratings(rated, dimension)
+        found = data_size_curve(
+            people, groups, {REFITTED: Supervised(features, settings.fit)}, scores, progress=settings.progress
+        )
+        parts += _of_dimension(found, dimension)
+    return parts
+
+
+def _of_dimension(parts: Sequence[Part], dimension: str) -> list[Part]:
+    return [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in parts]
+
+
+def _domains(sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+    """Every set, dimension and language pair as a domain: fitted on one, judged on another."""
+    domains = []
+    for rated in sets:
+        features, scores = _four(rated, maker), _scores(rated, metrics)
+        pairs = list(dict.fromkeys(segment.language_pair for segment in rated.segments))
+        for dimension in rated.dimensions:
+            for pair in pairs if len(pairs) > 1 else [None]:
+                domains.append(domain_of(rated, dimension, features, language_pair=pair, scores=scores))
+    if len(domains) < 2:
+        raise InputError("one set with one dimension and one language pair is one domain only: name another set to judge it on")
+    return list(domain_shift(domains, settings.fit, seed=settings.seed, progress=settings.progress))
+
+
+def _digest(texts: object) -> str:
+    """16 hexadecimal digits of all texts."""
+    return hashlib.blake2b(json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace"), digest_size=8).hexdigest()

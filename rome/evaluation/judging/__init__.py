@@ -1,0 +1,1 @@
+"""Judging metrics on rated sets: plan, leaderboards, tests between metrics, systems, error spans."""

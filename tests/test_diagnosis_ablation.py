@@ -1,0 +1,235 @@
+"""The component ablation: columns as RoMe measures them, sets refitted on other items, and tables that say what was compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, spearmanr
+
+from rome.data.readers.rated import RatedSegment, RatedSet
+from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
+from rome.evaluation.diagnosis.correlations import component_correlations
+from rome.evaluation.diagnosis.features_of import COLUMNS, GROWING_SETS, AblationFeatures, features_of, texts_digest
+from rome.evaluation.diagnosis.fitting import cross_validated, fit_linear, fit_monotone_net
+from rome.evaluation.metrics.score_store import ScoreStore
+from rome.exceptions import InputError, StoreError
+from rome.metric import RoMe
+
+from handmade import analysis
+
+REFERENCES = [["the grey cat sleeps on a mat", "a cat is asleep"], ["two dogs bark"], ["rain fell all night long"]]
+HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
+
+
+@pytest.fixture
+def metric(monkeypatch: pytest.MonkeyPatch) -> RoMe:
+    """RoMe with hand-made analyses in the place of its models."""
+    metric = RoMe(progress=False)
+    monkeypatch.setattr(metric._analyses, "of", lambda texts: {text: analysis(text) for text in texts})
+    return metric
+
+
+def _table(rows: int, candidates: int = 1, seed: int = 0) -> AblationFeatures:
+    chance = np.random.default_rng(seed)
+    return AblationFeatures(np.repeat(np.arange(rows), candidates), chance.random((rows * candidates, 6)))
+
+
+def _rated(ratings: np.ndarray, outputs: int = 2) -> RatedSet:
+    """Rated segments, some outputs for each item, rated in two dimensions; the second is the first reversed."""
+    return RatedSet(
+        "invented",
+        tuple(
+            RatedSegment(
+                str(n // outputs), ("a reference",), f"text {n}", {"good": float(r), "bad": -float(r)}, system=f"s{n % outputs}"
+            )
+            for n, r in enumerate(ratings)
+        ),
+    )
+
+
+def test_columns_are_those_of_the_metric(metric: RoMe) -> None:
+    """Soft, syntax, grammar and errors are bit by bit what `RoMe.features` gives for every candidate, in its order."""
+    found, own = features_of(metric, REFERENCES, HYPOTHESES), metric.features(references=REFERENCES, hypotheses=HYPOTHESES)
+    assert np.array_equal(found.values[:, 2:], own.values)
+    assert np.array_equal(found.segment, own.segment)
+    assert len(found) == 3 and found.values.shape == (4, 6)
+
+
+@pytest.mark.parametrize("emd", COLUMNS[:3])
+def test_semantic_variants_are_those_of_the_metric(metric: RoMe, emd: str) -> None:
+    """Each transport cost's column is the semantic component of a metric with that cost."""
+    variant = RoMe(emd=emd, progress=False)  # type: ignore[arg-type]
+    variant._analyses = metric._analyses
+    own = variant.features(references=REFERENCES, hypotheses=HYPOTHESES)
+    found = features_of(metric, REFERENCES, HYPOTHESES)
+    assert np.array_equal(found.values[:, COLUMNS.index(emd)], own.values[:, 0])
+    assert features_of(variant, REFERENCES, HYPOTHESES).signature == found.signature != own.signature
+
+
+def test_stored_columns_are_not_measured_again(metric: RoMe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run reads the six numbers of each pair from the store and analyses nothing."""
+    store = ScoreStore(tmp_path / "scores.sqlite")
+    first = features_of(metric, REFERENCES, HYPOTHESES, store=store)
+    monkeypatch.setattr(metric._analyses, "of", None)
+    again = features_of(metric, REFERENCES, HYPOTHESES, store=store)
+    assert np.array_equal(again.values, first.values) and again.texts == first.texts
+
+
+def test_weights_by_the_references_are_refused() -> None:
+    """A word weight that depends on the call cannot be kept pair by pair."""
+    with pytest.raises(InputError, match="embedded"):
+        features_of(RoMe(idf="references", progress=False), REFERENCES, HYPOTHESES)
+
+
+def test_round_trip_is_exact(tmp_path: Path) -> None:
+    """What was saved comes back bit by bit, with signature and digest; no pickle is needed to read it."""
+    table = AblationFeatures(np.array([0, 0, 1]), np.random.default_rng(0).random((3, 6)), "x:1|y:2", "abcd")
+    table.save(tmp_path / "f.npz")
+    found = AblationFeatures.load(tmp_path / "f.npz")
+    assert np.array_equal(found.values, table.values) and np.array_equal(found.segment, table.segment)
+    assert (found.signature, found.texts, len(found)) == (table.signature, table.texts, 2)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", None])
+def test_damaged_files_are_named(tmp_path: Path, content: bytes | None) -> None:
+    """An empty, foreign or missing file gives a StoreError with the file's name."""
+    path = tmp_path / "damaged.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StoreError, match="damaged.npz"):
+        AblationFeatures.load(path)
+    np.savez(tmp_path / "damaged.npz", other=np.ones(3))
+    with pytest.raises(StoreError, match="damaged.npz"):
+        AblationFeatures.load(path)
+
+
+def test_nearest_reference_is_chosen_by_the_own_variant() -> None:
+    """A set takes the candidate with the highest semantic value of its own kind, the first of equals; without one, by ``soft``."""
+    values = np.array([[0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.8, 0.2, 0.6, 0.7, 0.8]])
+    table = AblationFeatures(np.zeros(2, dtype=np.int64), values)
+    assert table.matrix(["standard"]).tolist() == [[0.9]]
+    assert table.matrix(["aligned", "syntax"]).tolist() == [[0.8, 0.6]]
+    assert table.matrix(["soft", "errors"]).tolist() == [[0.2, 0.5]]
+    assert table.matrix(["syntax", "grammar"]).tolist() == [[0.3, 0.4]]
+    for columns in ([], ["soft", "colour"]):
+        with pytest.raises(InputError, match="choose from"):
+            table.matrix(columns)
+
+
+def test_choice_of_reference_is_the_slow_one() -> None:
+    """For random tables the chosen rows are those of a loop over the segments."""
+    table = _table(20, candidates=3, seed=8)
+    for name, columns in GROWING_SETS.items():
+        place = [COLUMNS.index(column) for column in columns]
+        slow = [max(table.values[3 * n : 3 * n + 3].tolist(), key=lambda row, p=place: row[p[0]]) for n in range(20)]
+        assert table.matrix(columns).tolist() == [[row[p] for p in place] for row in slow], name
+
+
+def test_digest_tells_which_reference_belongs_where() -> None:
+    """Moving a reference, swapping two hypotheses or changing a text changes the digest; a bare reference is a list of one."""
+    cases = [([["a", "b"], ["c"]], ["x", "y"]), ([["a"], ["b", "c"]], ["x", "y"]), ([["a", "b"], ["c"]], ["y", "x"])]
+    assert len({texts_digest(*case) for case in cases}) == 3
+    assert texts_digest(["a"], ["x"]) == texts_digest([["a"]], ["x"])  # type: ignore[list-item]
+
+
+def test_table_has_the_rows_of_the_paper_and_its_numbers_are_those_of_scipy() -> None:
+    """Every growing set and left-out component is there for each dimension; values agree with a direct computation."""
+    features = _table(40)
+    people = features.values[:, 2] + 0.5 * features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=40)
+    rated = _rated(people)
+    table = ablation(rated, features, fit=fit_linear, samples=50, progress=False)
+    rows = {tuple(row[n] for n in (0, 1, 3)): dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert len(rows) == len(table.rows) == 2 * (3 + 6 + 4)
+    for name in GROWING_SETS:
+        assert ("good", name, "refitted") in rows
+    alone = rows["good", "EMD soft", "alone"]
+    assert alone["spearman"] == pytest.approx(spearmanr(features.values[:, 2], people).statistic)
+    assert alone["kendall_b"] == pytest.approx(kendalltau(features.values[:, 2], people).statistic)
+    items = [segment.group for segment in rated.segments]
+    full = cross_validated(features.matrix(GROWING_SETS["+ errors"]), people, items, fit_linear)
+    assert rows["good", "+ errors", "refitted"]["spearman"] == pytest.approx(spearmanr(full, people).statistic)
+    for row in rows.values():
+        assert row["spearman low"] <= row["spearman"] <= row["spearman high"] or row["dimension"] == "bad"
+        if row["compared with"] is not None:
+            other = next(r for k, r in rows.items() if k[0] == row["dimension"] and f"{k[1]} {k[2]}" == row["compared with"])
+            assert row["change"] == pytest.approx(row["spearman"] - other["spearman"], abs=1e-12)
+
+
+def test_a_component_that_matters_shows_and_one_that_does_not_does_not() -> None:
+    """Ratings made of meaning and grammar: adding or leaving out grammar changes the agreement beyond chance, errors do not."""
+    features = _table(120, seed=3)
+    people = features.values[:, 2] + features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=120)
+    table = ablation(_rated(people), features, fit=fit_linear, samples=200, progress=False)
+    rows = {(row[1], row[3]): dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "good"}
+    assert rows["+ grammar", "refitted"]["change low"] > 0.05
+    assert rows["all without grammar", "refitted"]["change high"] < -0.05
+    assert abs(rows["all without errors", "refitted"]["change"]) < 0.02
+    assert abs(rows["+ errors", "refitted"]["change"]) < 0.02
+
+
+def test_given_scores_stand_beside_and_the_run_repeats() -> None:
+    """Other metrics get a row a dimension, compared with the full set; the same seed gives the same table."""
+    features = _table(30)
+    rated = _rated(features.values[:, 3])
+    tables = [
+        ablation(rated, features, fit=fit_linear, others={"other": features.values[:, 3]}, samples=20, progress=False)
+        for _ in range(2)
+    ]
+    assert repr(tables[0]) == repr(tables[1])
+    found = dict(zip(tables[0].columns, next(row for row in tables[0].rows if row[:2] == ("good", "other")), strict=True))
+    assert found["spearman"] == 1.0 and found["compared with"] == "+ errors refitted" and found["scorer"] == "as given"
+    heatmap = ablation_heatmap(tables[0])
+    assert heatmap.columns == ("good", "bad") and heatmap.values.shape == (14, 2) and "other (as given)" in heatmap.rows
+    assert heatmap.values[heatmap.rows.index("other (as given)")].tolist() == [1.0, -1.0]
+
+
+def test_the_net_is_the_default_and_measures_can_be_chosen() -> None:
+    """Without a fit the monotone net is refitted; the first measure decides the change columns."""
+    features = _table(16)
+    rated = _rated(features.values[:, 2])
+    table = ablation(rated, features, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False)
+    assert table.columns[5] == "change" and table.columns[8] == "kendall_b per item" and len(table.columns) == 11
+    again = ablation(
+        rated, features, fit=fit_monotone_net, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False
+    )
+    assert repr(again.rows) == repr(table.rows)
+
+
+def test_features_of_other_texts_are_refused() -> None:
+    """A wrong number of rows, or a digest of other texts, cannot be missed; too few items are named."""
+    rated = _rated(np.arange(12.0))
+    texts = texts_digest([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
+    good = AblationFeatures(np.arange(12), _table(12).values, texts=texts)
+    ablation(rated, good, fit=fit_linear, samples=2, progress=False)
+    for wrong in (_table(11), AblationFeatures(good.segment, good.values, texts="0" * 16)):
+        with pytest.raises(InputError, match="not those of invented"):
+            ablation(rated, wrong, fit=fit_linear)
+    with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
+        ablation(_rated(np.arange(6.0)), _table(6), fit=fit_linear, progress=False)
+    with pytest.raises(InputError, match="different ratings"):
+        ablation(_rated(np.ones(20)), _table(20), fit=fit_linear, progress=False)
+
+
+@pytest.mark.parametrize(("statistic", "slow"), [("spearman", spearmanr), ("kendall_b", kendalltau)])
+def test_correlations_between_scores(statistic: str, slow: object) -> None:
+    """The matrix is symmetric with 1 on its diagonal, and each cell is scipy's; a constant side has no correlation."""
+    chance = np.random.default_rng(0)
+    scores = {"a": chance.random(30), "b": chance.random(30).round(1), "c": np.ones(30)}
+    found = component_correlations(scores, statistic=statistic)
+    assert found.rows == found.columns == ("a", "b", "c")
+    assert np.array_equal(found.values, found.values.T, equal_nan=True)
+    assert found.values[0, 0] == pytest.approx(1.0) and np.isnan(found.values[2]).all()
+    assert found.values[0, 1] == pytest.approx(slow(scores["a"], scores["b"]).statistic)  # type: ignore[operator]
+
+
+def test_correlations_of_nothing_are_refused() -> None:
+    """One score, unequal lengths, a missing number and an unknown statistic are named."""
+    for scores in ({}, {"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [1.0]}):
+        with pytest.raises(InputError, match="two or more"):
+            component_correlations(scores)
+    with pytest.raises(InputError, match="b: segment 2"):
+        component_correlations({"a": [1.0, 2.0], "b": [1.0, np.nan]})
+    with pytest.raises(InputError, match="unknown"):
+        component_correlations({"a": [1.0, 2.0], "b": [1.0, 2.0]}, statistic="cosine")

@@ -1,0 +1,244 @@
+"""Minimal pairs under a metric: accuracy, sensitivity, tests and resamples by their definitions; DEMETR's published rows come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+from rome.data.perturbations.registry import PERTURBATIONS
+from rome.data.perturbations.values import Edit
+from rome.data.readers.demetr import KINDS, MinimalPair, read_demetr
+from rome.data.readers.published import demetr_accuracies, demetr_means
+from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
+from rome.evaluation.diagnosis.contrast import EMPTY, Contrast, Draws, contrast, interval, mean_of
+from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
+from rome.evaluation.diagnosis.probes import Probe, names_of
+from rome.evaluation.diagnosis.robustness import EXPECTED, robustness_parts
+from rome.evaluation.metrics.lexical import LEXICAL
+from rome.evaluation.metrics.registry import MetricMaker
+from rome.evaluation.report.values import Heatmap, Table
+from rome.exceptions import InputError
+
+
+def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:
+    sides = (np.array(side, dtype=np.float64) for side in (better, worse, [0.0] * len(better) if empty is None else empty))
+    return Contrast(name, f"{name}:1", *sides)
+
+
+def rows_of(table: Any, *keys: str) -> dict[Any, dict[str, Any]]:
+    """The rows by one or more columns."""
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
+
+
+def named(parts: Sequence[Any], name: str) -> Any:
+    (found,) = [part for part in parts if part.name == name]
+    return found
+
+
+def test_accuracy_and_sensitivity_by_hand() -> None:
+    """A tie is no win; z is the drop over the drop to the empty text, and undefined where the empty text scores no lower."""
+    found = made([4.0, 4.0, 4.0, 4.0], [3.0, 4.0, 5.0, 0.0], [0.0, 0.0, 2.0, 4.0])
+    assert found.wins.tolist() == [True, False, False, True]
+    assert found.sensitivity[:3].tolist() == [0.25, 0.0, -0.5]
+    assert np.isnan(found.sensitivity[3])
+
+
+def test_the_empty_text_is_a_full_stop() -> None:
+    """Every text of a pair is scored against the pair's references, and the empty one as the paper has it."""
+    asked = []
+
+    class Spy:
+        name, signature = "spy", "spy:1"
+
+        def score(self, references: Any, hypotheses: Any) -> Any:
+            asked.append((references, list(hypotheses)))
+            return np.zeros(len(hypotheses))
+
+    contrast(Spy(), [["r"]], ["good"], ["bad"])
+    assert asked == [([["r"]], ["good"]), ([["r"]], ["bad"]), ([["r"]], [EMPTY])]
+
+
+def test_welch_is_scipys() -> None:
+    """t, p and degrees of freedom of some rows; undefined for one pair and for constants."""
+    rng = np.random.default_rng(0)
+    found = made(rng.normal(size=30), rng.normal(size=30) - 1)
+    rows = np.arange(30) < 20
+    wanted = ttest_ind(found.better[:20], found.worse[:20], equal_var=False)
+    test = found.welch(rows)
+    assert (test.t, test.p, test.df) == pytest.approx((wanted.statistic, wanted.pvalue, wanted.df))
+    assert np.isnan(found.welch(np.arange(30) < 1).t)
+    assert np.isnan(made([1.0, 1.0], [1.0, 1.0]).welch(np.array([True, True])).p)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.floats(-9, 9) | st.just(float("nan"))), min_size=1))
+def test_resampled_means_are_the_textbooks(items: list[tuple[str, str, float]]) -> None:
+    """The first row is the data; every other row is the mean over the items of the drawn clusters, written out."""
+    clusters, keys = [item[0] for item in items], [item[1] for item in items]
+    values = np.array([item[2] for item in items])
+    draws = Draws.of(clusters, 5, 3)
+    found = draws.means(values, keys)
+    assert list(found) == list(dict.fromkeys(keys))
+    for row in range(6):
+        for key in found:
+            drawn = [
+                v
+                for v, m, k in zip(values, draws.members, keys, strict=True)
+                if k == key
+                for _ in range(int(draws.weights[row, m]))
+            ]
+            known = [value for value in drawn if value == value]
+            wanted = sum(known) / len(known) if known else float("nan")
+            assert found[key][row] == pytest.approx(wanted, nan_ok=True, abs=1e-9)
+    assert (draws.weights.sum(axis=1) == len(set(clusters))).all()
+
+
+def test_means_and_intervals_leave_nan_out() -> None:
+    """A kind without a value does not count; the data's own value is no resample."""
+    table = mean_of([np.array([1.0, np.nan]), np.array([3.0, np.nan])], 2)
+    assert table[0] == 2.0 and np.isnan(table[1])
+    assert interval(np.array([99.0, 1.0, 1.0, np.nan])) == (1.0, 1.0)
+    assert np.isnan(interval(np.array([1.0]))).all()
+
+
+def test_table_4_counts_as_the_paper_does() -> None:
+    """Unweighted means of table A3 over kinds, by the severities of the released files, give all of table 4 within 0.04."""
+    published = demetr_accuracies()
+    assert len(published) == 14 * 35
+    for row in demetr_means():
+        of_kind = {a.identifier: a.accuracy for a in published if a.metric == row.metric}
+        groups = {
+            s: [of_kind[k.identifier] for k in KINDS.values() if k.released == s and k.identifier != 35]
+            for s in ("base", "critical", "major", "minor")
+        }
+        for severity, accuracies in groups.items():
+            assert np.mean(accuracies) == pytest.approx(getattr(row, severity), abs=0.04)
+        assert np.mean([a for accuracies in groups.values() for a in accuracies]) == pytest.approx(row.all, abs=0.04)
+
+
+def items(each: int = 3) -> list[MinimalPair]:
+    """A few invented pairs of every kind."""
+    return [
+        MinimalPair(
+            kind, f"Reference {n}.", f"Reference {n}.", f"Perturbed {n}.", row.severity, str(n), "german", category=row.category
+        )
+        for kind, row in KINDS.items()
+        for n in range(each)
+    ]
+
+
+def test_every_table_of_the_paper() -> None:
+    """A perfect metric is right everywhere (the reference as translation reversed), its opposite nowhere; published rows follow."""
+    pairs = items()
+    right = [{"critical": 0.5, "major": 0.7, "minor": 0.9, "base": 0.1}[pair.severity] for pair in pairs]
+    reference = np.array([pair.kind == "base_id35_reference" for pair in pairs])
+    good = np.where(reference, 0.0, 1.0)
+    worse = np.where(reference, 1.0, right)
+    perfect, opposite = made(good, worse, -0.0 * good, "perfect"), made(-good, -worse, -2 * np.ones(len(pairs)), "opposite")
+    assert won(perfect, pairs).all() and not won(opposite, pairs).any()
+    parts = demetr_parts(pairs, [perfect, opposite], samples=20)
+    rows = rows_of(named(parts, "demetr_table4"), "metric", "figures")
+    assert len(rows) == 2 + 14
+    assert [rows["perfect", "here"][c] for c in ("base", "critical", "major", "minor", "all", "all_low", "all_high")] == [
+        100.0
+    ] * 7
+    assert rows["opposite", "here"]["all"] == 0.0
+    assert rows["PRISM", "published"]["all"] == 98.92
+    order = rows_of(named(parts, "demetr_severity_order"), "metric")["perfect"]
+    assert (order["critical"], order["major"], order["minor"], order["ordered"]) == (
+        pytest.approx(0.5),
+        pytest.approx(0.3),
+        pytest.approx(0.1),
+        1.0,
+    )
+    assert len(named(parts, "demetr_table_a3").rows) == 35 * (2 + 14)
+    figure = named(parts, "demetr_figure2")
+    assert isinstance(figure, Heatmap)
+    assert figure.values.shape == (33, 2)
+    assert list(dict.fromkeys(figure.groups)) == ["critical", "major", "minor", "base"]
+    assert [row[0] for row in named(parts, "demetr_by_language").rows] == ["german"]
+
+
+def test_metrics_of_the_paper_stand_beside_their_published_figures() -> None:
+    """BLEU is compared with BLEU, chrF2 with the paper's chrF, chrF2++ with its chrF2; an unknown metric with nothing."""
+    pairs = items(1)
+    shape = np.ones(len(pairs)), np.zeros(len(pairs))
+    parts = demetr_parts(pairs, [made(*shape, name=name) for name in ("BLEU", "chrF2", "chrF2++", "mine")], samples=2)
+    table = named(parts, "demetr_published")
+    assert {(row[0], row[1]) for row in table.rows} == {("BLEU", "BLEU"), ("chrF2", "chrF"), ("chrF2++", "chrF2")}
+    alone = demetr_parts(pairs, [made(*shape, name="mine")], samples=2)
+    assert "demetr_published" not in [part.name for part in alone]
+    with pytest.raises(InputError, match="at least one minimal pair"):
+        demetr_parts([], [])
+
+
+def test_published_figures_come_out_on_the_development_half() -> None:
+    """BLEU and chrF++ (the paper's chrF2) computed here: the published mean of each lies within the bootstrap interval of the development half."""
+    try:
+        pairs = read_demetr()
+    except InputError as error:
+        pytest.skip(str(error))
+    references = [(pair.reference,) for pair in pairs]
+    texts = [pair.translation for pair in pairs], [pair.perturbed for pair in pairs]
+    contrasts = [contrast(MetricMaker().make(name), references, *texts) for name in ("bleu", "chrf++")]
+    rows = rows_of(named(demetr_parts(pairs, contrasts, samples=300), "demetr_table4"), "metric", "figures")
+    published = {row.metric: row.all for row in demetr_means()}
+    for name in (LEXICAL[key][0] for key in ("bleu", "chrf++")):
+        here = rows[name, "here"]
+        assert here["all_low"] <= published[PUBLISHED_NAMES.get(name, name)] <= here["all_high"]
+
+
+def probe(number: int, perturbation: str) -> Probe:
+    row = PERTURBATIONS[perturbation]
+    edit = Edit(0, 1, "A", 0, 1, "B")
+    return Probe(number, ("A text.",), "A text.", "B text.", perturbation, row.category, row.severity, (edit,))
+
+
+def test_blind_spots_are_named_with_examples() -> None:
+    """What is not noticed, and what is severe but cheap; the rest is no blind spot, and neither is what keeps the meaning."""
+    kinds = ["number_changed", "tense", "misspelled_word", "deleted_character", "passive_form", "empty_text"]
+    probes = [probe(number, kind) for number in range(10) for kind in kinds]
+    drop = {
+        "number_changed": 0.05,
+        "tense": 0.4,
+        "misspelled_word": 0.3,
+        "deleted_character": 0.0,
+        "passive_form": 0.0,
+        "empty_text": 0.0,
+    }
+    found = made([1.0] * len(probes), [1.0 - drop[p.perturbation] for p in probes])
+    parts = blind_spot_parts(probes, [found], samples=20)
+    spots = rows_of(named(parts, "blind_spots"), "perturbation")
+    assert list(spots) == ["number_changed", "deleted_character"]
+    assert spots["number_changed"]["why"] == "costs less than the median minor mistake"
+    assert spots["deleted_character"]["why"] == "not noticed in 100%"
+    examples = named(parts, "blind_spot_examples").rows
+    assert {row[1] for row in examples} == set(spots)
+    assert examples[0][2:5] == ("A text.", "B text.", "A > B")
+    summary = rows_of(named(parts, "blind_spots_summary"), "metric")["m"]
+    assert (summary["noticed"], summary["blind_spots"], summary["ordered"]) == (pytest.approx(0.75), 2, 0.0)
+
+
+def test_robustness_weighs_changes_of_one_text() -> None:
+    """Where both changes apply, the share of texts in which the worse one scores lower; a tie is chance."""
+    probes = [probe(number, kind) for number in range(4) for kind in ("adjectives_by_antonyms", "adjectives_by_synonyms")]
+    worse = [0.1, 0.5, 0.1, 0.5, 0.5, 0.1, 0.3, 0.3]
+    parts = robustness_parts(probes, [made([1.0] * 8, worse)], samples=10)
+    (row,) = named(parts, "robustness_order").rows
+    assert row[:4] == ("adjectives by antonyms > adjectives by synonyms", 4, "m", (1 + 1 + 0 + 0.5) / 4)
+    costs = rows_of(named(parts, "robustness"), "case")
+    assert costs["2 adjectives by antonyms"]["z"] == pytest.approx(np.mean([0.9, 0.9, 0.5, 0.7]))
+    assert isinstance(parts[0], Table)
+
+
+def test_cases_are_perturbations() -> None:
+    """Every case and expectation names a perturbation that there is; the two lists of names share nothing and cover everything."""
+    robust, pairs = names_of(robustness=True), names_of(robustness=False)
+    assert {name for both in EXPECTED for name in both} <= set(robust)
+    assert sorted(robust + pairs) == sorted(PERTURBATIONS)

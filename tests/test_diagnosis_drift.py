@@ -1,0 +1,317 @@
+"""Quality drift, data sizes and domain shift: samples as BLEURT draws them, items apart, and laws that any scorer obeys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from rome.data.readers.rated import RatedSegment, RatedSet
+from rome.evaluation.diagnosis.curves import Domain, data_size_curve, domain_of, domain_shift
+from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
+from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear
+from rome.evaluation.diagnosis.runs import mean_and_spread
+from rome.evaluation.report.values import Table
+from rome.exceptions import InputError
+
+
+def _data(items: int = 150, outputs: int = 2, *, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Two features, ratings that follow both, and items of several outputs."""
+    chance = np.random.default_rng(0)
+    features = chance.random((items * outputs, 2))
+    return (
+        features,
+        features.sum(axis=1) + noise * chance.normal(size=len(features)),
+        [f"i{n // outputs}" for n in range(len(features))],
+    )
+
+
+def _rows(table: Table) -> list[dict[str, object]]:
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+@settings(max_examples=50, deadline=None)
+@given(ratings=st.lists(st.integers(0, 5).map(float), min_size=10, max_size=80), seed=st.integers(0, 50))
+def test_bins_hold_equally_many_and_rise_with_the_rating(ratings: list[float], seed: int) -> None:
+    """Ten bins differ by one row at most, and a better row never lies in a lower bin; ties are parted."""
+    values = np.array(ratings)
+    bins = quality_bins(values, np.random.default_rng(seed))
+    counts = np.bincount(bins, minlength=11)[1:]
+    assert counts.max() - counts.min() <= 1 and len(counts) == 10
+    for number in range(1, 10):
+        assert values[bins == number].max() <= values[bins == number + 1].min()
+
+
+def test_probabilities_are_those_of_the_paper() -> None:
+    """1 / B^alpha for training, 1 / (11 - B)^alpha for testing, 1 for alpha 0; skew 3 keeps the paper's 11.9 % of its training rows."""
+    bins = np.arange(1, 11)
+    assert keep_probabilities(bins, 0.0, "train").tolist() == keep_probabilities(bins, 0, "test").tolist() == [1.0] * 10
+    assert keep_probabilities(bins, 2.0, "train")[[0, 1, 9]] == pytest.approx([1.0, 0.25, 0.01])
+    assert keep_probabilities(bins, 1.5, "test").tolist() == keep_probabilities(bins, 1.5, "train")[::-1].tolist()
+    assert keep_probabilities(bins, 3.0, "train").mean() == pytest.approx(0.119, abs=0.001)
+
+
+@pytest.fixture(scope="module")
+def found() -> Drift:
+    """One experiment with a fitted scorer, a perfect metric and a useless one."""
+    features, people, items = _data()
+    useless = np.random.default_rng(7).random(len(people))
+    metrics = {"perfect": people, "reversed": -people, "useless": useless}
+    return drift(people, items, {"linear": Supervised(features, fit_linear)}, metrics, seeds=range(4), progress=False)
+
+
+def test_every_skew_of_both_sides_is_there(found: Drift) -> None:
+    """A fitted scorer has a row for each pair of skews, a metric one for each test skew, and the figures the same numbers."""
+    rows = _rows(found.table)
+    assert len(rows) == len(ALPHAS) ** 2 + 3 * len(ALPHAS)
+    assert set(found.figure.series) == {f"linear, training skew {a:g}" for a in ALPHAS} | {"perfect", "reversed", "useless"}
+    assert all(len(line) == len(found.figure.x) == len(ALPHAS) for line in found.figure.series.values())
+    for row in rows:
+        name = row["scorer"] if row["training skew"] is None else f"{row['scorer']}, training skew {row['training skew']:g}"
+        assert found.figure.series[str(name)][ALPHAS.index(float(str(row["test skew"])))] == row["kendall_b"]
+
+
+def test_perfect_metric_agrees_at_every_skew(found: Drift) -> None:
+    """Tau is 1 without spread for a metric that equals the ratings, -1 for its reverse, near 0 for noise."""
+    for row in _rows(found.table):
+        if row["scorer"] in ("perfect", "reversed"):
+            assert row["kendall_b"] == pytest.approx(1.0 if row["scorer"] == "perfect" else -1.0, abs=1e-12)
+            assert row["spread"] == pytest.approx(0.0, abs=1e-12)
+        if row["scorer"] == "useless" and row["test skew"] == 0.0:
+            assert abs(float(str(row["kendall_b"]))) < 0.15
+
+
+def test_skew_zero_keeps_everything_and_more_skew_keeps_less(found: Drift) -> None:
+    """At skew 0 all rows of a side are kept; a stronger skew keeps fewer, about the share expected; training sinks, testing rises."""
+    for side, direction in (("train", -1.0), ("test", 1.0)):
+        rows = [row for row in _rows(found.kept) if row["side"] == side]
+        kept = [float(str(row["rows kept"])) for row in rows]
+        assert kept[0] == 150.0 and sorted(kept, reverse=True) == kept
+        for row in rows:
+            assert float(str(row["rows kept"])) / 150.0 == pytest.approx(float(str(row["share expected"])), abs=0.06)
+        medians = [direction * float(str(row["median rating"])) for row in rows]
+        assert medians[-1] > medians[0] + 0.2
+    for line in found.distribution.series.values():
+        assert sum(line) == pytest.approx(1.0)
+    assert found.parts == (found.kept, found.distribution, found.table, found.figure)
+
+
+def test_judging_only_good_outputs_is_harder(found: Drift) -> None:
+    """Agreement of a noisy scorer falls from an even test set to the strongest skew, as BLEURT's figure 2 has it."""
+    line = found.figure.series["linear, training skew 0"]
+    assert line[-1] < line[0] - 0.05
+
+
+def test_agreement_is_that_of_a_slow_run() -> None:
+    """At skew 0 the whole experiment is a split by items, a fit and scipy's tau."""
+    features, people, items = _data(40)
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
+        seen.append((rows, ratings))
+        return fit_linear(rows, ratings)
+
+    found = drift(people, items, {"s": Supervised(features, watching)}, alphas=[0.0], seeds=[5], progress=False)  # type: ignore[arg-type]
+    (rows, _), kept = seen[0], {tuple(row) for row in seen[0][0].tolist()}
+    testing = np.array([tuple(row) not in kept for row in features.tolist()])
+    trained = {item for item, there in zip(items, testing, strict=True) if not there}
+    assert trained.isdisjoint(item for item, there in zip(items, testing, strict=True) if there)
+    assert len(rows) == testing.sum() == 40
+    slow = kendalltau(people[testing], fit_linear(features[~testing], people[~testing])(features[testing])).statistic
+    assert _rows(found.table)[0]["kendall_b"] == pytest.approx(slow)
+
+
+def test_stronger_skews_keep_parts_of_weaker_ones() -> None:
+    """Within a seed the training rows of a skew contain those of every stronger one, so that curves do not jump by chance."""
+    features, people, items = _data()
+    seen: list[set[float]] = []
+
+    def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
+        seen.append(set(rows[:, 0].tolist()))
+        return fit_linear(rows, ratings)
+
+    drift(people, items, {"s": Supervised(features, watching)}, seeds=[1], progress=False)  # type: ignore[arg-type]
+    assert all(strong < weak for weak, strong in zip(seen, seen[1:], strict=False))
+
+
+def test_the_same_seeds_give_the_same_tables() -> None:
+    """The default net, twice: every number is equal; another seed gives another one."""
+    features, people, items = _data(30)
+    once, again, other = (
+        drift(people, items, {"net": Supervised(features)}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
+        for seeds in ([0, 1], [0, 1], [2, 3])
+    )
+    assert repr(once.table) == repr(again.table) and once.kept == again.kept
+    assert repr(once.table) != repr(other.table)
+
+
+def test_a_sample_without_different_ratings_gives_no_number() -> None:
+    """Where a skew leaves nothing to learn from or to order, the cell is empty and the run goes on."""
+    ratings = np.array([0.0] * 58 + [1.0, 2.0])
+    found = drift(
+        ratings,
+        list(range(60)),
+        {"s": Supervised(np.random.default_rng(0).random((60, 1)))},
+        alphas=[0.0, 9.0],
+        seeds=[0],
+        progress=False,
+    )
+    assert any(np.isnan(float(str(row["kendall_b"]))) for row in _rows(found.table))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alphas": [-1.0]}, "skews"),
+        ({"alphas": []}, "skews"),
+        ({"seeds": []}, "seeds"),
+        ({"ratings": np.ones(4), "groups": list(range(4)), "metrics": {"m": np.ones(4)}}, "too few for 10 bins"),
+        ({"groups": list(range(59))}, "groups has 59 rows where there are 60"),
+        ({"metrics": {}}, "at least one"),
+        ({"supervised": {"m": Supervised(np.ones((60, 1)))}}, "each its own name"),
+        ({"metrics": {"m": np.ones(59)}}, "60 segments, the metric scored 59"),
+        ({"supervised": {"s": Supervised(np.ones((59, 1)))}}, "s has 59 rows"),
+        ({"ratings": np.full(60, np.nan)}, "people: segment 1"),
+        ({"statistic": "cosine"}, "unknown"),
+        ({"groups": ["one"] * 60}, "for testing"),
+    ],
+)
+def test_what_does_not_line_up_is_refused(change: dict[str, object], message: str) -> None:
+    """Skews, seeds, sizes, names and numbers that make no experiment are named with the remedy."""
+    given: dict[str, object] = {
+        "ratings": np.arange(60.0),
+        "groups": list(range(60)),
+        "supervised": {},
+        "metrics": {"m": np.arange(60.0)},
+    }
+    with pytest.raises(InputError, match=message):
+        drift(**{**given, **change}, progress=False)  # type: ignore[arg-type]
+
+
+def test_data_size_curve_rises_and_metrics_stay_flat() -> None:
+    """More training items agree better in the mean; what is not fitted is one number; judged items are the same for all sizes."""
+    features, people, items = _data(100)
+    wide = np.c_[features, np.random.default_rng(3).random((len(people), 6))]
+    table, lines = data_size_curve(
+        people, items, {"linear": Supervised(wide, fit_linear)}, {"m": features[:, 0]}, seeds=range(5), progress=False
+    )
+    assert lines.x[0] == 4.0 and lines.x[-1] == 50.0 and len(lines.x) == 8
+    assert lines.series["linear"][-1] > lines.series["linear"][0] + 0.05
+    assert len(set(lines.series["m"])) == 1
+    rows = _rows(table)
+    assert len(rows) == 9 and rows[-1]["training items"] is None and rows[-1]["kendall_b"] == lines.series["m"][0]
+
+
+def test_larger_samples_contain_smaller_ones_and_only_whole_items() -> None:
+    """Within a seed k items are among the next k's; all outputs of a chosen item train, and none of them is judged."""
+    features, people, items = _data(30)
+    trained: list[set[str]] = []
+    where = {tuple(row): item for row, item in zip(features.tolist(), items, strict=True)}
+
+    def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
+        found = [where[tuple(row)] for row in rows.tolist()]
+        assert all(found.count(item) == 2 for item in found)
+        trained.append(set(found))
+
+        def predict(values: np.ndarray) -> np.ndarray:
+            assert trained[-1].isdisjoint(where[tuple(row)] for row in values.tolist())
+            return values[:, 0]
+
+        return predict
+
+    data_size_curve(people, items, {"s": Supervised(features, watching)}, sizes=[10, 2, 5], seeds=[0], progress=False)  # type: ignore[arg-type]
+    assert [len(found) for found in trained] == [2, 5, 10]
+    assert trained[0] < trained[1] < trained[2]
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 3], [16]])
+def test_sizes_that_the_items_do_not_give_are_refused(sizes: list[int]) -> None:
+    """No size, zero items and more items than are left are named with the range."""
+    features, people, items = _data(30)
+    with pytest.raises(InputError, match="from 1 to 15"):
+        data_size_curve(people, items, {"s": Supervised(features)}, sizes=sizes, seeds=[0])
+
+
+def test_domain_shift_is_cross_validated_at_home() -> None:
+    """The diagonal is the cross-validated agreement, other cells that of one fit on the whole other domain."""
+    features, people, items = _data(40)
+    one = Domain("one", features, people, tuple(("one", item) for item in items), {"first": features[:, 0]})
+    other = Domain(
+        "other", features[::-1, ::-1], features[::-1, 0], tuple(("other", item) for item in items), {"first": features[::-1, 1]}
+    )
+    table, matrix = domain_shift([one, other], fit_linear, progress=False)
+    assert matrix.rows == ("one", "other", "first") and matrix.columns == ("one", "other")
+    home = kendalltau(people, cross_validated(features, people, one.groups, fit_linear)).statistic
+    away = kendalltau(other.ratings, fit_linear(features, people)(other.features)).statistic
+    assert matrix.values[0, 0] == pytest.approx(home) and matrix.values[0, 1] == pytest.approx(away)
+    assert matrix.values[2].tolist() == pytest.approx(
+        [kendalltau(d.ratings, d.scores["first"]).statistic for d in (one, other)]
+    )
+    assert [row["kendall_b"] for row in _rows(table)] == matrix.values.ravel().tolist()
+
+
+def test_no_item_trains_in_one_dimension_and_judges_in_another() -> None:
+    """Two dimensions of the same outputs share items: those of a judged fold are left out of training everywhere."""
+    features, people, items = _data(20)
+    tagged = np.c_[features, [int(item[1:]) for item in items]]
+
+    def watching(rows: np.ndarray, _: np.ndarray) -> object:
+        trained = set(rows[:, 2])
+
+        def predict(values: np.ndarray) -> np.ndarray:
+            assert trained.isdisjoint(values[:, 2])
+            return values[:, 0]
+
+        return predict
+
+    rated = RatedSet(
+        "set",
+        tuple(
+            RatedSegment(item, ("r",), f"h{n}", {"a": float(people[n]), "b": float(features[n, 1])})
+            for n, item in enumerate(items)
+        ),
+    )
+    domains = [domain_of(rated, name, tagged) for name in rated.dimensions]
+    _, matrix = domain_shift(domains, watching, progress=False)  # type: ignore[arg-type]
+    assert matrix.rows == matrix.columns == ("set a", "set b") and np.isfinite(matrix.values).all()
+
+
+def test_domains_are_cut_by_dimension_and_language_pair() -> None:
+    """A domain keeps the rows of its language pair with their features, ratings and scores; wrong names and sizes are refused."""
+    segments = tuple(
+        RatedSegment(str(n // 2), ("r",), f"h{n}", {"z": float(n)}, language_pair=("de-en", "ru-en")[n % 2]) for n in range(6)
+    )
+    rated, features = RatedSet("wmt", segments), np.arange(12.0).reshape(6, 2)
+    found = domain_of(rated, "z", features, language_pair="ru-en", scores={"m": np.arange(6.0)})
+    assert found.name == "wmt ru-en z" and found.ratings.tolist() == [1.0, 3.0, 5.0]
+    assert found.features[:, 0].tolist() == [2.0, 6.0, 10.0] and found.scores["m"].tolist() == [1.0, 3.0, 5.0]
+    assert found.groups == (("wmt", "ru-en", "0"), ("wmt", "ru-en", "1"), ("wmt", "ru-en", "2"))
+    for arguments, message in (
+        ({"dimension": "fluency"}, "unknown"),
+        ({"language_pair": "fi-en"}, "nothing for fi-en"),
+        ({"features": features[:5]}, "5 rows for 6 segments"),
+        ({"scores": {"m": np.ones(7)}}, "m has 7 rows"),
+    ):
+        with pytest.raises(InputError, match=message):
+            domain_of(**{"rated": rated, "dimension": "z", "features": features, **arguments})  # type: ignore[arg-type]
+
+
+def test_domains_that_cannot_be_compared_are_refused() -> None:
+    """Equal names, features of unequal number, no domain and fewer items than folds are named."""
+    features, people, items = _data(20)
+    domain = Domain("d", features, people, tuple(items))
+    for domains in ([], [domain, domain], [domain, Domain("e", features[:, :1], people, tuple(items))]):
+        with pytest.raises(InputError, match="its own name"):
+            domain_shift(domains)
+    with pytest.raises(InputError, match="2 items cannot be split"):
+        domain_shift([Domain("small", features[:4], people[:4], tuple(items[:4]))])
+
+
+def test_mean_and_spread_leave_out_what_is_missing() -> None:
+    """Hand-computed: known values count; one value has no spread, none has no mean."""
+    assert mean_and_spread([1.0, float("nan"), 3.0]) == (2.0, pytest.approx(2.0**0.5))
+    for values, mean in (([5.0], 5.0), ([], float("nan")), ([float("nan")], float("nan"))):
+        found = mean_and_spread(values)
+        assert found[0] == pytest.approx(mean, nan_ok=True) and np.isnan(found[1])

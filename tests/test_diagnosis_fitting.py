@@ -1,0 +1,269 @@
+"""Refitted scorers: monotone, the same whatever the order of the rows, and never trained on what they judge."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, lsq_linear
+from scipy.stats import kendalltau, spearmanr
+
+from rome.evaluation.diagnosis.fitting import (
+    FITS,
+    cross_validated,
+    fit_linear,
+    fit_monotone_net,
+    fit_named,
+    net_loss,
+    predicted,
+)
+from rome.evaluation.diagnosis.splits import fold_numbers, held_out
+from rome.exceptions import InputError
+
+
+def _rated(rows: int, columns: int = 3, *, noise: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Features in [0, 1] and ratings that rise with the first two of them."""
+    chance = np.random.default_rng(seed)
+    features = chance.random((rows, columns))
+    return features, features[:, : min(2, columns)].sum(axis=1) + noise * chance.normal(size=rows)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 1000), columns=st.integers(1, 5), rows=st.integers(3, 40), name=st.sampled_from(sorted(FITS)))
+def test_raising_a_feature_never_lowers_the_prediction(seed: int, columns: int, rows: int, name: str) -> None:
+    """Both fits are monotone in every feature, also where ratings fall as features rise, and far outside the data."""
+    chance = np.random.default_rng(seed)
+    features = chance.random((rows, columns))
+    predict = FITS[name](features, chance.normal(size=rows) - features[:, 0])
+    low = chance.uniform(-3.0, 3.0, size=(200, columns))
+    high = low + chance.random((200, columns)) * (chance.random((200, columns)) < 0.5)
+    assert (predict(high) - predict(low) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("name", sorted(FITS))
+def test_order_of_rows_and_repetition_change_nothing(name: str) -> None:
+    """Shuffled rows give the same predictions (the net bit by bit), and so does fitting again."""
+    features, ratings = _rated(120)
+    order = np.random.default_rng(3).permutation(120)
+    once, again, shuffled = (
+        FITS[name](*rows)(features) for rows in ((features, ratings),) * 2 + ((features[order], ratings[order]),)
+    )
+    assert np.array_equal(once, again)
+    assert np.array_equal(once, shuffled) if name == "net" else np.allclose(once, shuffled, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(FITS))
+def test_scale_of_ratings_and_features_does_not_matter(name: str) -> None:
+    """Ratings from 0 to 100 rank the outputs as ratings from 0 to 1 do, and predictions come on the scale of the ratings."""
+    features, ratings = _rated(150)
+    small, large = (
+        FITS[name](features, ratings)(features),
+        FITS[name](7.0 * features - 2.0, 100.0 * ratings)(7.0 * features - 2.0),
+    )
+    assert np.allclose(100.0 * small, large, atol=0.1)
+    assert abs(float(small.mean() - ratings.mean())) < 0.02
+
+
+def test_gradient_is_that_of_finite_differences() -> None:
+    """The analytic gradient of the net's loss agrees with numerical differences at random places."""
+    chance = np.random.default_rng(0)
+    for columns in (1, 4):
+        inputs, targets = chance.normal(size=(30, columns)), chance.normal(size=30)
+        place = chance.normal(size=6 * columns + 13)
+        numerical = approx_fprime(place, lambda p, i=inputs, t=targets: net_loss(p, i, t, 0.05)[0], 1e-7)
+        assert np.allclose(net_loss(place, inputs, targets, 0.05)[1], numerical, atol=1e-5)
+
+
+def test_linear_fit_is_the_bounded_least_squares_solution() -> None:
+    """The weights are those that scipy's general bounded solver finds with an explicit intercept."""
+    features, ratings = _rated(60, 4, seed=5)
+    ratings = ratings - 0.7 * features[:, 3]
+    design = np.c_[features, np.ones(60)]
+    slow = lsq_linear(design, ratings, bounds=([0.0] * 4 + [-np.inf], np.inf), tol=1e-12).x
+    assert np.allclose(fit_linear(features, ratings)(features), design @ slow, atol=1e-5)
+
+
+def test_net_learns_what_a_sum_cannot() -> None:
+    """A threshold in one feature is learned better by the net than by the linear fit."""
+    chance = np.random.default_rng(1)
+    features = chance.random((400, 2))
+    ratings = np.where(features[:, 0] > 0.7, 1.0, 0.0) + 0.3 * features[:, 1] + 0.05 * chance.normal(size=400)
+    errors = [float(np.mean((fit(features, ratings)(features) - ratings) ** 2)) for fit in (fit_monotone_net, fit_linear)]
+    assert errors[0] < errors[1] / 3
+
+
+def test_useless_feature_hurts_little_out_of_fold() -> None:
+    """Adding a column of noise costs less than 0.02 of rank correlation on items that were not trained on."""
+    features, ratings = _rated(300, 2, noise=0.3)
+    noisy = np.c_[features, np.random.default_rng(9).random((300, 2))]
+    items = [n // 3 for n in range(300)]
+    alone, more = (spearmanr(cross_validated(x, ratings, items), ratings).statistic for x in (features, noisy))
+    assert more > alone - 0.02
+
+
+def test_perfect_feature_orders_perfectly() -> None:
+    """A feature that equals the rating gives tau 1 within each fold's items."""
+    ratings = np.random.default_rng(2).random(100)
+    items = list(range(100))
+    found = cross_validated(ratings[:, None], ratings, items, fit_linear)
+    assert kendalltau(found, ratings).statistic == 1.0
+
+
+def test_two_thousand_rows_are_fitted_fast() -> None:
+    """An experiment of many fits stays bearable: well under two seconds for one."""
+    features, ratings = _rated(2000, 4)
+    start = time.perf_counter()
+    fit_monotone_net(features, ratings)
+    assert time.perf_counter() - start < 2.0
+
+
+def test_no_group_is_ever_split() -> None:
+    """A fit sees every fold's training rows, and never a row of an item that it then judges; each row is judged once."""
+    features, ratings = _rated(90)
+    items = [("de-en", n % 17) for n in range(90)]
+    tagged = np.c_[features, [item[1] for item in items]]
+    judged: list[float] = []
+
+    def watching(rows: np.ndarray, _: np.ndarray) -> object:
+        trained = set(rows[:, -1])
+
+        def predict(values: np.ndarray) -> np.ndarray:
+            assert not trained & set(values[:, -1])
+            judged.extend(values[:, -1])
+            return values[:, 0]
+
+        return predict
+
+    found = cross_validated(tagged, ratings, items, watching)  # type: ignore[arg-type]
+    assert sorted(judged) == sorted(tagged[:, -1])
+    assert np.array_equal(found, features[:, 0])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rated=st.lists(st.tuples(st.integers(0, 30), st.floats(-1, 1)), min_size=20, max_size=60),
+    folds=st.integers(2, 4),
+    seed=st.integers(0, 99),
+    balanced=st.booleans(),
+)
+def test_folds_are_even_and_know_no_order(rated: list[tuple[int, float]], folds: int, seed: int, balanced: bool) -> None:
+    """Folds differ by one item at most, balanced or not, and an item's fold does not depend on where its rows stand."""
+    items, ratings = (list(column) for column in zip(*rated, strict=True))
+    if len(set(items)) < folds:
+        return
+    fold = fold_numbers(items, folds, seed, ratings if balanced else None)
+    sizes = [len({item for item, f in zip(items, fold, strict=True) if f == number}) for number in range(folds)]
+    assert max(sizes) - min(sizes) <= 1
+    assert np.array_equal(fold_numbers(items[::-1], folds, seed, ratings[::-1] if balanced else None), fold[::-1])
+    assert len({(item, f) for item, f in zip(items, fold, strict=True)}) == len(set(items))
+
+
+def test_balanced_folds_have_the_same_ratings() -> None:
+    """Each run of five neighbours by rating is spread over the five folds."""
+    ratings = np.random.default_rng(0).permutation(50).astype(float)
+    fold = fold_numbers(list(range(50)), 5, 1, ratings)
+    for start in range(0, 50, 5):
+        assert sorted(fold[(ratings >= start) & (ratings < start + 5)]) == [0, 1, 2, 3, 4]
+
+
+def test_learning_nothing_is_not_held_against_a_scorer() -> None:
+    """A scorer that says the mean of its training ratings agrees by chance; with unbalanced folds it would agree far less."""
+    ratings = np.random.default_rng(4).normal(size=200)
+
+    def mean(_: np.ndarray, wanted: np.ndarray) -> object:
+        return lambda rows: np.full(len(rows), wanted.mean())
+
+    found = [
+        spearmanr(cross_validated(np.ones((200, 1)), ratings, list(range(200)), mean, seed=n), ratings).statistic  # type: ignore[arg-type]
+        for n in range(20)
+    ]
+    assert abs(np.nanmean(found)) < 0.05
+
+
+def test_held_out_items_are_whole_and_as_many_as_asked() -> None:
+    """A share of the items is kept for testing, with all their rows; training items come in a drawn order."""
+    items = [n // 2 for n in range(40)]
+    training, testing = held_out(items, 0.25, 3)
+    assert len(training) == 15 and int(testing.sum()) == 10
+    assert {item for item, there in zip(items, testing, strict=True) if there}.isdisjoint(training)
+    assert training != sorted(training)  # type: ignore[type-var]
+    assert held_out(["a", "b"], 0.01)[1].sum() == 1 == held_out(["a", "b"], 0.99)[1].sum()
+
+
+@pytest.mark.parametrize("name", sorted(FITS))
+def test_constant_feature_is_ignored(name: str) -> None:
+    """A column that never varies in training does not divide by zero, and the others are still used."""
+    features, ratings = _rated(80, 2, noise=0.05)
+    predict = FITS[name](np.c_[features, np.full(80, 0.7)], ratings)
+    assert spearmanr(predict(np.c_[features, np.full(80, 0.7)]), ratings).statistic > 0.95
+
+
+@pytest.mark.parametrize(
+    ("features", "ratings", "message"),
+    [
+        (np.zeros((0, 2)), [], "at least two"),
+        (np.ones((1, 2)), [1.0], "at least two"),
+        (np.random.default_rng(0).random((5, 2)), [3.0] * 5, "different ratings"),
+        (np.ones((3, 2)), [1.0, 2.0], "do not fit"),
+        (np.ones((3, 0)), [1.0, 2.0, 3.0], "do not fit"),
+        (np.ones(3), [1.0, 2.0, 3.0], "do not fit"),
+        (np.full((2, 1), np.nan), [1.0, 2.0], "no finite number"),
+        (np.ones((2, 1)), [1.0, np.inf], "no finite number"),
+    ],
+)
+@pytest.mark.parametrize("name", sorted(FITS))
+def test_what_cannot_be_fitted_is_refused(features: np.ndarray, ratings: list[float], message: str, name: str) -> None:
+    """No rows, one row, constant ratings, wrong shapes and missing numbers are named."""
+    with pytest.raises(InputError, match=message):
+        FITS[name](features, np.array(ratings))
+
+
+def test_two_rows_are_enough() -> None:
+    """The smallest set that can be fitted is ordered rightly by both fits."""
+    for fit in FITS.values():
+        low, high = fit(np.array([[0.2], [0.8]]), np.array([1.0, 3.0]))(np.array([[0.2], [0.8]]))
+        assert low < high
+
+
+def test_folds_and_groups_that_do_not_fit_are_refused() -> None:
+    """Fewer items than folds, one fold and a missing group are named with the remedy."""
+    features, ratings = _rated(12)
+    with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
+        cross_validated(features, ratings, [n % 3 for n in range(12)])
+    with pytest.raises(InputError, match="1 folds"):
+        cross_validated(features, ratings, list(range(12)), folds=1)
+    with pytest.raises(InputError, match="11 groups for 12"):
+        cross_validated(features, ratings, list(range(11)))
+    for share, items in ((0.0, [1, 2]), (1.0, [1, 2]), (0.5, [1, 1])):
+        with pytest.raises(InputError, match="for testing"):
+            held_out(items, share)
+
+
+def test_own_fit_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`module:function` loads the user's own; unknown names and modules that fail are named."""
+    (tmp_path / "my_invented_fit.py").write_text("def mean(features, ratings):\n    return lambda rows: rows.mean(axis=1)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "my_invented_fit", raising=False)
+    features, ratings = _rated(20)
+    found = cross_validated(features, ratings, list(range(20)), fit_named("my_invented_fit:mean"))
+    assert np.allclose(found, features.mean(axis=1))
+    assert fit_named("net") is fit_monotone_net
+    for name, message in (
+        ("forest", "unknown"),
+        ("no_such_module:f", "cannot be imported"),
+        ("my_invented_fit:other", "cannot be imported"),
+    ):
+        with pytest.raises(InputError, match=message):
+            fit_named(name)
+
+
+@pytest.mark.parametrize("values", [np.ones((4, 1)), np.ones(3), np.array([1.0, np.nan, 1.0, 1.0])])
+def test_own_fit_that_predicts_nonsense_is_refused(values: np.ndarray) -> None:
+    """A prediction of another shape, or one that is no number, does not become a statistic."""
+    with pytest.raises(InputError, match="one number a row"):
+        predicted(lambda rows: values, np.ones((4, 2)))

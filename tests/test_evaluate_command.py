@@ -1,0 +1,213 @@
+"""`rome evaluate` and `rome diagnose`: from files to tables and reports, with every fault named and nothing computed twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rome.cli import main
+from rome.data.sources import data_file
+from rome.evaluation.report.writer import is_report, read_manifest
+from rome.exceptions import InputError
+
+from rated_sets import REFERENCES, rated_set
+
+PEERS = ["--metric", "chrf", "length", "--samples", "20", "--permutations", "5"]
+
+
+def ratings_file(path: Path) -> Path:
+    """The small set as a user's own TSV file."""
+    rows = ["item\tsystem\treference\thypothesis\trating:quality\tscore:theirs"]
+    for s in rated_set().segments:
+        rows.append(f"{s.item}\t{s.system}\t{s.references[0]}\t{s.hypothesis}\t{s.ratings['quality']}\t{s.published['theirs']}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    return ratings_file(tmp_path / "ratings.tsv")
+
+
+def test_own_ratings_to_a_report(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A leaderboard on standard output; page, tables and the signature of everything in the folder; published scores take part."""
+    report = tmp_path / "report"
+    assert main(["evaluate", str(ratings), *PEERS, "--report", str(report)]) == 0
+    shown = capsys.readouterr()
+    assert "agreement with people, quality" in shown.out
+    assert "theirs (published)" in shown.out
+    assert "random" in shown.out  # a trivial baseline stands in every table
+    assert is_report(report)
+    manifest = read_manifest(report)
+    assert manifest["metrics"]["chrF2"].startswith("chrf:")
+    assert manifest["seed"] == 0 and manifest["packages"]["numpy"] and manifest["machine"]["cores"]
+    assert len(next(iter(manifest["data"].values()))) == 16
+    tables = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    assert "NaN" not in json.dumps(tables)
+    assert "<table" in (report / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_same_run_gives_the_same_figures(ratings: Path, tmp_path: Path) -> None:
+    """Resampling is seeded: tables of two runs are equal byte by byte, and another seed moves the intervals."""
+    tables = []
+    for number, seed in enumerate(("0", "0", "1")):
+        folder = tmp_path / str(number)
+        assert main(["evaluate", str(ratings), *PEERS, "--seed", seed, "--report", str(folder)]) == 0
+        tables.append({path.name: path.read_bytes() for path in sorted((folder / "tables").iterdir())})
+    assert tables[0] == tables[1]
+    assert tables[0].keys() == tables[2].keys() and tables[0] != tables[2]
+
+
+def test_figures_and_all_tables(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures that were asked for, in that order; --all-tables prints the tests as well."""
+    assert main(["evaluate", str(ratings), *PEERS, "--figure", "spearman/item", "pearson", "--all-tables"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("spearman/item") < shown.index("pearson")
+    assert "minus each other metric" in shown and "ranking 3 systems" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.tsv"], "no rated set"),
+        (["RATINGS", "RATINGS"], "two sets are called"),
+        (["RATINGS", "--metric", "nonsense"], "the metric 'nonsense' is unknown"),
+        (["RATINGS", "--figure", "nonsense"], "the figure 'nonsense' is unknown"),
+        (["RATINGS", "--dimension", "colour"], "no dimension 'colour'"),
+        (["RATINGS", "--samples", "0"], "--samples 0"),
+        (["RATINGS", "--store", "RATINGS"], "is a file: name a folder"),
+        (["RATINGS", "--metric", "mine=none.txt"], "none.txt does not exist"),
+    ],
+)
+def test_bad_usage_is_one_line(ratings: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and one line on standard error that says what to do."""
+    assert main(["evaluate", *[str(ratings) if word == "RATINGS" else word for word in arguments]]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_store_serves_the_next_run(ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one run scored is not scored again: in the second run the library computes nothing but its signature."""
+    import sacrebleu.metrics
+
+    store = tmp_path / "store"
+    assert main(["evaluate", str(ratings), *PEERS, "--store", str(store)]) == 0
+
+    original = sacrebleu.metrics.CHRF.sentence_score
+    calls: list[str] = []
+
+    def counting(self: Any, hypothesis: str, references: list[str]) -> Any:
+        calls.append(hypothesis)
+        return original(self, hypothesis, references)
+
+    monkeypatch.setattr(sacrebleu.metrics.CHRF, "sentence_score", counting)
+    assert main(["evaluate", str(ratings), *PEERS, "--store", str(store)]) == 0
+    assert calls == ["a b c d"]  # the one that asks for the signature
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(REFERENCES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_blind_spots_of_own_texts(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric that ignores case and punctuation is told so, with examples; one that counts characters is blind to swaps."""
+    report = tmp_path / "report"
+    command = ["diagnose", "--texts", str(texts), "--metric", "rouge-2", "length", "--samples", "20", "--report", str(report)]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "Where the metrics are blind" in shown
+    spots = [line.split() for line in shown.splitlines() if line.startswith(("ROUGE-2 ", "length "))]
+    assert ["ROUGE-2", "lowercased_text", "minor"] in [line[:3] for line in spots]
+    assert ["length", "word_swap", "minor"] in [line[:3] for line in spots]
+    assert (report / "tables" / "blind_spot_examples.tsv").read_text(encoding="utf-8").count("\n") > 2
+    assert "made" in (report / "tables" / "applicability.tsv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_robustness_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pairs keep their own references; a generic token costs more than nothing under chrF."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("reference\thypothesis\n" + "".join(f"{text}\t{text}\n" for text in REFERENCES), encoding="utf-8")
+    assert main(["diagnose", "robustness", "--texts", str(path), "--metric", "chrf", "--samples", "20"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 words by a generic token" in shown
+    assert "Does the worse change cost more?" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name an experiment"),
+        (["texts"], "needs --texts"),
+        (["demetr", "--texts", "TEXTS"], "takes no --texts"),
+        (["drift"], "needs a rated SET"),
+        (["--texts", "TEXTS", "--limit", "0"], "--limit 0"),
+        (["--texts", "EMPTY"], "holds no text"),
+        (["demetr", "--demetr", "FOLDER"], "no JSON file"),
+    ],
+)
+def test_bad_diagnoses_are_one_line(
+    texts: Path, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and one line that names what is missing or too much."""
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    places = {"TEXTS": str(texts), "EMPTY": str(tmp_path / "empty.txt"), "FOLDER": str(tmp_path)}
+    assert main(["diagnose", *[places.get(word, word) for word in arguments], "--metric", "length"]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("experiment", ["drift", "sizes", "ablation", "domains"])
+def test_experiments_on_ratings(tmp_path: Path, experiment: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The experiments that fit a scorer run on a user's own ratings of RoMe's features and write their tables."""
+    path = tmp_path / "many.tsv"
+    rows = ["item\tsystem\treference\thypothesis\trating:quality\trating:brevity"]
+    for n in range(24):
+        reference = f"The {('red', 'old', 'small')[n % 3]} boat number {n} left the harbour at noon."
+        for system, text, rating in (
+            ("a", reference, 3),
+            ("b", f"The boat number {n} left.", 2),
+            ("c", "Harbour noon the at.", 1),
+        ):
+            rows.append(f"i{n}\t{system}\t{reference}\t{text}\t{rating}\t{-len(text)}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    report = tmp_path / "report"
+    assert main(["diagnose", experiment, str(path), "--metric", "chrf", "--samples", "20", "--report", str(report)]) == 0
+    assert "chrF2" in capsys.readouterr().out
+    assert len(list((report / "tables").glob("*.tsv"))) >= 2
+
+
+def test_known_figures_are_reproduced(tmp_path: Path) -> None:
+    """BAGEL with references: chrF tau .182/.078/.064 and BLEU .138/.104/.085; WMT15: chrF .585 and BERTScore roberta-large .769 mean
+    Pearson, the latter from the published scores; each within 0.002."""
+    try:
+        data_file("human/bagel_references.jsonl.gz")
+    except InputError as error:
+        pytest.skip(str(error))
+    report = tmp_path / "report"
+    command = ["evaluate", "bagel", "wmt15", "--metric", "chrf", "bleu", "--samples", "2", "--permutations", "0"]
+    assert main([*command, "--report", str(report)]) == 0
+    found = {}
+    for path in (report / "tables").glob("*_leaderboard.tsv"):
+        header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+        for row in rows:
+            found[path.name.removesuffix("_leaderboard.tsv"), row[0]] = dict(zip(header, row, strict=True))
+    taus = {
+        ("informativeness", "chrF2"): 0.182,
+        ("naturalness", "chrF2"): 0.078,
+        ("quality", "chrF2"): 0.064,
+        ("informativeness", "BLEU"): 0.138,
+        ("naturalness", "BLEU"): 0.104,
+        ("quality", "BLEU"): 0.085,
+    }
+    for (dimension, metric), wanted in taus.items():
+        assert float(found[f"bagel_{dimension}", metric]["kendall_b"]) == pytest.approx(wanted, abs=0.002)
+    assert float(found["wmt15_z", "chrF2"]["pearson/language_pair"]) == pytest.approx(0.585, abs=0.002)
+    published = found["wmt15_z", "bertscore-roberta-large (published)"]
+    assert float(published["pearson/language_pair"]) == pytest.approx(0.769, abs=0.002)
