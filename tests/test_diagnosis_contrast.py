@@ -44,10 +44,15 @@ def named(parts: Sequence[Any], name: str) -> Any:
 
 def test_accuracy_and_sensitivity_by_hand() -> None:
     """A tie is no win; z is the drop over the drop to the empty text, and undefined where the empty text scores no lower."""
-    found = made([4.0, 4.0, 4.0, 4.0], [3.0, 4.0, 5.0, 0.0], [0.0, 0.0, 2.0, 4.0])
-    assert found.wins.tolist() == [True, False, False, True]
+    found = made([4.0] * 40, [3.0, 4.0, 5.0, *[0.0] * 37], [0.0, 0.0, 2.0, 4.0, *[0.0] * 36])
+    assert found.wins[:4].tolist() == [True, False, False, True]
     assert found.sensitivity[:3].tolist() == [0.25, 0.0, -0.5]
     assert np.isnan(found.sensitivity[3])
+
+
+def test_sensitivity_needs_a_metric_that_sees_the_empty_text() -> None:
+    """Where the empty text often scores as high as the translation, the ratio means nothing and is left blank."""
+    assert np.isnan(made([4.0] * 10, [3.0] * 10, [0.0] * 9 + [4.0]).sensitivity).all()
 
 
 def test_the_empty_text_is_a_full_stop() -> None:

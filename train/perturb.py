@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -53,19 +52,14 @@ class Vocabulary:
 
 
 def trunk_vocabulary(limit: int = 12_000) -> Vocabulary:
-    """Static vectors of the encoder's first ``limit`` whole-word pieces (alphabetic, two letters or more) and their neighbours.
+    """Static vectors of the encoder's first ``limit`` whole words (see static_vectors) and their neighbours.
 
     Raises ModelMissingError when the embedded encoder is not installed.
     """
-    from rome.features.analyser.encoder import load_trunk
+    from rome.features.analyser.static_vectors import static_vectors
 
-    with as_file(files("rome.data") / "models" / "en" / "encoder") as folder:
-        matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
-        pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
-    kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]
-    vectors = matrix[kept] - matrix[kept].mean(axis=0)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
-    return Vocabulary(tuple(pieces[row] for row in kept), vectors.astype(np.float32), nearest(vectors, NEIGHBOURS))
+    words, vectors = static_vectors(limit)
+    return Vocabulary(words, vectors, nearest(vectors, NEIGHBOURS))
 
 
 def nearest(vectors: NDArray[np.floating], count: int, block: int = 512) -> NDArray[np.int64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
@@ -165,15 +164,10 @@ class SimilarWords(Mapping[str, Sequence[str]]):
     @cached_property
     def _table(self) -> tuple[dict[str, int], NDArray[np.float32]]:
         """The row of each word, and (n, d) unit vectors without their mean."""
-        from rome.features.analyser.encoder import load_trunk
+        from rome.features.analyser.static_vectors import static_vectors
 
-        with as_file(files("rome.data") / "models" / "en" / "encoder") as folder:
-            matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
-            pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
-        kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][: self.count]
-        vectors = matrix[kept] - matrix[kept].mean(axis=0)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
-        return {pieces[row]: number for number, row in enumerate(kept)}, vectors.astype(np.float32)
+        words, vectors = static_vectors(self.count)
+        return {word: number for number, word in enumerate(words)}, vectors
 
     def __getitem__(self, word: str) -> Sequence[str]:
         if word not in self._known:

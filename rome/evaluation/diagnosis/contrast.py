@@ -16,6 +16,7 @@ __all__ = ["EMPTY", "Contrast", "Draws", "Welch", "contrast", "interval", "mean_
 
 EMPTY = "."
 """What stands for the empty text, because some metrics refuse one (as in the paper)."""
+SEES_EMPTY = 0.95
 Flags = NDArray[np.bool_]
 
 
@@ -48,7 +49,13 @@ class Contrast:
 
     @property
     def sensitivity(self) -> Scores:
-        """(n,) z, the drop as a share of the drop to the empty text (equation 1); nan where the empty text scores no lower."""
+        """(n,) z, the drop as a share of the drop to the empty text (equation 1); nan where the empty text scores no lower.
+
+        All nan for a metric that scores the empty text lower in fewer than SEES_EMPTY of the pairs: the ratio says nothing then, and the
+        paper takes no such metric (footnote 20).
+        """
+        if float((self.better > self.empty).mean()) < SEES_EMPTY:
+            return np.full(len(self.better), np.nan)
         whole = self.better - self.empty
         return np.divide(self.better - self.worse, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 

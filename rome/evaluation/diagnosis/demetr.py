@@ -139,7 +139,8 @@ def _severity_order(data: _Data) -> Table:
         ("metric", *(name for triple in triples for name in triple), "ordered"),
         tuple(rows),
         "z is the drop from the unperturbed to the perturbed text as a share of the drop to an empty text (equation 1), averaged by kind, "
-        "then by the severity of table 1; pairs whose empty text scores no lower are left out. ordered: share of bootstrap resamples with "
+        "then by the severity of table 1. Pairs whose empty text scores no lower are left out, and metrics for which those are more than 5 %. "
+        "ordered: share of bootstrap resamples with "
         "critical > major > minor.",
         intervals=triples,
     )

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from rome.data.readers.lines import json_objects
+from rome.data.readers.mqm import MqmWeights, mqm_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_marks
 from rome.evaluation.metrics.protocol import Scores
 from rome.exceptions import InputError
 
 __all__ = ["MarkFile"]
 
-WEIGHTS = {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 5.0}
-MOST = 25.0
+WEIGHTS = MqmWeights(critical=5.0, minor_punctuation=1.0, most=25.0)
 
 
 class MarkFile:
@@ -46,7 +46,7 @@ class MarkFile:
         found = []
         for segment in rated.segments:
             place, row = self._row(segment)
-            counted = -min(MOST, sum(WEIGHTS[mark.severity] for mark in self._marks(segment)))
+            counted = mqm_score({self.name: [(mark.severity, mark.category) for mark in self._marks(segment)]}, WEIGHTS)
             value = row.get("score", counted)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise InputError(f"{place}: the score is {value!r}: give a number")
