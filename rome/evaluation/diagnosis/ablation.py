@@ -188,7 +188,8 @@ def _table(rated: RatedSet, rows: Sequence[tuple[Cell, ...]], measures: Sequence
         f"judged on items of other folds ({folds} folds). low, high: 95 % bootstrap intervals over items; change: in {_label(measures[0])}, "
         "paired. Columns: " + ", ".join(COLUMNS) + "."
     )
-    return Table("ablation", f"Component ablation on {rated.name}", tuple(columns), tuple(rows), note)
+    brackets = tuple((name, f"{name} low", f"{name} high") for name in ("change", *map(_label, measures)))
+    return Table("ablation", f"Component ablation on {rated.name}", tuple(columns), tuple(rows), note, intervals=brackets)
 
 
 def ablation_heatmap(table: Table) -> Heatmap:
