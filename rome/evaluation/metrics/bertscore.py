@@ -38,9 +38,13 @@ class BertScore:
 
     def __call__(self, pairs: Sequence[TextPair]) -> list[float]:
         """One F1 a pair, in [-1, 1]; 0 when one side has no pieces and the other has, 1 when both have none."""
+        return [f1 for _, _, f1 in self.parts(pairs)]
+
+    def parts(self, pairs: Sequence[TextPair]) -> list[tuple[float, float, float]]:
+        """Precision, recall and F1 of each pair, with the same conventions for empty sides."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         vectors = dict(zip(texts, map(_unit, self._loaded().of(texts)), strict=True))
-        return [_f1(vectors[reference], vectors[hypothesis]) for reference, hypothesis in pairs]
+        return [_matched(vectors[reference], vectors[hypothesis]) for reference, hypothesis in pairs]
 
     def _loaded(self) -> PieceStates:
         if self._states is None:
@@ -58,9 +62,12 @@ def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
     return states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12)
 
 
-def _f1(reference: NDArray[np.float32], hypothesis: NDArray[np.float32]) -> float:
+def _matched(reference: NDArray[np.float32], hypothesis: NDArray[np.float32]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of two texts' unit states."""
     if not len(reference) or not len(hypothesis):
-        return float(len(reference) == len(hypothesis))
+        both = float(len(reference) == len(hypothesis))
+        return both, both, both
     cosines = reference @ hypothesis.T
     recall, precision = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-    return 2 * recall * precision / (recall + precision) if recall + precision > 0 else 0.0
+    f1 = 2 * recall * precision / (recall + precision) if recall + precision > 0 else 0.0
+    return precision, recall, f1

@@ -1,0 +1,204 @@
+"""Synthesize training pairs: texts with known mistakes, by the recipes of SEScore, SEScore2, BLEURT and RoMe."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rome.cli.metric import MakeMetric
+from rome.exceptions import InputError
+from rome.files import STANDARD_INPUT, named, read_lines
+
+__all__ = ["PIPELINES", "add_arguments", "run"]
+
+PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
+INTRODUCTION = "Pairs of a text and a copy with known mistakes, as `rome synthesize` made them."
+SHOWN = ("synthesis", "synthesis_kinds", "synthesis_types")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome synthesize`."""
+    parser.add_argument("pipeline", choices=PIPELINES, metavar="PIPELINE", help=", ".join(PIPELINES))
+    parser.add_argument("texts", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same bytes (default: 0)")
+    parser.add_argument("--limit", type=_positive, metavar="N", help="the first N texts only")
+    models = parser.add_argument_group("models (embedded, a local folder, or the hub name of a model on this machine)")
+    models.add_argument(
+        "--fill",
+        nargs="+",
+        action="extend",
+        metavar="MODEL",
+        help="fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)",
+    )
+    models.add_argument(
+        "--entailment", default="embedded", metavar="MODEL", help="judges severity in sescore (default: embedded)"
+    )
+    models.add_argument(
+        "--translate",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("LANGUAGE", "THERE", "BACK"),
+        help="bleurt: back-translation through two local checkpoints; may be repeated",
+    )
+    models.add_argument("--textattack", metavar="PYTHON", help="rome: the interpreter that has TextAttack (default: this one)")
+    models.add_argument("--device", default="cpu", metavar="DEVICE", help="where given models compute (default: cpu)")
+    models.add_argument("--threads", type=_positive, metavar="N", help="processor threads of the analyser")
+    recipe = parser.add_argument_group("recipe")
+    recipe.add_argument("--corpus", metavar="FILE", help="sescore2: the texts to retrieve from (default: TEXTS)")
+    recipe.add_argument("--index", metavar="FOLDER", help="sescore2: keep the index of the corpus here")
+    recipe.add_argument("--each", type=_positive, default=4, metavar="N", help="perturbations: pairs a text (default: 4)")
+    recipe.add_argument("--most", type=_positive, metavar="N", help="most edits a text (default: the recipe's own)")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--output",
+        metavar="FILE",
+        help="append JSON lines here, each at once; an interrupted run goes on (default: standard output)",
+    )
+    output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
+    output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
+    help_text = "progress bar (default: only on a terminal)"
+    output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
+
+
+def run(options: argparse.Namespace, _: MakeMetric) -> int:
+    """Make the pairs one after the other, then count them."""
+    if options.output is None and (options.statistics or options.report):
+        raise InputError("--statistics and --report count the pairs of a file: name it with --output FILE.jsonl")
+    texts, left_out = _texts(options)
+    pipeline = _pipeline(options, texts)
+    if options.output is None:
+        made, seconds = _printed(pipeline.pairs(texts, options.seed), texts, options.progress)
+        whole = made
+    else:
+        made, seconds = _written(options, pipeline, texts)
+        whole = Path(options.output).stat().st_size
+    skipped = Counter(left_out) + Counter(pipeline.skipped)
+    reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(skipped.items()) if number)
+    if not whole:
+        raise InputError(f"{named(options.texts)} gave no pair (skipped: {reasons or 'nothing'}): give longer or other texts")
+    if reasons:
+        print(f"rome: skipped {reasons}", file=sys.stderr)
+    if options.statistics or options.report:
+        _count(options, pipeline, made, seconds, skipped)
+    return 0
+
+
+def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[str]]:
+    """(source, text) of each line, the source being ``file:line``; and how many lines were blank or repeated."""
+    name = named(options.texts) if options.texts == STANDARD_INPUT else Path(options.texts).name
+    seen: set[str] = set()
+    left_out: Counter[str] = Counter()
+    texts: list[tuple[str, str]] = []
+    for number, line in enumerate(read_lines(options.texts), 1):
+        text = line.strip()
+        if len(texts) == options.limit:
+            break
+        if not text or text in seen:
+            left_out["repeated" if text else "blank"] += 1
+        else:
+            texts.append((f"{name}:{number}", text))
+        seen.add(text)
+    if not texts:
+        raise InputError(f"{named(options.texts)} holds no text: give one text a line")
+    return texts, left_out
+
+
+def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
+    """The pipeline that the options describe."""
+    registry = import_module("rome.train.synthesis.registry")
+    corpus = [text for _, text in texts]
+    if options.corpus is not None:
+        corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
+        if not corpus:
+            raise InputError(f"--corpus {options.corpus} holds no text: give one text a line")
+    made = registry.SynthesisOptions(
+        fill=tuple(options.fill or ("embedded",)),
+        entailment=options.entailment,
+        corpus=corpus,
+        index=options.index,
+        translate=tuple(tuple(trip) for trip in options.translate),
+        python=options.textattack,
+        each=options.each,
+        most=options.most,
+        device=options.device,
+        threads=options.threads,
+    )
+    return registry.make_pipeline(options.pipeline, made)
+
+
+def _written(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
+    """Append the pairs to the output; how many were new, and the seconds that they took."""
+    files = import_module("rome.train.synthesis.files")
+    made, begin = 0, time.monotonic()
+    try:
+        for _ in _with_progress(files.write_generated(options.output, pipeline, texts, options.seed), texts, options.progress):
+            made += 1
+    except KeyboardInterrupt:
+        print(f"rome: what was generated so far is in {options.output}; the same command goes on from there", file=sys.stderr)
+        raise
+    return made, time.monotonic() - begin
+
+
+def _printed(pairs: Iterator[Any], texts: list[tuple[str, str]], progress: bool | None) -> tuple[int, float]:
+    """Print the pairs as JSON lines."""
+    made, begin = 0, time.monotonic()
+    for pair in _with_progress(pairs, texts, progress):
+        print(pair.to_json(), flush=True)
+        made += 1
+    return made, time.monotonic() - begin
+
+
+def _with_progress(pairs: Iterator[Any], texts: list[tuple[str, str]], progress: bool | None) -> Iterator[Any]:
+    """The pairs, with a bar over the texts on standard error; silent unless that is a terminal or progress is True."""
+    from tqdm import tqdm
+
+    places = {source: number for number, (source, _) in enumerate(texts, 1)}
+    disable = None if progress is None else not progress
+    with tqdm(total=len(texts), unit="text", desc="synthesize", disable=disable, file=sys.stderr, leave=False) as bar:
+        for pair in pairs:
+            if not bar.disable:
+                bar.update(max(places.get(pair.source, 0) - bar.n, 0))
+            yield pair
+
+
+def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str]) -> None:
+    """Print the tables and write the report, over everything that the file holds."""
+    from rome.evaluation.report.manifest import file_digest, machine_manifest
+    from rome.evaluation.report.terminal import table_text
+    from rome.evaluation.report.values import Report, Table
+    from rome.evaluation.report.writer import write_report
+
+    files, summary = import_module("rome.train.synthesis.files"), import_module("rome.train.synthesis.summary")
+    parts = summary.parts_of(summary.Summary.of(files.read_generated(options.output)), made, seconds, skipped)
+    if options.statistics:
+        for part in parts:
+            if isinstance(part, Table) and part.name in SHOWN:
+                print(table_text(part), end="\n\n", flush=True)
+    if options.report:
+        data = {} if options.texts == STANDARD_INPUT else {options.texts: file_digest(options.texts)}
+        told = {name: value for name, value in vars(options).items() if name not in ("run", "command")}
+        manifest = machine_manifest(
+            seed=options.seed,
+            data=data,
+            metrics={options.pipeline: pipeline.signature},
+            seconds=seconds,
+            options=json.loads(json.dumps(told, default=str)),
+        )
+        title = f"Synthesis: {options.pipeline}"
+        page = write_report(Report(title, tuple(parts), manifest, INTRODUCTION), options.report)
+        print(f"report: {page}", file=sys.stderr)
+
+
+def _positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)

@@ -1,0 +1,296 @@
+"""Neighbours and edit scripts: as a slow search finds them, never a copy, and every chain of steps well defined and well spaced."""
+
+from __future__ import annotations
+
+import sys
+from hashlib import blake2b
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.train.synthesis.edit_script import EditScript, Step, words_of
+from rome.train.synthesis.retrieval import SentenceIndex, SentenceVectors, kept_index, key_of, ratio_margin
+from rome.train.synthesis.values import Operation
+
+pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
+
+
+class BagOfWords:
+    """A random vector a word, summed: no model."""
+
+    def __init__(self, identity: str = "bag") -> None:
+        self.identity = identity
+        self.calls = 0
+
+    def of(self, texts: list[str]) -> NDArray[np.float32]:
+        self.calls += 1
+        rows = np.array([sum((self.word(word.text) for word in words_of(text)), np.full(16, 0.5)) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    def word(self, word: str) -> NDArray[np.float64]:
+        seed = int.from_bytes(blake2b(f"{self.identity}{word}".encode(), digest_size=4).digest(), "little")
+        return np.random.default_rng(seed).normal(size=16)
+
+
+def corpus(size: int = 60) -> list[str]:
+    """Invented sentences, many of them alike."""
+    chance = np.random.default_rng(7)
+    subjects, verbs = ["The cat", "A dog", "Zoë", "The old man", "Every child"], ["saw", "heard", "painted", "lost"]
+    objects, ends = ["a red kite", "the river", "two boats", "nothing"], ["today", "in the morning", "again", "with great care"]
+    parts = [subjects, verbs, objects, ends]
+    drawn = (" ".join(str(chance.choice(part)) for part in parts) + "." for _ in range(20 * size))
+    return list(dict.fromkeys(drawn))[:size]
+
+
+def by_brute_force(texts: list[str], query: str, encoder: BagOfWords, k: int, margin: float) -> set[str]:
+    """Neighbours from the whole matrix of cosines, everything sorted, margins from the printed formula."""
+    vectors, one = encoder.of(texts).astype(float), encoder.of([query]).astype(float)[0]
+    cosines = vectors @ vectors.T
+    found = set()
+    others = [n for n in range(len(texts)) if key_of(texts[n]) != key_of(query)]
+    near = sorted(others, key=lambda n: -(vectors[n] @ one))[:k]
+    own = sum(vectors[n] @ one for n in near) / (2 * len(near))
+    for n in near:
+        rest = sorted((cosines[n, m] for m in range(len(texts)) if m != n), reverse=True)[:k]
+        if (vectors[n] @ one) / (own + sum(rest) / (2 * len(rest))) >= margin:
+            found.add(texts[n])
+    return found
+
+
+@pytest.mark.parametrize(("k", "margin"), [(1, 1.0), (4, 1.06), (4, 1.2), (1000, 1.06)])
+def test_neighbours_are_those_of_a_search_by_brute_force(k: int, margin: float) -> None:
+    """faiss, blocks and averages give what the formula gives, for texts of the index and others; k may exceed the corpus."""
+    texts, encoder = corpus(), BagOfWords()
+    index = SentenceIndex.build(texts, encoder, neighbours=k, batch=7, progress=False)
+    queries = [*texts[:20], "Zoë lost two dogs again.", "Unrelated words, all of them"]
+    for query, found in zip(queries, index.of(queries, margin), strict=True):
+        assert {one.text for one in found} == by_brute_force(texts, query, encoder, k, margin)
+        assert [one.margin for one in found] == sorted((one.margin for one in found), reverse=True)
+        assert all(index.texts[one.row] == one.text and one.margin >= margin for one in found)
+
+
+def test_density_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row's average is the same whichever block it stands in."""
+    whole = SentenceIndex.build(corpus(), BagOfWords(), neighbours=5, progress=False)
+    monkeypatch.setattr("rome.train.synthesis.retrieval.BLOCK", 8)
+    parts = SentenceIndex.build(corpus(), BagOfWords(), neighbours=5, progress=False)
+    assert parts.density == pytest.approx(whole.density, abs=1e-6)
+
+
+def test_never_the_text_itself_or_a_near_copy() -> None:
+    """What differs in casing, spacing and signs alone is a copy: left out of the index, and never a neighbour."""
+    texts = [*corpus(30), "THE CAT saw the river - today!", "The cat saw  the river today.", "", "?!"]
+    index = SentenceIndex.build(texts, BagOfWords(), neighbours=8, progress=False)
+    assert len(index.texts) == len({key_of(text) for text in texts} - {""})
+    for text in [*index.texts, "the cat saw the river today"]:
+        assert all(key_of(one.text) != key_of(text) for one in index.of([text], 0.0)[0])
+
+
+def test_texts_of_the_index_are_not_encoded_again() -> None:
+    """Their vectors are there; only a text that is written otherwise costs the encoder a call, and finds the same neighbours."""
+    encoder = BagOfWords()
+    index = SentenceIndex.build(corpus(), encoder, neighbours=9, progress=False)
+    calls = encoder.calls
+    known = index.of(index.texts[:5], 1.0)
+    assert encoder.calls == calls
+    assert index.of(["Something else here.", *index.texts[:5]], 1.0)[1:] == known and encoder.calls == calls + 1
+
+
+def test_edges_of_the_index() -> None:
+    """No text: InputError with remedy. One text: no margin, no neighbour. Identical texts: one. No query, a wordless query: none."""
+    for empty in ([], ["", " ", "…"]):
+        with pytest.raises(InputError, match="give a corpus"):
+            SentenceIndex.build(empty, BagOfWords(), progress=False)
+    with pytest.raises(InputError, match="at least 1"):
+        SentenceIndex.build(corpus(), BagOfWords(), neighbours=0)
+    alone = SentenceIndex.build(["One text.", "One text.", "one text"], BagOfWords(), progress=False)
+    assert alone.texts == ("One text.",)
+    assert alone.of(["One text.", "Another one."]) == [[], []]
+    index = SentenceIndex.build(corpus(), BagOfWords(), progress=False)
+    assert index.of([]) == []
+    assert index.of(["", "?!"], 0.0) == [[], []]
+    assert len(index.of(["Żółw", "日本語の文"], 0.0)) == 2
+
+
+def test_margin_by_hand() -> None:
+    """0.9 over the mean of 0.5 and 0.7; nothing is near where averages are not positive."""
+    assert ratio_margin(0.9, 0.5, 0.7) == pytest.approx(1.5)
+    assert ratio_margin(0.9, -0.5, 0.2) == 0.0
+    assert ratio_margin(0.9, 0.5, float("inf")) == 0.0
+
+
+def test_index_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
+    """Texts, vectors, neighbours and identity come back; another encoder's index and a damaged file are refused with the remedy."""
+    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=9, progress=False)
+    path = tmp_path / "new" / "index.parquet"
+    index.save(path)
+    again = SentenceIndex.load(path, BagOfWords())
+    assert again.identity == index.identity and again.texts == index.texts
+    assert again.of(corpus()[:9], 1.0) == index.of(corpus()[:9], 1.0)
+    assert sorted(path.parent.iterdir()) == [path]
+    with pytest.raises(SignatureMismatchError, match="build the index again"):
+        SentenceIndex.load(path, BagOfWords("other"))
+    with pytest.raises(StoreError, match="build the index again"):
+        SentenceIndex.load(tmp_path / "none.parquet", BagOfWords())
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:100] + bytes(50) + whole[150:]):
+        path.write_bytes(damaged)
+        with pytest.raises(StoreError, match="build the index again"):
+            SentenceIndex.load(path, BagOfWords())
+
+
+def test_index_whose_texts_were_changed_is_refused(tmp_path: Path) -> None:
+    """A readable file with other texts than its digest says is damaged; a place that is none gives StoreError."""
+    path = tmp_path / "index.parquet"
+    SentenceIndex.build(corpus(), BagOfWords(), progress=False).save(path)
+    table = pq.read_table(path)
+    with pytest.raises(StoreError, match="cannot be written"):
+        SentenceIndex.build(corpus(), BagOfWords(), progress=False).save(path / "inside a file.parquet")
+    pq.write_table(table.slice(1).replace_schema_metadata(table.schema.metadata), path)
+    with pytest.raises(StoreError, match="not what was written"):
+        SentenceIndex.load(path, BagOfWords())
+
+
+def test_kept_index_is_built_once_for_encoder_and_texts(tmp_path: Path) -> None:
+    """The second time it comes from its file; other texts, another encoder or k get their own; a damaged one is made anew."""
+    encoder = BagOfWords()
+    first = kept_index(tmp_path, corpus(), encoder)
+    calls = encoder.calls
+    assert kept_index(tmp_path, corpus(), encoder).identity == first.identity and encoder.calls == calls
+    file = next(tmp_path.iterdir())
+    file.write_bytes(file.read_bytes()[:300])
+    assert kept_index(tmp_path, corpus(), encoder).identity == first.identity and encoder.calls > calls
+    kept_index(tmp_path, corpus()[1:], encoder)
+    kept_index(tmp_path, corpus(), BagOfWords("other"))
+    kept_index(tmp_path, corpus(), encoder, neighbours=3)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_without_faiss_the_install_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An absent package is named with what installs it."""
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(ModelMissingError, match=r'pip install "rome-metric\[train\]"'):
+        SentenceIndex.build(corpus(), BagOfWords(), progress=False)
+
+
+def test_embedded_vectors_are_means_of_length_one() -> None:
+    """One unit row a text, zeros for none; a sentence is nearer to its variant than to another one."""
+    vectors = SentenceVectors()
+    rows = vectors.of(["The cat sat on the mat.", "A cat sat on a mat.", "Shares fell sharply on Friday.", ""])
+    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 1, 1, 0], abs=1e-5)
+    assert rows[0] @ rows[1] > rows[0] @ rows[2]
+    assert vectors.of([]).shape[0] == 0
+    assert vectors.identity.startswith("mean:embedded:")
+    with pytest.raises(ModelMissingError):
+        SentenceVectors("/no/such/folder")
+
+
+# Edit scripts
+
+
+def slow_distance(one: list[str], other: list[str]) -> int:
+    """The textbook table of Levenshtein's distance."""
+    table = [[i + j if 0 in (i, j) else 0 for j in range(len(other) + 1)] for i in range(len(one) + 1)]
+    for i, a in enumerate(one, 1):
+        for j, b in enumerate(other, 1):
+            table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (a != b))
+    return table[-1][-1]
+
+
+def carried_out(text: str, operations: tuple[Operation, ...]) -> list[str]:
+    """Every text of the chain, the first one included."""
+    texts = [text]
+    for operation in operations:
+        assert texts[-1][operation.start : operation.end] == operation.original
+        texts.append(texts[-1][: operation.start] + operation.new + texts[-1][operation.end :])
+    return texts
+
+
+TOKENS = st.lists(st.sampled_from(["a", "b", "c", "don't", "Żółw", "日本", "3.5", ",", ".", "(", '"', "-"]), max_size=9)
+SENTENCES = st.builds(
+    lambda words, gaps: "".join(w + g for w, g in zip(words, gaps, strict=False)),
+    TOKENS,
+    st.lists(st.sampled_from(["", " ", "  ", "\n"]), min_size=9, max_size=9),
+)
+SPACED = st.lists(st.sampled_from(["a", "b", "c", "d", "don't", "Żółw", "3.5"]), max_size=9).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(SPACED, SPACED)
+def test_whole_chain_gives_the_neighbour(anchor: str, neighbour: str) -> None:
+    """z = P_n(...P_1(x)): all steps carried out lead to the neighbour, and there are no fewer word edits than Levenshtein's."""
+    script = EditScript.between(anchor, neighbour)
+    assert carried_out(anchor, script.operations(script.steps))[-1] == neighbour
+    old, new = ([word.text for word in words_of(text)] for text in (anchor, neighbour))
+    assert sum(step.length for step in script.steps) == slow_distance(old, new)
+    assert (script.steps == ()) == (old == new)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SENTENCES, SENTENCES, st.randoms(use_true_random=False))
+def test_any_part_of_the_chain_is_well_defined(anchor: str, neighbour: str, chance: object) -> None:
+    """Offsets fit the text before each step, nothing written is touched again, and the words are those that were meant."""
+    script = EditScript.between(anchor, neighbour)
+    steps = [step for step in script.steps if chance.random() < 0.6]  # type: ignore[attr-defined]
+    operations = script.operations(steps)
+    texts = carried_out(anchor, operations)
+    assert len(texts) == len(steps) + 1
+    for (one, _), (two, _) in zip(
+        zip(operations, steps, strict=True), list(zip(operations, steps, strict=True))[1:], strict=False
+    ):
+        assert two.start >= one.start + len(one.new)
+    for step, operation in zip(sorted(steps), operations, strict=True):
+        new = "".join(word.text for word in script.words[1][step.new_start : step.new_end])
+        old = "".join(word.text for word in script.words[0][step.start : step.end])
+        assert ("".join(operation.new.split()), "".join(operation.original.split())) == (new, old)
+    if steps == list(script.steps):
+        assert "".join(texts[-1].split()) == "".join(neighbour.split())
+
+
+@pytest.mark.parametrize(
+    ("anchor", "neighbour", "expected"),
+    [
+        ("The cat sat.", "The black cat sat.", [("insertion", 4, 4, "", "black ")]),
+        ("The black cat sat.", "The cat sat.", [("deletion", 4, 10, "black ", "")]),
+        ("The cat sat here.", "The cat sat.", [("deletion", 11, 16, " here", "")]),
+        ("The cat sat.", "The dog sat.", [("replacement", 4, 7, "cat", "dog")]),
+        ("The cat sat", "The cat sat, calmly", [("insertion", 11, 11, "", ", calmly")]),
+        ("He (a cat) sat.", "He sat.", [("deletion", 3, 11, "(a cat) ", "")]),
+        ("", "A cat.", [("insertion", 0, 0, "", "A cat.")]),
+        ("One", "Two words", [("replacement", 0, 3, "One", "Two words")]),
+        ("The cat sat.", "The cat sat.", []),
+        (" The cat ", "A cat", [("replacement", 1, 4, "The", "A")]),
+    ],
+)
+def test_scripts_by_hand(anchor: str, neighbour: str, expected: list[tuple[str, int, int, str, str]]) -> None:
+    """What a reader would mark, with its white space."""
+    script = EditScript.between(anchor, neighbour)
+    assert [(o.kind, o.start, o.end, o.original, o.new) for o in script.operations(script.steps)] == expected
+
+
+def test_every_subset_of_steps_is_well_spaced() -> None:
+    """No doubled blank, none before a full stop, none within quotes that cling, whichever steps are carried out."""
+    anchor = 'Yesterday, the "old" mill (by the river) burned down, officials said.'
+    neighbour = 'The "new" red mill near the river closed, and officials said so today.'
+    script = EditScript.between(anchor, neighbour)
+    assert len(script.steps) >= 4
+    for size in range(len(script.steps) + 1):
+        for steps in combinations(script.steps, size):
+            text = carried_out(anchor, script.operations(steps))[-1]
+            assert "  " not in text and " ." not in text and " ," not in text and text == text.strip(), text
+
+
+def test_words_of_the_anchor_can_be_dropped_but_steps_must_not_touch() -> None:
+    """A drop is a deletion of kept words; two steps without a word between them are refused."""
+    script = EditScript.between("The small cat sat on the mat.", "The small cat sat on the red mat.")
+    operations = script.operations([Step(1, 2, 0, 0), *script.steps])
+    assert carried_out(script.anchor, operations)[-1] == "The cat sat on the red mat."
+    with pytest.raises(InputError, match="touch"):
+        script.operations([Step(5, 6, 0, 0), *script.steps])

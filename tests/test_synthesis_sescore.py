@@ -1,0 +1,518 @@
+"""Stratified error synthesis: no edit touches another, every pair can be made again, and fillings come from any checkpoint."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from synthesis_models import FakeFiller
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.train.synthesis.error_types import TYPES, error_type
+from rome.train.synthesis.fillers import EmbeddedFiller, FillRequest, load_filler, load_likelihood
+from rome.train.synthesis.seeds import poisson
+from rome.train.synthesis.sescore import SEScore, SEScoreSettings
+from rome.train.synthesis.stratified import Draft, words_of
+from rome.train.synthesis.values import GeneratedPair, Operation
+
+TEXTS = (
+    'The president of France, Mr. Smith, did not go to "Paris" (again) in 1979.',
+    "He will not accept it because he will not like it",
+    '"Stop!" she said, running; nobody heard the well-known singer.',
+    "In July, 12,500 people and/or dogs didn't leave the city's old market.",
+)
+SOURCED = [(f"texts:{number}", text) for number, text in enumerate(TEXTS, 1)]
+WORDS = ["red", "cat", "dog", "river", "city", "quickly", "it", "not", "1979"]
+MARKS = ["", "", "", ",", ".", ";", "!", '"', ")"]
+
+
+class LengthEntailment:
+    """What became shorter is not entailed; calls are counted."""
+
+    signature = "length"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Much in one direction, the other by length."""
+        self.asked += pairs
+        return np.array([0.95 if len(second) <= len(first) + 3 else 0.3 for first, second in pairs])
+
+
+def pipeline(**options: Any) -> SEScore:
+    """SEScore on a word filler and a phrase filler."""
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], LengthEntailment(), **options)
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> str:
+    """Words with marks behind some of them, more than one blank here and there, and blanks around."""
+    parts = draw(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(MARKS)), min_size=1, max_size=14))
+    blank = draw(st.sampled_from([" ", " ", "  ", "\t"]))
+    edges = draw(st.sampled_from(["", "", " ", "\n"]))
+    return edges + blank.join(word + mark for word, mark in parts) + edges
+
+
+def untouched_after(pair: GeneratedPair) -> list[bool]:
+    """For each character of the hypothesis whether it was there from the start; fails where an edit touches another's characters.
+
+    The slow textbook version of the table q: one mark a character, moved along with the text.
+    """
+    fresh = [True] * len(pair.reference)
+    for operation in pair.operations:
+        assert all(fresh[operation.start : operation.end]), operation
+        fresh[operation.start : operation.end] = [False] * len(operation.new)
+    return fresh
+
+
+@settings(max_examples=120, deadline=None)
+@given(sentences(), st.integers(0, 10_000))
+def test_every_pair_keeps_the_laws(text: str, seed: int) -> None:
+    """Replayed it gives the hypothesis; edits touch no other's characters; labels are sums in [-25, 0]; what is untouched is in order."""
+    for pair in pipeline().pairs([("a:1", text)], seed):
+        assert pair.replayed() == pair.hypothesis
+        fresh = untouched_after(pair)
+        rest = iter(pair.reference)
+        assert all(character in rest for character, old in zip(pair.hypothesis, fresh, strict=True) if old)
+        assert pair.label == max(-25.0, sum(operation.label or 0.0 for operation in pair.operations))
+        assert -25.0 <= pair.label <= 0.0 and len(pair.operations) <= 5
+        assert GeneratedPair.from_json(pair.to_json()) == pair
+        for operation in pair.operations:
+            assert operation.original != operation.new and operation.type in TYPES
+            assert (operation.severity, operation.label) in {("minor", -1.0), ("major", -5.0)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(sentences(), st.integers(0, 10_000))
+def test_texts_stay_tidy_and_words_whole(text: str, seed: int) -> None:
+    """No edit leaves two blanks where one was, a blank before a comma that had none, or two words grown together."""
+    for pair in pipeline().pairs([("a:1", " ".join(text.split()))], seed):
+        assert "  " not in pair.hypothesis and pair.hypothesis == pair.hypothesis.strip()
+        known = {*words_of(pair.reference), *(word for one in pair.operations for word in words_of(one.new))}
+        assert set(words_of(pair.hypothesis)) <= known
+
+
+@settings(max_examples=80, deadline=None)
+@given(sentences(), st.lists(st.tuples(st.sampled_from("idrs"), st.integers(0, 20), st.integers(1, 4)), max_size=12))
+def test_the_table_counts_untouched_slots(text: str, edits: list[tuple[str, int, int]]) -> None:
+    """q against its definition, counted anew for every position after every edit; free() agrees with a walk over the slots."""
+    draft = Draft(text)
+    assert draft.text == text and draft.table() == list(range(len(draft.slots), 0, -1))
+    for kind, place, length in edits:
+        position = place % len(draft.slots)
+        free = all(not slot.touched for slot in draft.slots[position : position + length])
+        assert draft.free(position, length) == (free and position + length <= len(draft.slots))
+        change = None
+        if kind == "i" and draft.can_insert(position):
+            change = draft.insertion(position, "new")
+        elif kind == "d":
+            change = draft.deletion(position, length)
+        elif kind == "r" and draft.free(position, length):
+            change = draft.replacement(position, length, "new words")
+        elif kind == "s":
+            change = draft.swap(position, length)
+        if change is not None:
+            before, operation = draft.text, draft.apply(change)
+            assert before[: operation.start] + operation.new + before[operation.end :] == draft.text
+        slow = [len(list(run_of(draft, n))) for n in range(len(draft.slots))]
+        assert draft.table() == slow
+
+
+def run_of(draft: Draft, position: int) -> Iterator[int]:
+    """The untouched slots from a position to the first touched one."""
+    for n in range(position, len(draft.slots)):
+        if draft.slots[n].touched:
+            return
+        yield n
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_neighbours() -> None:
+    """Block size, order and company change nothing; another seed does."""
+    whole = {pair.source: pair.to_json() for pair in pipeline(block=64).pairs(SOURCED, 7)}
+    single = {pair.source: pair.to_json() for pair in pipeline(block=1).pairs(SOURCED[::-1], 7)}
+    (alone,) = pipeline().pairs(SOURCED[2:3], 7)
+    assert whole == single and alone.to_json() == whole["texts:3"]
+    assert whole != {pair.source: pair.to_json() for pair in pipeline().pairs(SOURCED, 8)}
+    assert [pair.source for pair in pipeline(block=3).pairs(SOURCED, 7)] == [source for source, _ in SOURCED]
+
+
+def test_edits_are_drawn_as_the_paper_draws_them() -> None:
+    """Kinds alike, the number of edits Poisson(5) capped at 5, severity as often asked as there are edits, both ways."""
+    made = pipeline(settings=SEScoreSettings(tries=2000))
+    pairs = [pair for seed in range(250) for pair in made.pairs(SOURCED[:1], seed)]
+    kinds = Counter(operation.kind for pair in pairs for operation in pair.operations)
+    count = sum(kinds.values())
+    assert all(0.18 < kinds[kind] / count < 0.32 for kind in ("insertion", "deletion", "replacement", "swap"))
+    lengths = Counter(len(pair.operations) for pair in pairs)
+    capped = 1 - sum(math.exp(-5) * 5**n / math.factorial(n) for n in range(5))
+    assert lengths[5] / len(pairs) == pytest.approx(capped, abs=0.12) and max(lengths) == 5
+    assert len(made.entailment.asked) == 2 * count
+
+
+def test_poisson_draws_have_the_distribution() -> None:
+    """Mean and variance of 1.5 within four standard errors."""
+    chance = random.Random(1)
+    drawn = np.array([poisson(chance, 1.5) for _ in range(4000)])
+    assert drawn.mean() == pytest.approx(1.5, abs=0.08) and drawn.var() == pytest.approx(1.5, abs=0.16)
+
+
+def test_severity_needs_both_directions() -> None:
+    """Eq. 2: minor only when each of the two texts entails the other with at least gamma, from the text before to the text after."""
+
+    class Table(LengthEntailment):
+        def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+            return np.array([given[one < other] for one, other in pairs])
+
+    for forward, back, severity in [(0.9, 0.9, "minor"), (0.9, 0.8999, "major"), (0.2, 1.0, "major"), (0.89999, 0.95, "minor")]:
+        given = {True: forward, False: back}
+        made = SEScore([FakeFiller()], Table(), SEScoreSettings(most_edits=1))
+        found = [one for seed in range(20) for pair in made.pairs(SOURCED, seed) for one in pair.operations]
+        assert {one.severity for one in found} == {severity}
+        assert {one.label for one in found} == {-1.0 if severity == "minor" else -5.0}
+        assert all(sorted((one.details["entailment"], one.details["entailment_back"])) == sorted(
+            (round(forward, 4), round(back, 4))
+        ) for one in found)  # fmt: skip
+
+
+def test_each_step_is_judged_on_the_text_that_the_former_made() -> None:
+    """The texts that entailment sees are a chain from the reference to the hypothesis."""
+    made = pipeline()
+    (pair,) = made.pairs(SOURCED[:1], 3)
+    steps = made.entailment.asked[: len(pair.operations)]
+    assert steps[0][0] == pair.reference and steps[-1][1] == pair.hypothesis
+    assert all(one[1] == other[0] for one, other in zip(steps, steps[1:], strict=False))
+    assert made.entailment.asked[len(steps) :] == [(after, before) for before, after in steps]
+
+
+def test_texts_that_give_nothing_are_counted() -> None:
+    """Too short ones are skipped; without fillings only deletions and swaps are left."""
+    made = SEScore([FakeFiller(silent=True)], LengthEntailment())
+    pairs = list(made.pairs([("a:1", "Too short"), ("a:2", ""), ("a:3", TEXTS[0])], 5))
+    assert made.skipped == {"too short": 2} and [pair.source for pair in pairs] == ["a:3"]
+    assert {one.kind for one in pairs[0].operations} <= {"deletion", "swap"}
+    only = SEScore([FakeFiller(silent=True)], LengthEntailment(), SEScoreSettings(most_edits=1))
+    found = [pair for seed in range(60) for pair in only.pairs(SOURCED[:1], seed)]
+    assert only.skipped["no edit found a place"] + len(found) == 60 and only.skipped["no edit found a place"] > 5
+    with pytest.raises(InputError, match="needs a filler"):
+        SEScore([], LengthEntailment())
+
+
+def test_the_signature_holds_every_choice() -> None:
+    """Each setting, filler and the entailment changes it."""
+    plain = pipeline().signature
+    other = {
+        pipeline(settings=replace(SEScoreSettings(), **{name: 3})).signature for name in ("edits", "gamma", "swap", "tries")
+    }
+    assert len({plain, *other, SEScore([FakeFiller()], LengthEntailment()).signature}) == 6
+    assert "edits:5|most_edits:5|deletion:1.5|replacement:1.5|swap:4|gamma:0.9" in plain and "entailment:length" in plain
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (Operation("insertion", 0, 0, "", " cat"), "addition"),
+        (Operation("insertion", 0, 0, "", ","), "punctuation"),
+        (Operation("deletion", 0, 4, " cat", ""), "omission"),
+        (Operation("deletion", 0, 1, ".", ""), "punctuation"),
+        (Operation("replacement", 0, 3, "cat", "dog"), "mistranslation"),
+        (Operation("replacement", 0, 3, "cat", ","), "mistranslation"),
+        (Operation("replacement", 0, 5, "Café", "cafe"), "spelling"),
+        (Operation("swap", 0, 7, "cat dog", "dog cat"), "grammar"),
+        (Operation("swap", 0, 2, '!"', '"!'), "punctuation"),
+    ],
+)
+def test_types_are_those_of_table_1(operation: Operation, expected: str) -> None:
+    """Kind and characters decide the type."""
+    assert error_type(operation) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "edit", "expected"),
+    [
+        ("the film, but", lambda d: d.deletion(1, 1), "the, but"),
+        ("the film, but", lambda d: d.deletion(2, 1), "the film but"),
+        ("the film ends", lambda d: d.deletion(0, 1), "film ends"),
+        ("the film ends", lambda d: d.deletion(2, 1), "the film"),
+        ('see the "film" now', lambda d: d.deletion(2, 1), 'see the film" now'),
+        ("the film, but", lambda d: d.insertion(2, "old"), "the film old, but"),
+        ("the film ends", lambda d: d.insertion(0, "old"), "old the film ends"),
+        ("the film ends", lambda d: d.insertion(1, ","), "the, film ends"),
+        ('the "film" ends', lambda d: d.insertion(4, "old"), 'the "film" old ends'),
+        ('the "film" ends', lambda d: d.insertion(2, "old"), 'the "old film" ends'),
+        ("the film, but", lambda d: d.replacement(2, 1, "and"), "the film and but"),
+        ("the film,) but", lambda d: d.replacement(3, 1, "and"), "the film, and but"),
+        ("the film ends", lambda d: d.replacement(1, 1, ","), "the, ends"),
+        ("the film, but", lambda d: d.swap(0, 3), "but film, the"),
+    ],
+)
+def test_white_space_follows_the_words(text: str, edit: Any, expected: str) -> None:
+    """Marks stand close to the word before them, words stand apart."""
+    draft = Draft(text)
+    draft.apply(edit(draft))
+    assert draft.text == expected
+
+
+def test_edits_that_do_not_fit() -> None:
+    """The whole text cannot go, equal words cannot be swapped, and nothing is put where something was taken."""
+    draft = Draft("a cat a dog")
+    assert draft.deletion(0, 4) is None and draft.swap(0, 2) is None and draft.deletion(1, 0) is None and not draft.free(3, 2)
+    found = draft.deletion(1, 1)
+    assert found is not None
+    draft.apply(found)
+    assert draft.text == "a a dog" and draft.table() == [1, 0, 2, 1]
+    assert [draft.can_insert(n) for n in range(4)] == [True, False, False, True]
+
+
+# Fillers on tiny checkpoints with random weights: the real loading code.
+
+PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat . a dog ##s , two old 1979 slept red".split()
+LINE = "the cat sat on the red mat ."
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Folders of a BERT and a RoBERTa (masked), a BART and a T5 (infilling), and checkpoints of other kinds."""
+    import torch
+    import transformers as t
+
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("fillers")
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    wide = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    wide |= {"encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
+    bpe, unigram, wordpiece = byte_pairs(), pieces_of_t5(), word_pieces(folder)
+    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 24}
+    pads = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    models: dict[str, tuple[Any, Any]] = {
+        "bert": (t.BertForMaskedLM(t.BertConfig(**small, **sizes)), wordpiece),
+        "encoder": (t.BertModel(t.BertConfig(**small, **sizes)), wordpiece),
+        "classifier": (t.BertForSequenceClassification(t.BertConfig(**small, **sizes)), wordpiece),
+        "gpt": (t.GPT2LMHeadModel(t.GPT2Config(vocab_size=len(bpe), n_embd=16, n_layer=1, n_head=2)), bpe),
+        "roberta": (
+            t.RobertaForMaskedLM(t.RobertaConfig(**small, vocab_size=len(bpe), max_position_embeddings=34, **pads)),
+            bpe,
+        ),
+        "bart": (
+            t.BartForConditionalGeneration(
+                t.BartConfig(**wide, vocab_size=len(bpe), max_position_embeddings=64, **pads, decoder_start_token_id=2)
+            ),
+            bpe,
+        ),
+        "t5": (
+            t.T5ForConditionalGeneration(
+                t.T5Config(
+                    **{"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2},
+                    **{"vocab_size": len(unigram), "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0},
+                )
+            ),
+            unigram,
+        ),
+    }
+    for name, (model, tokenizer) in models.items():
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    (folder / "empty").mkdir()
+    return {name: str(folder / name) for name in (*models, "empty")}
+
+
+def word_pieces(folder: Path) -> Any:
+    """An uncased BERT tokenizer."""
+    from transformers import BertTokenizerFast
+
+    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    return BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=24)
+
+
+def byte_pairs() -> Any:
+    """A byte-pair tokenizer as RoBERTa and BART have it."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaTokenizerFast
+
+    trained = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained.train_from_iterator([LINE, "two old dogs slept", *TEXTS] * 3, vocab_size=420, special_tokens=special)
+    return RobertaTokenizerFast(tokenizer_object=wrapped(trained), model_max_length=64)
+
+
+def wrapped(trained: Any) -> Any:
+    """The inner tokenizer with RoBERTa's frame around every text."""
+    from tokenizers.processors import RobertaProcessing
+
+    inner = trained._tokenizer
+    inner.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return inner
+
+
+def pieces_of_t5() -> Any:
+    """A SentencePiece-like tokenizer with T5's sentinels."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = [f"▁{word}" for word in (*"the cat sat on red mat a dog two old slept".split(), "")] + list("abcdehlmnoprstuw.,")
+    plain = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -9.0), *((word, -2.0 - len(words) / 99) for word in words)]
+    inner = Tokenizer(models.Unigram([*plain, ("<extra_id_0>", -9.0), ("<extra_id_1>", -9.0)], unk_id=2))
+    inner.pre_tokenizer, inner.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    inner.add_special_tokens(["<extra_id_0>", "<extra_id_1>"])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=64
+    )
+    return tokenizer
+
+
+SIZES = {"layers": 1, "attention_heads": 2, "ffn_dim": 64}
+REQUESTS = [
+    FillRequest(LINE, 4, 7),
+    FillRequest(LINE, 0, 3),
+    FillRequest(LINE, 8, 8),
+    FillRequest("A dog slept.", 2, 5),
+    FillRequest(f"{LINE} " * 9, 120, 123),
+]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "bart", "t5"])
+def test_fillers_give_whole_other_words_and_do_not_look_at_neighbours(checkpoints: dict[str, str], kind: str) -> None:
+    """At most four candidates in order of probability, none of them what stands there; the same alone and in company, twice."""
+    filler = load_filler(checkpoints[kind])
+    found = filler.fill(REQUESTS)
+    assert found == [filler.fill([request])[0] for request in REQUESTS] == load_filler(checkpoints[kind]).fill(REQUESTS)
+    assert filler.spans == (kind in ("bart", "t5")) and filler.fill([]) == []
+    for request, candidates in zip(REQUESTS, found, strict=True):
+        words, probabilities = [word for word, _ in candidates], [p for _, p in candidates]
+        assert len(words) == len(set(words)) <= 4 and probabilities == sorted(probabilities, reverse=True)
+        assert request.original.lower() not in [word.lower() for word in words]
+        assert all(0 < p <= 1 and word == word.strip() != "" and "mask" not in word.lower() for word, p in candidates)
+        assert filler.spans or all(len(word.split()) == 1 and "#" not in word and "Ġ" not in word for word in words)
+    assert filler.spans or all(len(candidates) == 4 for candidates in found)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "bart", "t5"])
+def test_a_likelihood_is_a_probability_of_the_place(checkpoints: dict[str, str], kind: str) -> None:
+    """In (0, 1], 1 for an empty place; a text longer than the window is read around the place; signatures tell checkpoints apart."""
+    likelihood = load_likelihood(checkpoints[kind])
+    found = likelihood.of(REQUESTS)
+    assert all(0 < value <= 1 for value in found) and found[2] == 1.0 and found[0] < 1
+    assert found == [likelihood.of([request])[0] for request in REQUESTS] and likelihood.of([]) == []
+    assert len({load_likelihood(checkpoints[name]).signature for name in ("bert", "roberta", "bart", "t5")}) == 4
+
+
+def test_a_masked_model_is_asked_at_the_mask(checkpoints: dict[str, str]) -> None:
+    """Probabilities are the model's own at the masked place, and those of all words at a place sum to at most 1."""
+    import torch
+    from transformers import BertForMaskedLM
+
+    filler: Any = load_filler(checkpoints["bert"], top_k=99)
+    ((*candidates,),) = filler.fill(REQUESTS[:1])
+    ids = torch.tensor([filler.tokenizer(LINE.replace("cat", "[MASK]"))["input_ids"]])
+    logits = BertForMaskedLM.from_pretrained(checkpoints["bert"])(input_ids=ids).logits
+    own = torch.softmax(logits[0, 2].detach(), dim=0)
+    assert dict(candidates) == {word: pytest.approx(float(own[PIECES.index(word)]), rel=1e-4) for word, _ in candidates}
+    assert {word for word, _ in candidates} == {p for p in PIECES if p[0] not in "[#"} - {"cat"}
+    assert filler.of(REQUESTS[:1])[0] == pytest.approx(float(own[PIECES.index("cat")]), rel=1e-4)
+    assert filler.fill([FillRequest("A Dog slept", 2, 5)])[0][0][0][0].isupper() or not candidates
+
+
+def test_the_name_of_a_mask_in_a_text_is_no_mask(checkpoints: dict[str, str]) -> None:
+    """A text that says [MASK] has one gap, where it was asked for."""
+    filler = load_filler(checkpoints["bert"])
+    text = "the [MASK] sat on the mat"
+    assert len(filler.fill([FillRequest(text, 11, 14)])[0]) == 4
+
+
+def test_an_infilling_model_fills_what_belongs_there() -> None:
+    """A BART that has learnt two fillings of one gap gives the one that is not there, and each about half the probability."""
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    from rome.train.synthesis.seq2seq_filler import Seq2SeqFiller
+
+    torch.manual_seed(0)
+    tokenizer = byte_pairs()
+    sizes = {f"{side}_{what}": n for side in ("encoder", "decoder") for what, n in SIZES.items()}
+    tokens = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+        "decoder_start_token_id": 2,
+    }
+    config = BartConfig(**sizes, **tokens, d_model=32, dropout=0.0, max_position_embeddings=64, min_length=40)
+    model = BartForConditionalGeneration(config)
+    read = tokenizer(["the<mask> sat on the red mat ."] * 2, return_tensors="pt")
+    told = tokenizer([LINE, LINE.replace("cat", "two old dogs")], return_tensors="pt", padding=True)
+    labels = told.input_ids.masked_fill(told.attention_mask == 0, -100)
+    optimiser = torch.optim.Adam(model.parameters(), 5e-3)
+    for _ in range(60):
+        optimiser.zero_grad()
+        model(**read, labels=labels).loss.backward()
+        optimiser.step()
+    filler = Seq2SeqFiller(model.eval().requires_grad_(False), tokenizer)
+    there, gap = FillRequest(LINE, 4, 7), FillRequest(LINE.replace("cat ", ""), 4, 4)
+    found = filler.fill([there, gap])
+    assert found[0][0][0] == "two old dogs" and {word for word, _ in found[1][:2]} == {"cat", "two old dogs"}
+    assert found[0][0][1] > 0.5 and filler.of([there])[0] == pytest.approx(0.5, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        ("encoder", InputError, "no weights for cls"),
+        ("classifier", InputError, "BertForSequenceClassification"),
+        ("gpt", InputError, "fill"),
+        ("empty", InputError, "holds no model"),
+    ],
+)
+def test_checkpoints_of_the_wrong_kind_are_named(
+    checkpoints: dict[str, str], kind: str, error: type[Exception], message: str
+) -> None:
+    """Before anything is filled, with the checkpoint's name and what it is."""
+    with pytest.raises(error, match=message) as raised:
+        load_filler(checkpoints[kind])
+    assert checkpoints[kind] in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_what_is_not_there_is_said_with_the_remedy() -> None:
+    """A name that no folder has: the command that gets it; a place outside its text and top_k=0 are refused."""
+    with pytest.raises(ModelMissingError, match="hf download nobody/nothing"):
+        load_filler("nobody/nothing")
+    with pytest.raises(InputError, match="outside"):
+        FillRequest("short", 3, 9)
+    with pytest.raises(InputError, match="top_k"):
+        load_filler("embedded", top_k=0)
+
+
+def test_the_embedded_filler_leaves_out_what_stands_there() -> None:
+    """One candidate more is asked for, so that four are left."""
+
+    class Head:
+        def fill(self, requests: Sequence[FillRequest], top_k: int) -> list[list[tuple[str, float]]]:
+            return [[(word, 0.1) for word in ("Dog", "cat", "red", "old", "two", "big")][:top_k] for _ in requests]
+
+        def likelihood(self, requests: Sequence[FillRequest]) -> list[float]:
+            return [0.5 for _ in requests]
+
+    filler = EmbeddedFiller(Head(), digest="abc")
+    assert [word for word, _ in filler.fill([FillRequest("A dog", 2, 5)])[0]] == ["cat", "red", "old", "two"]
+    assert [word for word, _ in filler.fill([FillRequest("A big", 2, 5)])[0]] == ["Dog", "cat", "red", "old"]
+    assert filler.of([FillRequest("A dog", 2, 5)]) == [0.5] and filler.signature == "embedded@abc#top4"
+
+
+@pytest.mark.parametrize("kinds", [("bert",), ("roberta", "bart"), ("t5",)])
+def test_sescore_runs_on_checkpoints(checkpoints: dict[str, str], kinds: tuple[str, ...]) -> None:
+    """The laws hold with real fillers, and block sizes change nothing."""
+    fillers = [load_filler(checkpoints[kind]) for kind in kinds]
+    made = [list(SEScore(fillers, LengthEntailment(), block=block).pairs(SOURCED, 11)) for block in (64, 1)]
+    assert made[0] == made[1] and len(made[0]) == len(SOURCED)
+    for pair in made[0]:
+        assert pair.replayed() == pair.hypothesis
+        untouched_after(pair)

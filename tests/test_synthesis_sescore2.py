@@ -1,0 +1,279 @@
+"""SEScore2: pairs that can be replayed, labels that add up, severities on the right side of their thresholds, and the scale."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from hashlib import blake2b
+from math import prod
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rome.exceptions import InputError
+from rome.features.idf import IdfTable
+from rome.train.synthesis.edit_script import EditScript, words_of
+from rome.train.synthesis.fillers import FillRequest
+from rome.train.synthesis.rescaling import Bounds, rescale
+from rome.train.synthesis.retrieval import SentenceIndex
+from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings, draw_steps
+from rome.train.synthesis.values import MOST, GeneratedPair
+
+pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
+
+
+class BagOfWords:
+    """A random vector a word, summed: no model."""
+
+    identity = "bag"
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.array([sum((self.word(word.text) for word in words_of(text)), np.full(16, 0.5)) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    def word(self, word: str) -> NDArray[np.float64]:
+        return np.random.default_rng(list(blake2b(word.encode(), digest_size=4).digest())).normal(size=16)
+
+
+class FakeLikelihood:
+    """Short words are likely; remembers what it was asked."""
+
+    signature = "fake"
+
+    def __init__(self) -> None:
+        self.asked: list[FillRequest] = []
+
+    def of(self, requests: Sequence[FillRequest]) -> list[float]:
+        self.asked += requests
+        return [prod(0.5 if len(word.text) < 4 else 0.01 for word in words_of(request.original)) for request in requests]
+
+
+def corpus() -> list[str]:
+    """Invented sentences, many of them alike."""
+    chance = random.Random(7)
+    subjects, verbs = ["The cat", "A dog", "Zoë", "The old man", "The man"], ["saw", "heard", "painted", "lost"]
+    objects, ends = ["a red kite", "the river", "two boats", "nothing"], ["today", "in the morning", "again", "with great care"]
+    drawn = (" ".join(map(chance.choice, (subjects, verbs, objects, ends))) + "." for _ in range(900))
+    return list(dict.fromkeys(drawn))[:70]
+
+
+IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-made")
+
+
+def pipeline(likelihood: FakeLikelihood | None = None, batch: int = 64, **settings: object) -> SEScore2:
+    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12, progress=False)
+    return SEScore2(index, likelihood or FakeLikelihood(), IDF, SEScore2Settings(**settings), batch=batch)  # type: ignore[arg-type]
+
+
+def sources(texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(f"invented.txt:{n}", text) for n, text in enumerate(texts, 1)]
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[GeneratedPair]:
+    return [pair for seed in range(6) for pair in pipeline().pairs(sources(corpus()), seed)]
+
+
+def test_every_pair_replays_and_its_label_is_the_sum_of_its_parts(pairs: list[GeneratedPair]) -> None:
+    """The recorded steps give the hypothesis; labels are -1 or -5, add up, and lie in [-25, 0]; ids differ; JSON gives the pair back."""
+    assert len(pairs) > 200
+    for pair in pairs:
+        assert pair.replayed() == pair.hypothesis != pair.reference
+        assert 1 <= len(pair.operations) <= 5
+        assert pair.label == max(-MOST, sum(operation.label for operation in pair.operations))  # type: ignore[misc]
+        assert all((o.severity, o.label) in {("minor", -1.0), ("major", -5.0)} for o in pair.operations)
+        assert pair.signals["margin"] >= 1.06
+        assert GeneratedPair.from_json(pair.to_json()) == pair
+    assert len({pair.id for pair in pairs}) == len(pairs)
+
+
+def test_no_operation_touches_what_another_wrote(pairs: list[GeneratedPair]) -> None:
+    """From left to right, each begins behind the words that the one before brought."""
+    for pair in pairs:
+        for one, two in zip(pair.operations, pair.operations[1:], strict=False):
+            assert two.start >= one.start + len(one.new)
+
+
+def test_all_kinds_and_counts_occur(pairs: list[GeneratedPair]) -> None:
+    """Insertions, deletions, replacements and drops, from one to five operations."""
+    operations = [operation for pair in pairs for operation in pair.operations]
+    assert {o.kind for o in operations} == {"insertion", "deletion", "replacement"}
+    assert {o.details["retrieved"] for o in operations} == {0.0, 1.0}
+    assert {o.type for o in operations} >= {"omission", "addition", "mistranslation"}
+    assert {len(pair.operations) for pair in pairs} >= {1, 2, 3, 4}
+    assert {o.severity for o in operations if o.kind == "deletion"} == {"minor", "major"}
+
+
+def test_same_seed_gives_the_same_bytes_whatever_the_batches_and_neighbours() -> None:
+    """A pair depends on seed and text alone; another seed gives other pairs."""
+    texts = sources(corpus())
+    lines = [pair.to_json() for pair in pipeline().pairs(texts, 3)]
+    assert [pair.to_json() for pair in pipeline(batch=1).pairs(iter(texts), 3)] == lines
+    assert [pair.to_json() for pair in pipeline(batch=5).pairs(texts[::-1], 3)] == lines[::-1]
+    assert [pair.to_json() for pair in pipeline().pairs(texts, 4)] != lines
+
+
+def test_pairs_come_as_they_are_made() -> None:
+    """No more than one batch of texts is read before the first pair."""
+    stream = iter(sources(corpus()))
+    next(pipeline(batch=4).pairs(stream, 0))
+    assert len(list(stream)) >= len(corpus()) - 8
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_unlimited_operations_lead_to_the_neighbour(seed: int) -> None:
+    """When every step may be taken and nothing is dropped, some draw reaches the neighbour itself."""
+    settings = SEScore2Settings(most=1000, longest=1000, drops=0.0)
+    script = EditScript.between("The old man lost two boats again.", "Every child lost nothing in the morning.")
+    steps = draw_steps(script, settings, random.Random(seed))
+    text = script.anchor
+    for operation in script.operations(steps):
+        text = text[: operation.start] + operation.new + text[operation.end :]
+    assert (text == script.neighbour) == (steps == script.steps) and (steps == script.steps or len(steps) < len(script.steps))
+
+
+@pytest.mark.parametrize("drops", [0.0, 0.5, 1.0])
+def test_drawn_steps_keep_their_limits(drops: float) -> None:
+    """At most ``most`` steps, none longer than ``longest``, at least half of the words left, drops only where they are wanted."""
+    settings = SEScore2Settings(drops=drops, longest=3, longest_drop=2)
+    script = EditScript.between(
+        "The old man lost two boats and a kite again, alas.", "The old cat lost a red kite, it seems, in the night."
+    )
+    for seed in range(200):
+        steps = draw_steps(script, settings, random.Random(seed))
+        text = script.anchor
+        for operation in script.operations(steps):
+            text = text[: operation.start] + operation.new + text[operation.end :]
+        assert len(steps) <= 5 and all(step.length <= 3 for step in steps)
+        assert len(words_of(text)) >= len(words_of(script.anchor)) // 2
+        assert all(step in script.steps or step.length <= 2 for step in steps)
+        assert drops > 0 or set(steps) <= set(script.steps)
+
+
+def test_severities_lie_on_the_right_side_of_their_thresholds(pairs: list[GeneratedPair]) -> None:
+    """Likely (at least gamma) is minor, unlikely is major; words that weigh less than lambda are minor, others major."""
+    for operation in (o for pair in pairs for o in pair.operations):
+        if operation.kind == "deletion":
+            words = words_of(operation.original)
+            weight = max(IDF.idf(word.text) if not word.is_sign else IDF.floor for word in words)
+            assert operation.details["tfidf"] == round(weight, 6)
+            assert (operation.severity == "minor") == (weight < 1.0)
+        else:
+            words = words_of(operation.new)
+            mean = prod(0.5 if len(word.text) < 4 else 0.01 for word in words) ** (1 / len(words))
+            assert operation.details["likelihood"] == pytest.approx(mean, rel=1e-5)
+            assert (operation.severity == "minor") == (mean >= 0.1)
+
+
+def test_thresholds_themselves() -> None:
+    """A likelihood of exactly gamma is minor, a weight of exactly lambda is major (§4.2: >= gamma or < lambda)."""
+    weight = IDF.idf("cat")
+    for gamma, bound, likely, taken in ((0.5, weight, "minor", "major"), (0.51, weight + 1e-6, "major", "minor")):
+        found = [o for p in pipeline(gamma=gamma, weight=bound).pairs(sources(corpus()), 0) for o in p.operations]
+        assert {o.severity for o in found if o.details.get("likelihood") == 0.5} == {likely}
+        heaviest = round(weight, 6)
+        assert {o.severity for o in found if o.details.get("tfidf") == heaviest} <= {taken}
+
+
+def test_each_step_is_judged_in_a_text_where_nothing_else_was_done() -> None:
+    """The likelihood is asked about the new words in the anchor with that step alone; with the reference before it when wished."""
+    texts = sources(corpus())
+    for context in ("hypothesis", "reference"):
+        likelihood = FakeLikelihood()
+        made = list(pipeline(likelihood, context=context).pairs(texts, 1))
+        brought = [(pair, o) for pair in made for o in pair.operations if o.kind != "deletion"]
+        assert len(brought) == len(likelihood.asked)
+        for (pair, operation), request in zip(brought, likelihood.asked, strict=True):
+            before = f"{pair.reference} " if context == "reference" else ""
+            assert request.original == operation.new.strip() and request.text.startswith(before)
+            changed = request.text[len(before) :]
+            assert len(EditScript.between(pair.reference, changed).steps) == 1
+
+
+def test_texts_that_give_nothing_are_counted() -> None:
+    """Too short, without neighbour, nothing to change: skipped by reason; no texts, no pairs (a run that is complete goes on with none)."""
+    made = pipeline()
+    texts = sources(["Yes.", "", "Entirely unlike whatever else stands here, Żółw 日本", corpus()[0]])
+    assert len(list(made.pairs(texts, 0))) == 1
+    assert dict(made.skipped) == {"too short": 2, "no neighbour": 1}
+    blocked = pipeline(longest=1, drops=0.0)
+    assert len(list(blocked.pairs(sources(corpus()), 0))) + sum(blocked.skipped.values()) == len(corpus())
+    assert list(pipeline().pairs([], 0)) == []
+    alone = SEScore2(SentenceIndex.build(["One text alone."], BagOfWords(), progress=False), FakeLikelihood(), IDF)
+    assert list(alone.pairs(sources(["One text alone.", "Another text."]), 0)) == []
+    assert alone.skipped["no neighbour"] == 2
+
+
+def test_every_choice_is_in_the_signature() -> None:
+    """Index, likelihood, weights and each setting change it; batches do not. Senseless settings are refused."""
+    plain = pipeline()
+    assert pipeline(batch=3).signature == plain.signature
+    changed = {
+        "margin": 1.1,
+        "most": 4,
+        "longest": 5,
+        "longest_drop": 2,
+        "shortest": 4,
+        "drops": 0.2,
+        "gamma": 0.2,
+        "weight": 2.0,
+    }
+    changed |= {"minor": -2.0, "major": -6.0, "context": "reference"}
+    signatures = {pipeline(**{key: value}).signature for key, value in changed.items()}  # type: ignore[arg-type]
+    assert len(signatures | {plain.signature}) == len(changed) + 1
+    assert plain.index.identity in plain.signature and "likelihood:fake" in plain.signature and "hand-made" in plain.signature
+    for wrong in ({"most": 0}, {"drops": 1.5}, {"context": "source"}, {"minor": 1.0}, {"major": -0.5}):
+        with pytest.raises(InputError):
+            SEScore2Settings(**wrong)  # type: ignore[arg-type]
+
+
+# Rescaling
+
+
+class Overlap:
+    """Shared words over all words: 1 for a text and itself."""
+
+    name, signature = "overlap", "overlap"
+
+    def score(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+        sets = [(set(r[0].split()), set(h.split())) for r, h in zip(references, hypotheses, strict=True)]
+        return np.array([len(a & b) / len(a | b) for a, b in sets])
+
+
+def test_bounds_and_scale_by_hand() -> None:
+    """l = 0.2, h = 0.7: l becomes -50, h 0, half way -25; what lies beyond is not cut; order is kept."""
+    bounds = Bounds(0.2, 0.7)
+    assert rescale([0.2, 0.7, 0.45, 0.8, 0.1], bounds) == pytest.approx([-50, 0, -25, 10, -60])
+    assert rescale([0.45], bounds, 25.0) == pytest.approx([-12.5])
+    assert rescale([], bounds).shape == (0,)
+
+
+def test_bounds_of_a_metric() -> None:
+    """Identical texts bound it above, distinct texts paired at random, once each, below; the seed decides the pairs."""
+    texts = [*corpus(), corpus()[0], " "]
+    bounds = Bounds.of(Overlap(), texts, seed=1)
+    assert bounds.upper == 1.0 and 0 < bounds.lower < 0.6 and bounds.pairs == 35 and bounds.signature == "overlap"
+    assert Bounds.of(Overlap(), texts, seed=1) == bounds != Bounds.of(Overlap(), texts, seed=2)
+    assert Bounds.of(Overlap(), ["one two", "three four", "one five"]).pairs == 1
+
+
+def test_bounds_that_tell_nothing_apart_are_refused() -> None:
+    """Too few texts, a metric that is constant, upside down or not finite: InputError with the remedy."""
+
+    class Wrong(Overlap):
+        def __init__(self, same: float, other: float) -> None:
+            self.values = (other, same)
+
+        def score(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+            return np.array([self.values[r[0] == h] for r, h in zip(references, hypotheses, strict=True)])
+
+    for texts in ([], ["one"], ["one", "one", " "]):
+        with pytest.raises(InputError, match="give at least 2"):
+            Bounds.of(Overlap(), texts)
+    for same, other in ((0.5, 0.5), (0.0, 1.0), (float("nan"), 0.0), (float("inf"), 0.0)):
+        with pytest.raises(InputError, match="higher for better texts"):
+            Bounds.of(Wrong(same, other), corpus())
+    for scale in (0.0, -50.0):
+        with pytest.raises(InputError, match="positive"):
+            rescale([0.5], Bounds(0.0, 1.0), scale)

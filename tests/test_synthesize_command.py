@@ -1,0 +1,364 @@
+"""`rome synthesize`: pairs written as they are made, a run that goes on after any interruption, and every pipeline of one shape."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from synthesis_models import FakeFiller
+
+from rome.cli import COMMANDS, main, synthesize
+from rome.evaluation.perturbing import Materials
+from rome.evaluation.report.writer import read_manifest
+from rome.exceptions import InputError, ModelMissingError
+from rome.train.perturb import Request
+from rome.train.synthesis import registry
+from rome.train.synthesis.files import read_generated, run_file, write_generated
+from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+from rome.train.synthesis.sescore import SEScore
+from rome.train.synthesis.summary import Summary, parts_of
+from rome.train.synthesis.textattack_pairs import TextAttackPairs, weighed
+from rome.train.synthesis.values import GeneratedPair, Operation
+
+from perturbation_sentences import SENTENCES, parsed
+
+LINES = [
+    *SENTENCES,
+    "Too short",
+    "The old dog slept near the red door of the house.",
+    "It rained for two days, and nobody came.",
+]
+SOURCED = [(f"texts.txt:{number}", text) for number, text in enumerate(LINES, 1)]
+MISSING = importlib.util.find_spec("textattack") is None and not os.environ.get("ROME_TEXTATTACK_PYTHON")
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Judge:
+    """Entailed is what is no shorter."""
+
+    signature = "judge"
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        return np.array([0.95 if len(second) >= len(first) else 0.2 for first, second in pairs])
+
+
+class Several:
+    """Two pairs a text, none for a short one, three texts at a time; raises ``stop`` before the pair of that number."""
+
+    name, signature, block = "several", "several|1", 3
+
+    def __init__(self, interrupt: int | None = None, wait: float = 0.0) -> None:
+        self.interrupt, self.wait, self.made = interrupt, wait, 0
+        self.skipped: Counter[str] = Counter()
+
+    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
+        for source, text in texts:
+            if len(text.split()) < 3:
+                self.skipped["too short"] += 1
+                continue
+            for copy in range(2):
+                if self.made == self.interrupt:
+                    raise KeyboardInterrupt
+                self.made += 1
+                time.sleep(self.wait)
+                word = f"{seed}-{copy}-é "
+                operation = Operation("insertion", 0, 0, "", word, "minor", -1.0, "addition")
+                yield GeneratedPair(
+                    f"{source}#{copy}", self.signature, seed, text, word + text, (operation,), -1.0, source=source
+                )
+
+
+def sescore() -> SEScore:
+    """The real pipeline without models, two texts at a time."""
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], Judge(), block=2)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> str:
+    """The sentences, a blank line and a repeated one."""
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join([*LINES, "", LINES[0]]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def rome(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run `rome synthesize` with a made pipeline in the place of sescore; exit code, standard output, standard error."""
+    monkeypatch.setitem(COMMANDS, "synthesize", synthesize)
+
+    def run(*words: str, pipeline: Any = None) -> tuple[int, str, str]:
+        if pipeline is not None:
+            monkeypatch.setattr(registry, "PIPELINES", {"sescore": lambda options: pipeline})
+        code = main(["synthesize", *words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_knows_the_registry() -> None:
+    """The names of the command are those of the registry, each with a line that says what it is."""
+    assert tuple(registry.PIPELINES) == synthesize.PIPELINES
+    assert all(make.__doc__ for make in registry.PIPELINES.values())
+    with pytest.raises(InputError, match="choose from sescore, sescore2"):
+        registry.make_pipeline("typo", registry.SynthesisOptions())
+
+
+def test_pairs_statistics_and_report(rome: Run, texts: str, tmp_path: Path) -> None:
+    """JSON lines that can be replayed, tables on standard output, a report with everything's signature; what was skipped is said."""
+    out, folder = str(tmp_path / "pairs.jsonl"), tmp_path / "report"
+    words = ("sescore", texts, "--output", out, "--seed", "3", "--statistics", "--report", str(folder))
+    code, printed, err = rome(*words, pipeline=sescore())
+    pairs = list(read_generated(out))
+    assert code == 0 and [pair.source for pair in pairs] == [source for source, text in SOURCED if text != "Too short"]
+    assert all(pair.replayed() == pair.hypothesis and pair.seed == 3 for pair in pairs)
+    assert "skipped 1 blank, 1 repeated, 1 too short" in err and "pairs a second" in printed and "swap" in printed
+    assert read_manifest(folder)["metrics"] == {"sescore": pairs[0].pipeline} and read_manifest(folder)["seed"] == 3
+    assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == len(pairs) + 1
+
+
+def test_without_output_the_pairs_go_to_standard_output(rome: Run, texts: str) -> None:
+    """One JSON object a line, nothing else; --limit counts texts."""
+    code, printed, err = rome("sescore", texts, "--limit", "2", pipeline=sescore())
+    found = [GeneratedPair.from_json(line) for line in printed.splitlines()]
+    assert (code, err) == (0, "") and [pair.reference for pair in found] == LINES[:2]
+
+
+@pytest.mark.parametrize("make", [sescore, Several])
+def test_a_run_cut_anywhere_ends_with_the_same_bytes(make: Callable[[], Any], tmp_path: Path) -> None:
+    """Whatever byte a killed run ended at, the same run goes on and ends as if it had never stopped; whole lines are kept."""
+    whole = tmp_path / "whole.jsonl"
+    count = len(list(write_generated(whole, make(), SOURCED, 5)))
+    content, out = whole.read_bytes(), tmp_path / "cut.jsonl"
+    run_file(out).write_bytes(run_file(whole).read_bytes())
+    ends = [n + 1 for n, byte in enumerate(content) if byte == 10]
+    cuts = {0, 1, len(content) - 1, *range(0, len(content), 211), *ends, *(end - 1 for end in ends), *(end + 1 for end in ends)}
+    for cut in sorted(cut for cut in cuts if cut <= len(content)):
+        out.write_bytes(content[:cut])
+        new = list(write_generated(out, make(), SOURCED, 5))
+        assert out.read_bytes() == content and len(new) == count - content[:cut].count(b"\n"), cut
+
+
+def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts: str, tmp_path: Path) -> None:
+    """Exit code 130, the pairs so far in the file, where they are said; the same command ends with an uninterrupted run's bytes."""
+    out, other = str(tmp_path / "pairs.jsonl"), str(tmp_path / "whole.jsonl")
+    code, _, err = rome("sescore", texts, "--output", out, pipeline=Several(interrupt=5))
+    assert code == 130 and "goes on from there" in err and out in err and len(list(read_generated(out))) == 5
+    code, _, err = rome("sescore", texts, "--output", out, pipeline=Several(interrupt=8))
+    assert code == 130 and len(list(read_generated(out))) == 8
+    for path in (out, other, out):
+        assert rome("sescore", texts, "--output", path, pipeline=Several())[0] == 0
+    assert Path(out).read_bytes() == Path(other).read_bytes()
+
+
+def test_a_killed_process_loses_nothing_but_a_torn_line(tmp_path: Path) -> None:
+    """SIGKILL in the middle: what stands there is a prefix of the whole, and the next run completes it."""
+    out, whole = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_synthesize_command import SOURCED, Several, write_generated
+for pair in write_generated({str(out)!r}, Several(wait=0.2), SOURCED, 5): print(pair.id, flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(4):
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    list(write_generated(whole, Several(), SOURCED, 5))
+    kept = out.read_bytes()
+    assert whole.read_bytes().startswith(kept) and 4 <= kept.count(b"\n") < 2 * len(SOURCED) - 2
+    list(write_generated(out, Several(), SOURCED, 5))
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_more_texts_extend_a_finished_file(tmp_path: Path) -> None:
+    """The first texts, then all of them: the same bytes as all at once."""
+    out, whole = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
+    for count in (1, 4, len(SOURCED)):
+        list(write_generated(out, sescore(), SOURCED[:count], 5))
+    list(write_generated(whole, sescore(), SOURCED, 5))
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda path: {"seed": 6}, "seed 5, this one has 6"),
+        (lambda path: {"pipeline": sescore()}, "signature 'several"),
+        (lambda path: {"texts": [("b:1", "Other text of a corpus.")]}, "not among these texts"),
+        (lambda path: {"texts": [(source, f"{text}!") for source, text in SOURCED]}, "were texts or models changed"),
+        (lambda path: {"texts": SOURCED * 2}, "same source"),
+        (lambda path: run_file(path).unlink() or {}, "no pairs.jsonl.run.json says"),
+        (lambda path: path.write_text("[1]\n") and {}, "pairs.jsonl:1: no generated pair"),
+    ],
+)
+def test_another_runs_file_is_left_alone(tmp_path: Path, change: Callable[[Path], dict[str, Any]], message: str) -> None:
+    """Another seed, pipeline, corpus, or something else: refused with a remedy, not a byte changed."""
+    out = tmp_path / "pairs.jsonl"
+    list(write_generated(out, Several(), SOURCED, 5))
+    options = {"pipeline": Several(), "texts": SOURCED, "seed": 5} | change(out)
+    before = out.read_bytes()
+    with pytest.raises(InputError, match=message):
+        list(write_generated(out, options["pipeline"], options["texts"], options["seed"]))
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("sescore", "EMPTY"), "holds no text"),
+        (("sescore", "SHORT"), "gave no pair (skipped: 2 too short)"),
+        (("sescore", "nowhere.txt"), "does not exist"),
+        (("sescore", "TEXTS", "--statistics"), "--output FILE.jsonl"),
+        (("sescore", "TEXTS", "--limit", "0"), "not a whole number"),
+        (("sescore", "TEXTS", "--output", "pairs.jsonl.gz"), "cannot be continued"),
+        (("sescore", "TEXTS", "--output", "."), "is a directory"),
+        (("typo", "TEXTS"), "invalid choice"),
+    ],
+)
+def test_mistakes_are_one_line(
+    rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    """Exit code 2 and one line that says what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.txt").write_text("\n \n")
+    (tmp_path / "short.txt").write_text("One two.\nThree.\n")
+    named = {"TEXTS": texts, "EMPTY": "empty.txt", "SHORT": "short.txt"}
+    code, out, err = rome(*(named.get(word, word) for word in words), pipeline=sescore())
+    assert code == 2 and message in err and len(err.splitlines()) == 1 and out == ""
+
+
+PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] the president of dog slept house . , old red it two a".split()
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A tiny masked language model and a tiny entailment classifier."""
+    torch = pytest.importorskip("torch", reason="the extra [models] is not installed")
+    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("models")
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = BertConfig(**small, vocab_size=len(PIECES), max_position_embeddings=64)
+    labels = {0: "entailment", 1: "neutral", 2: "contradiction"}
+    judge = BertConfig(**small, vocab_size=len(PIECES), max_position_embeddings=64, num_labels=3, id2label=labels)
+    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    tokenizer = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=64)
+    for name, model in (("masked", BertForMaskedLM(config)), ("judge", BertForSequenceClassification(judge))):
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return {name: str(folder / name) for name in ("masked", "judge")}
+
+
+def test_sescore_from_checkpoints(rome: Run, texts: str, tmp_path: Path, checkpoints: dict[str, str]) -> None:
+    """--fill and --entailment take local checkpoints, named in every pair; one of the wrong kind is named in the message."""
+    pytest.importorskip("rome.features.analyser.pair_head", reason="the entailment head is not part of this install")
+    out = str(tmp_path / "pairs.jsonl")
+    models = ("--fill", checkpoints["masked"], "--entailment", checkpoints["judge"])
+    code, _, err = rome("sescore", texts, "--output", out, *models)
+    first = next(read_generated(out))
+    assert code == 0 and "masked:masked@" in first.pipeline and "entailment:" in first.pipeline, err
+    code, _, err = rome("sescore", texts, "--fill", checkpoints["judge"], "--entailment", checkpoints["judge"])
+    assert code == 2 and "judge is a BertForSequenceClassification" in err and len(err.splitlines()) == 1
+    code, _, err = rome("sescore", texts, "--fill", "nobody/nothing")
+    assert code == 2 and "hf download nobody/nothing" in err
+
+
+def test_perturbations_as_pairs() -> None:
+    """Each pair is one perturbation with the table's severity, replays exactly, and does not depend on its neighbours."""
+
+    def pipeline(**options: Any) -> PerturbationPairs:
+        return PerturbationPairs(lambda texts: {t: parsed(t) for t in texts}, "hand", materials=Materials(), **options)
+
+    texts = [(f"a:{n}", text) for n, text in enumerate(SENTENCES)]
+    made = pipeline(each=60)
+    pairs = list(made.pairs([*texts, ("b:1", "Too short")], 2))
+    assert made.skipped == {"too short": 1} and len({pair.id for pair in pairs}) == len(pairs) > 100
+    for pair in pairs:
+        assert pair.replayed() == pair.hypothesis != pair.reference
+        assert pair.label == sum(one.label or 0.0 for one in pair.operations) in {0.0, -1.0, -5.0, -25.0}
+        assert len({(one.severity, one.type) for one in pair.operations}) == 1
+    (alone,) = pipeline(each=1).pairs(texts[3:4], 2)
+    assert alone.to_json() == [pair for pair in pipeline(each=1, block=1).pairs(texts, 2) if pair.source == "a:3"][0].to_json()
+    with pytest.raises(InputError, match="typo"):
+        pipeline(names=["typo"])
+
+
+class FakePerturber:
+    """Deletes the second word, misspells the first, or finds nothing to contract."""
+
+    version, operations = "0", ("word_deletion", "qwerty", "contract")
+
+    def run(self, requests: Iterable[Request]) -> Iterator[tuple[Request, str]]:
+        for request in requests:
+            words = request.text.split(" ")
+            if request.operation == "word_deletion" and len(words) > 2:
+                del words[1]
+            elif request.operation == "qwerty":
+                words[0] += "q"
+            yield request, " ".join(words)
+
+
+def test_textattack_negatives_as_pairs() -> None:
+    """Steps replay to the hypothesis, bear the operation's name, and their labels follow the scorer's weights."""
+    made = TextAttackPairs(FakePerturber())  # type: ignore[arg-type]
+    pairs = [pair for seed in range(20) for pair in made.pairs(SOURCED, seed)]
+    assert made.skipped["too short"] == 20 and {one.type for pair in pairs for one in pair.operations} == {
+        "word_deletion",
+        "qwerty",
+    }
+    for pair in pairs:
+        assert pair.replayed() == pair.hypothesis != pair.reference and len(pair.operations) <= 5
+        assert pair.label == max(-25.0, sum(one.label or 0.0 for one in pair.operations))
+    assert {one.severity for pair in pairs for one in pair.operations if one.type == "qwerty"} == {"minor"}
+    assert [one.severity for one in weighed("two big dogs", "two dogs", "word_deletion")] == ["major"]
+    assert [one.label for one in weighed("He did not go", "He didn't go", "contract")] == [0.0]
+
+
+def test_textattack_really_run_or_its_absence_said(rome: Run, texts: str, tmp_path: Path) -> None:
+    """Where TextAttack is not installed the command says how to get it; where it is, pairs come."""
+    if not MISSING:
+        pytest.importorskip("torch", reason="the extra [models] is not installed")
+    code, out, err = rome("rome", texts, "--limit", "2")
+    if MISSING:
+        assert code == 2 and "TextAttack is not installed" in err and "pip install" in err and len(err.splitlines()) == 1
+        with pytest.raises(ModelMissingError):
+            registry.make_pipeline("rome", registry.SynthesisOptions())
+    else:
+        assert code == 0 and all(GeneratedPair.from_json(line).pipeline.startswith("rome") for line in out.splitlines())
+
+
+def test_the_summary_counts() -> None:
+    """Edits, kinds, severities, labels and copies against pairs written down by hand; nothing at all gives empty tables."""
+    add = Operation("insertion", 0, 0, "", "a ", "minor", -1.0, "addition")
+    swap = Operation("swap", 0, 3, "b c", "c b", "major", -5.0, "grammar")
+    pairs = [
+        GeneratedPair("1", "p", 0, "b c", "a c b", (swap, add), -6.0),
+        GeneratedPair("2", "p", 0, "b c", "b c", (), 0.0),
+        GeneratedPair("3", "p", 0, "b c", "a b c", (add,), None),
+    ]
+    found = Summary.of(pairs)
+    assert (found.pairs, found.same, dict(found.edits)) == (3, 1, {2: 1, 0: 1, 1: 1})
+    assert found.kinds == {("insertion", "minor"): 2, ("swap", "major"): 1} and found.labels == {-6.0: 1, 0.0: 1}
+    tables: dict[str, Any] = {part.name: part for part in parts_of(found, made=2, seconds=4.0, skipped={"too short": 7})}
+    assert dict(tables["synthesis"].rows)["pairs a second"] == 0.5 and dict(tables["synthesis"].rows)["mean label"] == -3.0
+    assert dict(tables["synthesis"].rows)["skipped: too short"] == 7
+    assert tables["synthesis_kinds"].rows[0] == ("insertion", 2, 0, 2, 0, pytest.approx(2 / 3))
+    assert tables["synthesis_edits"].x == (0.0, 1.0, 2.0) and len(tables["synthesis_examples"].rows) == 2
+    assert json.loads(pairs[0].to_json())["label"] == -6.0
+    assert all(not getattr(part, "rows", ()) for part in parts_of(Summary()) if part.name != "synthesis")

@@ -1,0 +1,179 @@
+"""BLEURT's synthetic pairs (Sellam et al. 2020, §4.1 and appendix A.1): mask filling, back-translation and dropped words."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+
+from rome.exceptions import InputError
+from rome.train.synthesis.differences import diff_operations
+from rome.train.synthesis.edit_script import words_of
+from rome.train.synthesis.fillers import Filler
+from rome.train.synthesis.mask_filling import CONTIGUOUS, SCATTERED, Beams, contiguous_masks, fill_masks, scattered_masks
+from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
+from rome.train.synthesis.translation import RoundTrip
+from rome.train.synthesis.values import GeneratedPair, Operation
+
+__all__ = ["DROPPED", "BleurtPipeline", "dropped_words"]
+
+DROPPED = "dropped"
+"""Type of the operations of word dropping."""
+MASKS = {SCATTERED: scattered_masks, CONTIGUOUS: contiguous_masks}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What one strategy did to one text; a reason instead when it did nothing."""
+
+    operations: tuple[Operation, ...] = ()
+    reason: str = ""
+
+
+class BleurtPipeline:
+    """Of each text one pair a strategy, and for about ``drop`` of these pairs a further one with words dropped from the hypothesis.
+
+    filler : for the two mask strategies; None leaves them out. round_trips : one more strategy each, ``back-translation-fr``.
+    masks : the most words hidden in a text (15), beams : how fillings are chosen (beam search, 8); both figures are
+    choices of ours. drop : share of the pairs (0.3). least : words that a text needs. block : texts at a time, speed only.
+    Nothing has a severity or a label here: the pre-training signals (`rome.train.synthesis.signals`) say how far two texts are apart.
+    ``skipped`` counts what gave no pair, by reason; ``left_out`` says which strategies there were no models for.
+    Raises InputError for numbers out of range or when no strategy is left.
+    """
+
+    name = "bleurt"
+
+    def __init__(
+        self,
+        filler: Filler | None = None,
+        round_trips: Sequence[RoundTrip] = (),
+        *,
+        masks: int = 15,
+        beams: Beams = Beams(),
+        drop: float = 0.3,
+        least: int = 3,
+        block: int = 32,
+    ) -> None:
+        if min(masks, beams.width, least, block) < 1 or not 0 <= drop <= 1:
+            raise InputError(
+                f"masks={masks}, {beams}, least={least}, block={block}, drop={drop}: give at least 1, and drop in [0, 1]"
+            )
+        if filler is None and not round_trips:
+            raise InputError(
+                "BLEURT's pipeline needs a filler or a pair of translation checkpoints: give one, such as the filler embedded"
+            )
+        if len({trip.language for trip in round_trips}) < len(round_trips):
+            raise InputError("two pairs of translation checkpoints have one language: give each its own name")
+        self.filler, self.round_trips = filler, tuple(round_trips)
+        self.masks, self.beams, self.drop, self.least, self.block = masks, beams, drop, least, block
+        self.skipped: Counter[str] = Counter()
+        self.left_out: dict[str, str] = {}
+        if filler is None:
+            self.left_out = dict.fromkeys(MASKS, "no filler was given")
+        if not round_trips:
+            self.left_out[BACK_TRANSLATION] = "no translation checkpoints, there and back, were given"
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """In the order of the pairs of a text."""
+        masks = () if self.filler is None else tuple(MASKS)
+        return (*masks, *(f"{BACK_TRANSLATION}-{trip.language}" for trip in self.round_trips))
+
+    @property
+    def signature(self) -> str:
+        """Every choice that changes a pair."""
+        parts = [f"{self.name}:{','.join(self.strategies)}", f"drop:{self.drop:g}", f"least:{self.least}"]
+        if self.filler is not None:
+            parts += [f"masks:{self.masks}", self.beams.signature, f"fill:{self.filler.signature}"]
+        return "|".join([*parts, *(trip.signature for trip in self.round_trips)])
+
+    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
+        """Yield the pairs of each (source, text) in turn; what a text gives depends on the seed and itself alone.
+
+        Ids are unique in a run as far as sources are.
+        """
+        rest = iter(texts)
+        while block := list(islice(rest, self.block)):
+            kept = [(source, text) for source, text in block if self._usable(text)]
+            columns = [self._made(strategy, [text for _, text in kept], seed) for strategy in self.strategies]
+            for (source, text), row in zip(kept, zip(*columns, strict=True), strict=True):
+                for strategy, made in zip(self.strategies, row, strict=True):
+                    yield from self._pairs_of(source, text, strategy, made, seed)
+
+    def _usable(self, text: str) -> bool:
+        """Whether a text has words enough; otherwise it is counted."""
+        enough = sum(not word.is_sign for word in words_of(text)) >= self.least
+        if not enough:
+            self.skipped["too short"] += 1
+        return enough
+
+    def _made(self, strategy: str, texts: Sequence[str], seed: int) -> list[_Made]:
+        """What a strategy does to each of the texts."""
+        if strategy in MASKS and self.filler is not None:
+            draws = [_draw(seed, strategy, text) for text in texts]
+            chosen = [MASKS[strategy](text, self.masks, draw) for text, draw in zip(texts, draws, strict=True)]
+            filled = fill_masks(list(zip(texts, chosen, draws, strict=True)), self.filler, self.beams, strategy)
+            return [_Made(operations, "" if operations else "no filling") for operations in filled]
+        trip = self.round_trips[self.strategies.index(strategy) - len(self.strategies)]
+        return [_translated(text, again) for text, again in zip(texts, trip.back(texts), strict=True)]
+
+    def _pairs_of(self, source: str, text: str, strategy: str, made: _Made, seed: int) -> Iterator[GeneratedPair]:
+        """The pair of a strategy, and the one with dropped words where that is drawn."""
+        if made.reason:
+            self.skipped[f"{strategy}: {made.reason}"] += 1
+            return
+        first = self._pair(source, text, strategy, made.operations, seed)
+        yield first
+        draw = _draw(seed, f"{strategy}|{DROPPED}", text)
+        if draw.random() < self.drop and (further := dropped_words(first.hypothesis, draw)):
+            yield self._pair(source, text, f"{strategy}|{DROPPED}", made.operations + further, seed)
+
+    def _pair(self, source: str, text: str, recipe: str, operations: tuple[Operation, ...], seed: int) -> GeneratedPair:
+        digest = blake2b(f"{seed}\0{source}\0{text}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        signals = {FLAG: float(recipe.startswith(BACK_TRANSLATION))}
+        hypothesis = _carried_out(text, operations)
+        return GeneratedPair(
+            f"{self.name}|{digest}|{recipe}", self.signature, seed, text, hypothesis, operations, None, signals, source
+        )
+
+
+def dropped_words(text: str, draw: random.Random) -> tuple[Operation, ...]:
+    """Deletions of 1 to all words of a text (what white space separates), how many and which drawn uniformly (appendix A.1).
+
+    From left to right, each with the white space behind it, or before it at the end of the text; none for a text without words.
+    """
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    chosen = sorted(draw.sample(words, draw.randint(1, len(words)))) if words else []
+    operations, gone = [], 0
+    for start, end in chosen:
+        start, end = start - gone, end - gone
+        behind = len(text) - len(text[end:].lstrip()) if text[end:].strip() else end
+        start = start if behind > end else len(text[:start].rstrip())
+        operations.append(Operation("deletion", start, behind, text[start:behind], "", type=DROPPED))
+        text = text[:start] + text[behind:]
+        gone += behind - start
+    return tuple(operations)
+
+
+def _translated(text: str, again: str | None) -> _Made:
+    if again is None:
+        return _Made(reason="too long")
+    operations = diff_operations(text, again, BACK_TRANSLATION)
+    return _Made(operations, "" if operations else "unchanged")
+
+
+def _draw(seed: int, purpose: str, text: str) -> random.Random:
+    """Chance that depends on nothing else; the same on every machine."""
+    return random.Random(
+        int.from_bytes(blake2b(f"{seed}|{purpose}|{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    )
+
+
+def _carried_out(text: str, operations: Sequence[Operation]) -> str:
+    for step in operations:
+        text = text[: step.start] + step.new + text[step.end :]
+    return text

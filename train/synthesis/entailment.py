@@ -1,0 +1,159 @@
+"""Entailment between two texts, by the embedded pair head or by a given checkpoint: what decides a mistake's severity (SEScore §3.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.features.analyser.identity import file_digest
+from rome.features.analyser.pair_head import PairJudge
+from rome.features.analyser.pieces import batches_of
+from rome.train.synthesis.checkpoints import window_of
+from rome.train.synthesis.own_heads import own_head
+
+__all__ = ["Classes", "EmbeddedEntailment", "Entailment", "TransformerEntailment", "load_entailment"]
+
+BATCH_PIECES = 2048
+Classes = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
+
+
+class Entailment(Protocol):
+    """Says how probable it is that one text entails another."""
+
+    @property
+    def signature(self) -> str:
+        """The model in one line."""
+
+    @property
+    def classes(self) -> Classes | None:
+        """For pairs (n, 3) probabilities: entailed, contradicted, neither; None where the model does not tell the last two apart."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability in [0, 1] that the first text of each pair entails the second; (0,) for no pairs."""
+
+
+class EmbeddedEntailment:
+    """The embedded pair head; offline. What a pair gets does not depend on its neighbours, up to six digits."""
+
+    def __init__(self, judge: PairJudge, digest: str = "") -> None:
+        self.judge = judge
+        self.signature = f"embedded{digest and '@' + digest}"
+        self.classes: Classes | None = self._classes
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability that the first text entails the second."""
+        return self._classes(pairs)[:, 0]
+
+    def _classes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, 3): entailed, contradicted, neither."""
+        return np.round(self.judge.probabilities(pairs)[:, [0, 2, 1]], 6)
+
+
+class TransformerEntailment:
+    """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
+
+    spec : a local folder, or the hub name of a model that is on this machine; nothing is downloaded.
+    Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
+    """
+
+    def __init__(self, spec: str | Path, device: str = "cpu") -> None:
+        self.model, self.tokenizer, name = _load_classifier(str(spec), device)
+        self.columns = _columns(str(spec), self.model.config.id2label)
+        self.signature = f"classifier:{name}"
+        self.classes: Classes | None = self._classes if len(self.columns) == 3 else None
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability that the first text entails the second."""
+        return self._all(pairs)[:, self.columns[0]]
+
+    def _classes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, 3): entailed, contradicted, neither."""
+        return self._all(pairs)[:, self.columns]
+
+    @torch.no_grad()
+    def _all(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, labels) probabilities in the checkpoint's own order; a pair too long for its window loses the end of the longer text."""
+        out = np.zeros((len(pairs), int(self.model.config.num_labels)))
+        if not pairs:
+            return out
+        window = window_of(self.model, self.tokenizer)
+        first, second = (list(side) for side in zip(*pairs, strict=True))
+        rows = self.tokenizer(first, second, truncation="longest_first", max_length=window)
+        for chosen in batches_of([len(row) for row in rows["input_ids"]], BATCH_PIECES):
+            batch = self.tokenizer.pad([{key: rows[key][n] for key in rows} for n in chosen], return_tensors="pt")
+            logits = self.model(**{key: value.to(self.model.device) for key, value in batch.items()}).logits
+            out[chosen] = torch.softmax(logits.double(), dim=1).cpu().numpy()
+        return np.round(out, 6)
+
+
+def load_entailment(spec: str = "embedded", device: str = "cpu") -> Entailment:
+    """The entailment that ``spec`` names: ``embedded``, a local folder, or the hub name of a model that is on this machine.
+
+    Raises what TransformerEntailment raises, and ModelMissingError when the embedded head is not installed.
+    """
+    trained = own_head(spec, "entailment")
+    if trained is not None:
+        from rome.features.analyser.pair_head import load_pair_head
+
+        return EmbeddedEntailment(load_pair_head(trained), file_digest(trained))
+    return TransformerEntailment(spec, device)
+
+
+def _load_classifier(spec: str, device: str) -> tuple[Any, Any, str]:
+    """Model in evaluation mode, fast tokenizer, and the model's name with a digest of its files."""
+    folder = Path(spec)
+    try:
+        config = AutoConfig.from_pretrained(spec, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(spec, local_files_only=True, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        if folder.exists():
+            raise InputError(
+                f"{spec} holds no model that transformers loads: give the folder of an entailment classifier"
+            ) from error
+        raise ModelMissingError(
+            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
+        ) from error
+    kinds = list(getattr(config, "architectures", None) or ())
+    if kinds and not any("SequenceClassification" in kind for kind in kinds):
+        raise InputError(
+            f"{spec} is a {kinds[0]}, which does not classify pairs of texts: give a classifier fine-tuned on entailment"
+        )
+    _columns(spec, config.id2label)
+    try:
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            spec, local_files_only=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{spec} does not classify pairs of texts: give a classifier fine-tuned on entailment") from error
+    if report["missing_keys"]:
+        first = sorted(report["missing_keys"])[0]
+        raise InputError(f"{spec} has no weights for {first}: give a classifier that was fine-tuned on entailment")
+    name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
+    return model.eval().requires_grad_(False).to(device), tokenizer, name
+
+
+def _columns(spec: str, labels: dict[int, str]) -> list[int]:
+    """The classes entailed, contradicted, neither of a checkpoint, or the class entailed alone where it knows no other.
+
+    Raises InputError that lists the labels when none of them is entailment.
+    """
+    found: dict[str, int] = {}
+    for number, label in labels.items():
+        word = re.sub(r"[^a-z]", "", str(label).lower())
+        kind = "entailed" if word in ("entailment", "entails", "entailed", "entail") else word[:9]
+        found.setdefault(kind, int(number))
+    if "entailed" not in found:
+        names = ", ".join(str(label) for label in labels.values())
+        raise InputError(
+            f"{spec} knows the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
+        )
+    rest = [found.get("contradic"), found.get("neutral")]
+    return [found["entailed"], *(n for n in rest if n is not None)] if None not in rest else [found["entailed"]]

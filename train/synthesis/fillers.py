@@ -1,0 +1,139 @@
+"""Words for places in a text: what a filler and a likelihood are, and how one is loaded by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rome.exceptions import InputError
+
+__all__ = [
+    "TOP_K",
+    "EmbeddedFiller",
+    "FillRequest",
+    "Filler",
+    "LanguageFiller",
+    "Likelihood",
+    "load_filler",
+    "load_likelihood",
+    "other_words",
+    "rounded",
+]
+
+TOP_K = 4
+"""Candidates a place (SEScore §3.2: top-k sampling with k = 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillRequest:
+    """Characters ``text[start:end]`` are to be replaced by one word or span; an empty span is the place of an insertion.
+
+    Raises InputError for a place outside its text.
+    """
+
+    text: str
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end <= len(self.text):
+            raise InputError(f"characters {self.start} to {self.end} lie outside {self.text[:40]!r}: give a place in the text")
+
+    @property
+    def original(self) -> str:
+        """What stands there now."""
+        return self.text[self.start : self.end]
+
+
+class Filler(Protocol):
+    """Proposes fillings. signature : every choice that changes them. spans : whether it fills with phrases, else with one word."""
+
+    @property
+    def signature(self) -> str:
+        """Model and settings in one line."""
+
+    @property
+    def spans(self) -> bool:
+        """Whether several words may be replaced by a phrase."""
+
+    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
+        """For each place the top-k candidates with probabilities in [0, 1], best first; never what stands there now, maybe none."""
+
+
+class Likelihood(Protocol):
+    """Tells how probable the words are that stand in their places."""
+
+    @property
+    def signature(self) -> str:
+        """Model and settings in one line."""
+
+    def of(self, requests: Sequence[FillRequest]) -> list[float]:
+        """For each place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
+
+
+class LanguageFiller(Filler, Likelihood, Protocol):
+    """Both in one: every language model that is loaded here can do both."""
+
+
+class EmbeddedFiller:
+    """The masked head on the embedded trunk: one whole word of letters or of digits; offline."""
+
+    spans = False
+
+    def __init__(self, head: Any, top_k: int = TOP_K, digest: str = "") -> None:
+        self.head, self.top_k = head, top_k
+        self.signature = f"embedded{digest and '@' + digest}#top{top_k}"
+
+    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
+        """The most probable words, what stands there left out."""
+        found = self.head.fill(requests, self.top_k + 1)
+        return [other_words(candidates, request, self.top_k) for candidates, request in zip(found, requests, strict=True)]
+
+    def of(self, requests: Sequence[FillRequest]) -> list[float]:
+        """The probability of what stands in each place, masked as a whole; the product over its pieces."""
+        return [float(value) for value in self.head.likelihood(requests)]
+
+
+def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageFiller:
+    """The filler that ``spec`` names: ``embedded``, a local folder, or the hub name of a model that is on this machine.
+
+    A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART, T5) with a phrase.
+    Nothing is downloaded. Raises ModelMissingError when there is no such model, with the command that gets it, and InputError,
+    naming the checkpoint, when it is of a kind that fills no gaps.
+    """
+    if top_k < 1:
+        raise InputError(f"top_k={top_k} leaves no candidate: take 1 or more, 4 is SEScore's")
+    from rome.train.synthesis.own_heads import own_head
+
+    trained = own_head(spec, "fill")
+    if trained is not None:
+        from rome.features.analyser.fill_head import load_fill_head
+        from rome.features.analyser.identity import file_digest
+
+        return EmbeddedFiller(load_fill_head(trained), top_k, file_digest(trained))
+    from rome.train.synthesis.checkpoints import load_language_model
+
+    model, tokenizer, name = load_language_model(spec, device)
+    if model.config.is_encoder_decoder:
+        from rome.train.synthesis.seq2seq_filler import Seq2SeqFiller
+
+        return Seq2SeqFiller(model, tokenizer, top_k, name=name)
+    from rome.train.synthesis.masked_filler import MaskedLMFiller
+
+    return MaskedLMFiller(model, tokenizer, top_k, name=name)
+
+
+def load_likelihood(spec: str, device: str = "cpu") -> Likelihood:
+    """The likelihood that ``spec`` names, as in load_filler; it raises what load_filler raises."""
+    return load_filler(spec, device)
+
+
+def other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, top_k: int) -> list[tuple[str, float]]:
+    """The first ``top_k`` candidates that are not what stands there already, casing aside."""
+    return [(word, p) for word, p in candidates if word.casefold() != request.original.casefold()][:top_k]
+
+
+def rounded(probability: float) -> float:
+    """Six significant digits: what batches of other sizes agree on."""
+    return float(f"{probability:.6g}")

@@ -1,0 +1,282 @@
+"""Similar sentences: an exact index of sentence vectors, nearest neighbours, and the ratio margin that tells real likeness.
+
+The margin of two texts is their cosine over the mean of both texts' average cosine with their k nearest neighbours (SEScore2
+§4.1 and appendices B, C, after Artetxe and Schwenk 2019 and Schwenk et al. 2021): above 1 they are closer than neighbours
+usually are there. Search is exact (faiss, inner product of unit vectors).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.files import atomic_path
+from rome.train.synthesis.sentence_vectors import SentenceVectors, Vectors, unit_rows
+
+__all__ = [
+    "MARGIN",
+    "NEIGHBOURS",
+    "Neighbour",
+    "SentenceIndex",
+    "SentenceVectors",
+    "Vectors",
+    "batches",
+    "key_of",
+    "kept_index",
+    "ratio_margin",
+]
+
+NEIGHBOURS = 128
+"""How many nearest neighbours are looked at, and over how many the average cosine is taken (SEScore2, appendices B and C)."""
+MARGIN = 1.06
+"""The least margin of a neighbour (SEScore2 §4.1)."""
+FORMAT = "sentences-1"
+BLOCK = 1024
+
+T = TypeVar("T")
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of at most ``size``, read only as far as they are asked for."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch
+
+
+def key_of(text: str) -> str:
+    """Letters and digits alone, case folded: texts with the same key are copies, or differ in casing, spacing and signs only."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+class Neighbour(NamedTuple):
+    """A text of the index near another: its row, its cosine with the other, and the margin of the two."""
+
+    row: int
+    text: str
+    cosine: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class SentenceIndex:
+    """Texts without near copies, their vectors, and how near each one's neighbours are on average.
+
+    vectors : (n, d) float32 unit rows. density : (n,) mean cosine with the ``neighbours`` nearest other texts (all others where
+    there are fewer), infinite for a text that is alone. encoder : what made the vectors.
+    """
+
+    texts: tuple[str, ...]
+    vectors: NDArray[np.float32] = field(repr=False)
+    density: NDArray[np.float64] = field(repr=False)
+    neighbours: int
+    encoder: Vectors = field(repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        texts: Iterable[str],
+        encoder: Vectors,
+        *,
+        neighbours: int = NEIGHBOURS,
+        batch: int = 256,
+        progress: bool | None = None,
+    ) -> SentenceIndex:
+        """Read texts batch by batch, leave out wordless ones and near copies of earlier ones, and take their vectors.
+
+        neighbours : k of the search and of the margin, >= 1. progress : a bar on standard error; None shows it on a terminal only.
+        Time grows with the square of the number of texts (10,000 take seconds, 100,000 minutes). Raises InputError for no texts.
+        """
+        if neighbours < 1 or batch < 1:
+            raise InputError(f"neighbours={neighbours}, batch={batch}: give at least 1 for each")
+        kept: dict[str, str] = {}
+        blocks: list[NDArray[np.float32]] = []
+        with _bar("index", None, progress) as bar:
+            for block in batches(texts, batch):
+                before = len(kept)
+                for text in block:
+                    kept.setdefault(key_of(text), text)
+                kept.pop("", None)
+                if len(kept) > before:
+                    blocks.append(encoder.of(list(islice(kept.values(), before, None))))
+                bar.update(len(block))
+        if not kept:
+            raise InputError("no text with a letter or digit to build an index of: give a corpus, one sentence a line")
+        vectors = unit_rows(np.concatenate(blocks))
+        return cls(tuple(kept.values()), vectors, _densities(vectors, neighbours, progress), neighbours, encoder)
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Where each text stands, by its key."""
+        return {key_of(text): row for row, text in enumerate(self.texts)}
+
+    @property
+    def digest(self) -> str:
+        """Of the texts, in their order."""
+        return texts_digest(self.texts)
+
+    @property
+    def identity(self) -> str:
+        """Everything that decides what is found: encoder, texts, number of neighbours."""
+        return f"{self.encoder.identity},{self.digest},k={self.neighbours}"
+
+    def of(self, texts: Sequence[str], margin: float = MARGIN) -> list[list[Neighbour]]:
+        """For each text those of its k nearest whose margin is at least ``margin``, best margin first.
+
+        Neither the text itself nor a near copy is ever among them, and neither counts in the averages. None for a text without
+        words, and none from an index of one text, where no margin can be told.
+        """
+        keys = [key_of(text) for text in texts]
+        found: list[list[Neighbour]] = [[] for _ in texts]
+        asked = [n for n, key in enumerate(keys) if key]
+        if asked:
+            cosines, rows = _nearest(self._vectors([texts[n] for n in asked]), self.vectors, self.neighbours + 1)
+            for n, near, where in zip(asked, cosines, rows, strict=True):
+                found[n] = self._kept(self.rows.get(keys[n], -1), near, where, margin)
+        return found
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, d) unit rows: those that are kept of texts of the index, those of the encoder of others."""
+        vectors = np.zeros((len(texts), self.vectors.shape[1]), np.float32)
+        rows = np.array([self.rows.get(key_of(text), -1) for text in texts])
+        known = np.array([row >= 0 and self.texts[row] == text for row, text in zip(rows, texts, strict=True)])
+        vectors[known] = self.vectors[rows[known]]
+        if not known.all():
+            vectors[~known] = unit_rows(self.encoder.of([text for text, told in zip(texts, known, strict=True) if not told]))
+        return vectors
+
+    def _kept(self, copy: int, cosines: NDArray[np.float32], rows: NDArray[np.int64], margin: float) -> list[Neighbour]:
+        """The neighbours of a text out of its k + 1 nearest rows, one of which may be its copy: there is at most one."""
+        others = [(int(row), float(cos)) for row, cos in zip(rows, cosines, strict=True) if row != copy][: self.neighbours]
+        if not others:
+            return []
+        own = sum(cos for _, cos in others) / len(others)
+        found = [Neighbour(row, self.texts[row], cos, ratio_margin(cos, own, self.density[row])) for row, cos in others]
+        return sorted((one for one in found if one.margin >= margin), key=lambda one: (-one.margin, one.row))
+
+    def save(self, path: Path) -> None:
+        """Write one Parquet file; one that was there is replaced only when the new one is whole. Raises StoreError when it cannot be."""
+        width = self.vectors.shape[1]
+        flat = pa.array(self.vectors.reshape(-1), pa.float32())
+        columns = {"text": list(self.texts), "density": self.density, "vector": pa.FixedSizeListArray.from_arrays(flat, width)}
+        described = {
+            "format": FORMAT,
+            "encoder": self.encoder.identity,
+            "neighbours": str(self.neighbours),
+            "digest": self._content(),
+        }
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_path(path) as temporary:
+                pq.write_table(pa.table(columns).replace_schema_metadata(described), temporary, compression="zstd")
+        except (OSError, InputError) as error:
+            raise StoreError(f"{path} cannot be written ({error}): name a folder with room that may be written to") from error
+
+    @classmethod
+    def load(cls, path: Path, encoder: Vectors) -> SentenceIndex:
+        """Read what save wrote. encoder : the one that made it.
+
+        Raises StoreError when the file is missing or damaged, SignatureMismatchError when another encoder made it.
+        """
+        remedy = "build the index again"
+        try:
+            table = pq.read_table(path)
+            described = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+            if described["format"] != FORMAT:
+                raise ValueError(f"format {described['format']}, not {FORMAT}")
+            if described["encoder"] != encoder.identity:
+                message = f"{path} was made with {described['encoder']}, not with {encoder.identity}: {remedy}"
+                raise SignatureMismatchError(message)
+            vectors = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+            texts, density = tuple(table["text"].to_pylist()), table["density"].to_numpy()
+            index = cls(texts, np.ascontiguousarray(vectors), density, int(described["neighbours"]), encoder)
+            if index._content() != described["digest"]:
+                raise ValueError("its content is not what was written")
+        except SignatureMismatchError:
+            raise
+        except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
+            raise StoreError(f"{path}: no sentence index ({error}): {remedy}") from error
+        return index
+
+    def _content(self) -> str:
+        """A digest of texts, vectors and densities."""
+        digest = blake2b(self.digest.encode(), digest_size=16)
+        digest.update(self.vectors.tobytes())
+        digest.update(self.density.tobytes())
+        return digest.hexdigest()
+
+
+def kept_index(folder: Path, texts: Sequence[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS) -> SentenceIndex:
+    """The index of these texts from a folder of indexes, built and kept there the first time.
+
+    The file is named by encoder, texts and k, so that another corpus or encoder never gets this one; a damaged file is made anew.
+    """
+    key = blake2b(f"{encoder.identity},{texts_digest(texts)},{neighbours}".encode(), digest_size=10).hexdigest()
+    path = Path(folder) / f"sentences-{key}.parquet"
+    if path.is_file():
+        try:
+            return SentenceIndex.load(path, encoder)
+        except StoreError:
+            path.unlink()
+    index = SentenceIndex.build(texts, encoder, neighbours=neighbours)
+    index.save(path)
+    return index
+
+
+def texts_digest(texts: Iterable[str]) -> str:
+    """A digest of texts in their order."""
+    digest = blake2b(digest_size=10)
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "little") + raw)
+    return digest.hexdigest()
+
+
+def ratio_margin(cosine: float, one: float, other: float) -> float:
+    """The cosine of two texts over the mean of their average cosines with their neighbours; 0 where that mean is not positive."""
+    mean = (one + other) / 2
+    return float(cosine / mean) if mean > 0 else 0.0
+
+
+def _nearest(queries: NDArray[np.float32], rows: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """(n, min(k, rows)) the greatest inner products and where they are, exact."""
+    try:
+        faiss: Any = import_module("faiss")
+    except ImportError as error:
+        raise ModelMissingError('neighbours need faiss: pip install "rome-metric[train]"') from error
+    cosines, found = faiss.knn(queries, rows, min(k, len(rows)), metric=faiss.METRIC_INNER_PRODUCT)
+    return cosines, found
+
+
+def _densities(vectors: NDArray[np.float32], k: int, progress: bool | None) -> NDArray[np.float64]:
+    """(n,) each row's mean cosine with its k nearest others; infinite for a row that is alone."""
+    if len(vectors) == 1:
+        return np.array([np.inf])
+    means = np.empty(len(vectors))
+    with _bar("neighbours", len(vectors), progress) as bar:
+        for start in range(0, len(vectors), BLOCK):
+            cosines, rows = _nearest(vectors[start : start + BLOCK], vectors, k + 1)
+            for n, (values, found) in enumerate(zip(cosines.astype(np.float64), rows, strict=True)):
+                means[start + n] = values[found != start + n][:k].mean()
+            bar.update(len(cosines))
+    return means
+
+
+def _bar(label: str, total: int | None, progress: bool | None) -> tqdm:
+    """A bar on standard error, unless switched off; ``None`` shows it on a terminal only."""
+    disable = None if progress is None else not progress
+    return tqdm(total=total, unit="text", desc=label, disable=disable, file=sys.stderr, leave=False)

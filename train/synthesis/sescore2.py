@@ -1,0 +1,215 @@
+"""SEScore2: what differs between a sentence and a similar one, carried out in part, each step judged by itself (§4.1, §4.2).
+
+Beside the steps towards the neighbour there are random word drops. A step is minor when what it brings is likely there, or when
+what it takes weighs little; else major. Three things are done otherwise than printed:
+
+- The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
+  likely word ("of") does not excuse an unlikely one beside it.
+- The paper's model sees the source sentence t besides the rest of y. There is no source here; the reference, which says the
+  same, may stand in its place (``context``).
+- The weight of a deleted word is its inverse document frequency: each occurrence counts for itself, as everywhere in RoMe.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+from rome.exceptions import InputError
+from rome.features.analyser.config import embedded_folder
+from rome.features.idf import IdfTable
+from rome.train.synthesis.edit_script import EditScript, Step, words_of
+from rome.train.synthesis.error_types import error_type
+from rome.train.synthesis.fillers import FillRequest, Likelihood
+from rome.train.synthesis.retrieval import MARGIN, Neighbour, SentenceIndex, batches
+from rome.train.synthesis.sescore import identifier
+from rome.train.synthesis.values import MOST, GeneratedPair, Operation
+
+__all__ = ["SEScore2", "SEScore2Settings", "draw_steps"]
+
+VERSION = 1
+CONTEXTS = ("hypothesis", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class SEScore2Settings:
+    """Every number of the pipeline; the paper's where it gives one.
+
+    margin : least ratio margin of a neighbour (1.06). most : the greatest number of operations (5); how many is drawn evenly from
+        1 to most. longest, longest_drop : words of the longest step (6) and of the longest drop (3). shortest : texts of fewer words
+        are skipped (3).
+    drops : share of the operations that are word drops (1/3), whatever the neighbour says.
+    gamma : a likelihood of at least this makes an insertion or replacement minor (0.1). weight : lambda, deleted words all below
+        this make a deletion minor (1). minor, major : the labels.
+    context : what the likelihood sees: the changed text alone ("hypothesis"), or the reference before it ("reference").
+    """
+
+    margin: float = MARGIN
+    most: int = 5
+    longest: int = 6
+    longest_drop: int = 3
+    shortest: int = 3
+    drops: float = 1 / 3
+    gamma: float = 0.1
+    weight: float = 1.0
+    minor: float = -1.0
+    major: float = -5.0
+    context: str = "hypothesis"
+
+    def __post_init__(self) -> None:
+        """Raises InputError for numbers that leave nothing to do or mean nothing."""
+        if min(self.most, self.longest, self.longest_drop, self.shortest) < 1 or not 0 <= self.drops <= 1:
+            raise InputError(f"{self}: most, longest and shortest must be at least 1, longest_drop too, drops in [0, 1]")
+        if self.context not in CONTEXTS or not self.major <= self.minor <= 0:
+            raise InputError(f"{self}: context must be one of {CONTEXTS}, and major <= minor <= 0")
+
+    @property
+    def signature(self) -> str:
+        """All of them, ``key:value`` with bars between."""
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return "|".join(f"{key}:{value:.6g}" if isinstance(value, float) else f"{key}:{value}" for key, value in values)
+
+
+class Plan(NamedTuple):
+    """What is to be done to one text, before it is judged."""
+
+    source: str
+    neighbour: Neighbour
+    script: EditScript
+    steps: tuple[Step, ...]
+    operations: tuple[Operation, ...]
+
+    @property
+    def hypothesis(self) -> str:
+        """The text after all operations."""
+        text = self.script.anchor
+        for operation in self.operations:
+            text = text[: operation.start] + operation.new + text[operation.end :]
+        return text
+
+
+class SEScore2:
+    """The pipeline. skipped : how many texts gave no pair, by reason: too short, no neighbour, nothing to change.
+
+    index : where neighbours come from. likelihood : of words in their places. idf : weights of deleted words, the embedded table
+    by default. batch : texts at a time; changes the speed only. signature : everything that changes a pair.
+    """
+
+    name = "sescore2"
+
+    def __init__(
+        self,
+        index: SentenceIndex,
+        likelihood: Likelihood,
+        idf: IdfTable | None = None,
+        settings: SEScore2Settings | None = None,
+        *,
+        batch: int = 64,
+    ) -> None:
+        self.index, self.likelihood, self.batch = index, likelihood, batch
+        self.idf = idf or IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
+        self.settings = settings or SEScore2Settings()
+        self.skipped: Counter[str] = Counter()
+        parts = (f"index:{index.identity}", f"likelihood:{likelihood.signature}", f"idf:{self.idf.name}/{self.idf.documents}")
+        self.signature = "|".join((f"{self.name}-{VERSION}", *parts, self.settings.signature))
+
+    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
+        """Yield at most one pair a text, in order. texts : (source, text); a pair depends on its own source, text and seed alone.
+
+        signals : row, cosine and margin of the neighbour. type of an operation : as in SEScore; details : its likelihood or weight,
+        and whether it leads towards the neighbour or is a drop (retrieved, 1 or 0).
+        """
+        for block in batches(texts, self.batch):
+            yield from self._judged(self._plans(block, seed), seed)
+
+    def _plans(self, block: Sequence[tuple[str, str]], seed: int) -> Iterator[Plan]:
+        """What is to be done to the texts of a block; those that give nothing are counted."""
+        long = [(source, text) for source, text in block if len(words_of(text)) >= self.settings.shortest]
+        if len(long) < len(block):
+            self.skipped["too short"] += len(block) - len(long)
+        neighbours = self.index.of([text for _, text in long], self.settings.margin)
+        for (source, text), near in zip(long, neighbours, strict=True):
+            if not near:
+                self.skipped["no neighbour"] += 1
+                continue
+            chance = random.Random(f"{self.name}\0{seed}\0{text}")
+            chosen = chance.choice(sorted(near, key=lambda one: one.row))
+            script = EditScript.between(text, chosen.text)
+            steps = draw_steps(script, self.settings, chance)
+            plan = Plan(source, chosen, script, steps, script.operations(steps))
+            if plan.hypothesis == text:  # no step could be drawn, or one brought back what another took
+                self.skipped["nothing to change"] += 1
+            else:
+                yield plan
+
+    def _judged(self, plans: Iterable[Plan], seed: int) -> Iterator[GeneratedPair]:
+        """The pairs of some plans, all likelihoods asked for at once."""
+        ready = list(plans)
+        requests = [self._request(plan.script, step) for plan in ready for step in plan.steps if step.kind != "deletion"]
+        found = iter(zip(requests, self.likelihood.of(requests), strict=True)) if requests else iter(())
+        for plan in ready:
+            operations = []
+            for step, operation in zip(plan.steps, plan.operations, strict=True):
+                if step.kind == "deletion":
+                    weight = max(map(self._weight, words_of(operation.original)), default=0.0)
+                    details, minor = {"tfidf": round(weight, 6)}, weight < self.settings.weight
+                else:
+                    request, probability = next(found)
+                    likelihood = probability ** (1 / max(1, len(words_of(request.original))))
+                    details, minor = {"likelihood": float(f"{likelihood:.6g}")}, likelihood >= self.settings.gamma
+                severity, label = ("minor", self.settings.minor) if minor else ("major", self.settings.major)
+                details["retrieved"] = float(step in plan.script.steps)
+                kind = error_type(operation)
+                operations.append(replace(operation, severity=severity, label=label, type=kind, details=details))
+            yield self._pair(plan, tuple(operations), seed)
+
+    def _pair(self, plan: Plan, operations: tuple[Operation, ...], seed: int) -> GeneratedPair:
+        """One pair of a plan whose operations have been judged."""
+        reference = plan.script.anchor
+        label = max(-MOST, sum(operation.label or 0.0 for operation in operations))
+        row, _, cosine, margin = plan.neighbour
+        signals = {"neighbour": float(row), "cosine": round(cosine, 4), "margin": round(margin, 4)}
+        identity = identifier(self.signature, seed, plan.source, reference)
+        return GeneratedPair(
+            identity, self.signature, seed, reference, plan.hypothesis, operations, label, signals, plan.source
+        )
+
+    def _request(self, script: EditScript, step: Step) -> FillRequest:
+        """The place of what a step brings, in a text where nothing else was done: steps are judged independently (§4.2)."""
+        operation = script.operations([step])[0]
+        text = script.anchor[: operation.start] + operation.new + script.anchor[operation.end :]
+        start = operation.start + len(operation.new) - len(operation.new.lstrip())
+        end = operation.start + len(operation.new.rstrip())
+        before = f"{script.anchor.strip()} " if self.settings.context == "reference" else ""
+        return FillRequest(before + text, len(before) + start, len(before) + end)
+
+    def _weight(self, word: tuple[str, int, int]) -> float:
+        """How much a deleted word weighs; a sign weighs the least there is."""
+        return self.idf.idf(word[0]) if any(map(str.isalnum, word[0])) else self.idf.floor
+
+
+def draw_steps(script: EditScript, settings: SEScore2Settings, chance: random.Random) -> tuple[Step, ...]:
+    """A random part of the script's steps, and drops of words that no chosen step is beside, from left to right; maybe none.
+
+    Drops leave at least half of the anchor's words.
+    """
+    count = chance.randint(1, settings.most)
+    drops = sum(chance.random() < settings.drops for _ in range(count))
+    able = [step for step in script.steps if step.length <= settings.longest]
+    chosen = chance.sample(able, min(count - drops, len(able)))
+    room = len(script.places) // 2 - sum(max(0, step.end - step.start - step.new_end + step.new_start) for step in chosen)
+    for _ in range(drops):
+        blocked = {n for step in chosen for n in range(step.start - 1, step.end + 1)}
+        free = [n for n in range(len(script.places)) if n not in blocked]
+        if not free or room < 1:
+            break
+        start = chance.choice(free)
+        end, last = start + 1, start + min(room, chance.randint(1, settings.longest_drop))
+        while end < last and end < len(script.places) and end not in blocked:
+            end += 1
+        chosen.append(Step(start, end, 0, 0))
+        room -= end - start
+    return tuple(sorted(chosen))
