@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.identity import file_digest
 
-__all__ = ["context", "frame", "load_language_model", "window_of"]
+__all__ = ["checkpoint_name", "config_and_tokenizer", "context", "frame", "load_language_model", "window_of"]
 
 OTHER_KINDS = ("Classification", "QuestionAnswering", "CausalLM", "MultipleChoice", "NextSentence")
 
@@ -21,20 +21,7 @@ def load_language_model(spec: str, device: str = "cpu") -> tuple[Any, Any, str]:
     Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError, naming the
     checkpoint and its kind, for one that has no head that fills gaps.
     """
-    folder = Path(spec)
-    if folder.exists() and not (folder / "config.json").is_file():
-        raise InputError(f"{spec} holds no model that transformers loads: it has no config.json; give a checkpoint's folder")
-    try:
-        config = AutoConfig.from_pretrained(spec, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(spec, local_files_only=True, use_fast=True)
-    except (OSError, ValueError, KeyError) as error:
-        if folder.exists():
-            raise InputError(
-                f"{spec} holds no model that transformers loads: {_first_line(error)}; give a checkpoint's folder"
-            ) from error
-        raise ModelMissingError(
-            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
-        ) from error
+    config, tokenizer = config_and_tokenizer(spec, "a checkpoint's folder")
     _check_kind(spec, config)
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
     try:
@@ -48,8 +35,33 @@ def load_language_model(spec: str, device: str = "cpu") -> tuple[Any, Any, str]:
         raise InputError(
             f"{spec} cannot fill gaps: it has no weights for {first}; give a masked or a sequence-to-sequence model"
         )
-    name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
-    return model.eval().requires_grad_(False).to(device), tokenizer, name
+    return model.eval().requires_grad_(False).to(device), tokenizer, checkpoint_name(spec)
+
+
+def config_and_tokenizer(spec: str, wanted: str) -> tuple[Any, Any]:
+    """The configuration and the fast tokenizer of a checkpoint on this machine. wanted : what the user should give instead.
+
+    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError for a folder that
+    holds no checkpoint.
+    """
+    folder = Path(spec)
+    if folder.exists() and not (folder / "config.json").is_file():
+        raise InputError(f"{spec} holds no model that transformers loads: it has no config.json; give {wanted}")
+    try:
+        config = AutoConfig.from_pretrained(spec, local_files_only=True)
+        return config, AutoTokenizer.from_pretrained(spec, local_files_only=True, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        if folder.exists():
+            raise InputError(f"{spec} holds no model that transformers loads: {_first_line(error)}; give {wanted}") from error
+        raise ModelMissingError(
+            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
+        ) from error
+
+
+def checkpoint_name(spec: str) -> str:
+    """A local folder by its name and a digest of its files, a hub name as it is."""
+    folder = Path(spec)
+    return f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
 
 
 def _check_kind(spec: str, config: Any) -> None:

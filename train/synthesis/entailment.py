@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
 from rome.features.analyser.identity import file_digest
 from rome.features.analyser.pair_head import PairJudge
 from rome.features.analyser.pieces import batches_of
-from rome.train.synthesis.checkpoints import window_of
+from rome.train.synthesis.checkpoints import checkpoint_name, config_and_tokenizer, window_of
 from rome.train.synthesis.own_heads import own_head
 
 __all__ = ["Classes", "EmbeddedEntailment", "Entailment", "TransformerEntailment", "load_entailment"]
@@ -109,18 +109,7 @@ def load_entailment(spec: str = "embedded", device: str = "cpu") -> Entailment:
 
 def _load_classifier(spec: str, device: str) -> tuple[Any, Any, str]:
     """Model in evaluation mode, fast tokenizer, and the model's name with a digest of its files."""
-    folder = Path(spec)
-    try:
-        config = AutoConfig.from_pretrained(spec, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(spec, local_files_only=True, use_fast=True)
-    except (OSError, ValueError, KeyError) as error:
-        if folder.exists():
-            raise InputError(
-                f"{spec} holds no model that transformers loads: give the folder of an entailment classifier"
-            ) from error
-        raise ModelMissingError(
-            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
-        ) from error
+    config, tokenizer = config_and_tokenizer(spec, "the folder of an entailment classifier")
     kinds = list(getattr(config, "architectures", None) or ())
     if kinds and not any("SequenceClassification" in kind for kind in kinds):
         raise InputError(
@@ -136,8 +125,7 @@ def _load_classifier(spec: str, device: str) -> tuple[Any, Any, str]:
     if report["missing_keys"]:
         first = sorted(report["missing_keys"])[0]
         raise InputError(f"{spec} has no weights for {first}: give a classifier that was fine-tuned on entailment")
-    name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
-    return model.eval().requires_grad_(False).to(device), tokenizer, name
+    return model.eval().requires_grad_(False).to(device), tokenizer, checkpoint_name(spec)
 
 
 def _columns(spec: str, labels: dict[int, str]) -> list[int]:
