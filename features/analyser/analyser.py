@@ -15,13 +15,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..slips import Tidied, tidy
 from ..values import Analysis, Sentence, Word
 from .acceptability import Acceptability, load_acceptability
 from .config import EMBEDDED, ModelConfig, embedded_folder
 from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
 from .identity import arithmetic
 from .memo import MemoisedTrunk
-from .parser import ParsedSentence, Parser
+from .parser import ParsedSentence, ParsedWord, Parser
 from .pieces import Encoded, batches_of, merge_windows, pool_words
 from .transformer import Classifier, TransformerEncoder
 
@@ -128,21 +129,19 @@ class Analyser:
                 pool.shutdown(cancel_futures=True)
 
     def _analyse_chunk(self, lane: Lane, texts: list[str]) -> list[Analysis]:
-        parsed = lane.parser.parse(texts)
-        surfaces = [text[s.start : s.end] for text, sentences in zip(texts, parsed, strict=True) for s in sentences]
+        tidied = [tidy(text) for text in texts]
+        parsed = lane.parser.parse([each.text for each in tidied])
+        surfaces = [each.text[s.start : s.end] for each, sentences in zip(tidied, parsed, strict=True) for s in sentences]
         encoded = lane.embedded.encode(surfaces)
         accepted, fitting = self._judge(lane, encoded)
         if self.classifier is not None:
             accepted = self.classifier.probabilities(surfaces)
         states, pieces = self._vectors(lane, surfaces, encoded)
         result, at = [], 0
-        for text, sentences in zip(texts, parsed, strict=True):
+        for text, meant, sentences in zip(texts, tidied, parsed, strict=True):
             upto = at + len(sentences)
-            result.append(
-                _assemble(
-                    text, sentences, accepted[at:upto], encoded[at:upto], fitting[at:upto], states[at:upto], pieces[at:upto]
-                )
-            )
+            parts = (accepted[at:upto], encoded[at:upto], fitting[at:upto], states[at:upto], pieces[at:upto])
+            result.append(_assemble(text, meant, sentences, *parts))
             at = upto
         return result
 
@@ -188,6 +187,7 @@ def _torch_threads(count: int) -> Iterator[None]:
 
 def _assemble(
     text: str,
+    meant: Tidied,
     parsed: Sequence[ParsedSentence],
     accepted: Sequence[float],
     encoded: Sequence[Encoded],
@@ -195,25 +195,49 @@ def _assemble(
     states: Sequence[NDArray[np.float32]],
     pieces: Sequence[Encoded],
 ) -> Analysis:
-    """Put the parts of one text together; vectors are rounded to float16, in which stores keep them."""
+    """Put the parts of one text together, its places those of the text as it stands; vectors are rounded to float16, in which stores keep them."""
     words: list[Word] = []
     vectors: list[Any] = []
     probabilities: list[Any] = []
     for number, sentence in enumerate(parsed):
-        first = len(words)
-        for w in sentence.words:
-            head = first + w.head - 1 if w.head > 0 else -1
-            words.append(Word(w.text, w.lemma, w.upos, w.xpos, w.feats, head, w.relation, w.start, w.end, number))
-        spans = [(w.start - sentence.start, w.end - sentence.start) for w in sentence.words]
-        vectors.append(pool_words(states[number], pieces[number].spans, spans))
-        probabilities.append(pool_words(fitting[number], encoded[number].spans, spans, "min"))
+        last = meant.closed and number + 1 == len(parsed)
+        vectors.append(pool_words(states[number], pieces[number].spans, _spans(sentence)))
+        probabilities.append(pool_words(fitting[number], encoded[number].spans, _spans(sentence), "min"))
+        kept = _without_full_stop(sentence.words, len(meant.text) - 1) if last else sentence.words
+        vectors[-1], probabilities[-1] = vectors[-1][: len(kept)], probabilities[-1][: len(kept)]
+        words += _words(kept, text, meant, len(words), number)
     width = vectors[0].shape[1] if vectors else 0
+    places = [meant.place(s.start, min(s.end, len(meant.text) - meant.closed)) for s in parsed]
     return Analysis(
         text=text,
-        sentences=tuple(Sentence(s.start, s.end, float(np.float32(a))) for s, a in zip(parsed, accepted, strict=True)),
+        sentences=tuple(Sentence(*place, float(np.float32(a))) for place, a in zip(places, accepted, strict=True)),
         words=tuple(words),
         vectors=np.concatenate(vectors).astype(np.float16).astype(np.float32) if words else np.zeros((0, width), np.float32),
         word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32)
         if words
         else np.zeros(0, np.float32),
     )
+
+
+def _spans(sentence: ParsedSentence) -> list[tuple[int, int]]:
+    """Where each word stands within its sentence."""
+    return [(w.start - sentence.start, w.end - sentence.start) for w in sentence.words]
+
+
+def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[ParsedWord]:
+    """The words without a full stop that only tidying put there, unless something hangs on it."""
+    stop = len(words)
+    added = stop > 1 and words[-1].start == place and all(word.head != stop for word in words)
+    return words[:-1] if added else words
+
+
+def _words(parsed: Sequence[ParsedWord], text: str, meant: Tidied, first: int, number: int) -> Iterator[Word]:
+    """Words of one sentence at their places in the text as it stands, written as they stand there."""
+    for w in parsed:
+        start, end = meant.place(w.start, w.end)
+        end = min(end, len(text))
+        start = min(start, end)
+        form = text[start:end] if text[start:end].lower() == w.text.lower() else w.text
+        yield Word(
+            form, w.lemma, w.upos, w.xpos, w.feats, first + w.head - 1 if w.head > 0 else -1, w.relation, start, end, number
+        )

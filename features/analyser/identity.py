@@ -9,7 +9,7 @@ from .config import EMBEDDED, ModelConfig, embedded_folder
 
 __all__ = ["arithmetic", "encoder_identity", "file_digest", "models_identity"]
 
-FORMAT = "analysis-1"
+FORMAT = "analysis-2"
 OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser")
 
 

@@ -18,10 +18,11 @@ from scipy.optimize import linear_sum_assignment
 
 from ..cosine import cosine_matrix
 from ..semantic import position_differences
-from ..values import Analysis
+from ..slips import typed_twice
+from ..values import Analysis, Word
 from .lexicon import number_value
 
-__all__ = ["AlignmentConfig", "WordMatch", "match_words", "moved_pairs"]
+__all__ = ["AlignmentConfig", "WordMatch", "is_mark", "match_words", "moved_pairs", "words_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,37 @@ def _equal(a: list[str], b: list[str]) -> NDArray[np.bool_]:
     return np.array(a, dtype=object)[:, None] == np.array(b, dtype=object)[None, :]
 
 
-def _likeness(reference: Analysis, hypothesis: Analysis, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
-    """(p, q) likeness, cosine and spelling of every pair of words; -1 where punctuation would stand for a word."""
+def is_mark(word: Word) -> bool:
+    """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/punctuation.py."""
+    return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
+
+
+def words_of(analysis: Analysis) -> tuple[int, ...]:
+    """The places of the words that are compared: neither marks nor words typed twice (features/errors/surface.py counts those)."""
+    runs = typed_twice(analysis.text)
+    return tuple(
+        n
+        for n, word in enumerate(analysis.words)
+        if not is_mark(word) and not any(run.start <= word.start and word.end <= run.end for run in runs)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The words of one text that are compared, and the place of each among all."""
+
+    words: tuple[Word, ...]
+    vectors: NDArray[np.float32]
+    places: tuple[int, ...]
+
+    @staticmethod
+    def of(analysis: Analysis) -> _Side:
+        places = words_of(analysis)
+        return _Side(tuple(analysis.words[n] for n in places), analysis.vectors[list(places)], places)
+
+
+def _likeness(reference: _Side, hypothesis: _Side, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
+    """(p, q) likeness, cosine and spelling of every pair of words; -1 where a symbol would stand for a word."""
     p, q = len(reference.words), len(hypothesis.words)
     cosine = cosine_matrix(reference.vectors, hypothesis.vectors)
     forms = [w.text.lower() for w in reference.words], [w.text.lower() for w in hypothesis.words]
@@ -115,7 +145,7 @@ CLASSES = {
 
 
 def _same_place(
-    reference: Analysis, hypothesis: Analysis, pairs: list[tuple[int, int]], cosine: NDArray[np.float64]
+    reference: _Side, hypothesis: _Side, pairs: list[tuple[int, int]], cosine: NDArray[np.float64]
 ) -> list[tuple[int, int]]:
     """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
     kept = sorted(pairs)
@@ -142,13 +172,16 @@ def _same_place(
 
 
 def match_words(reference: Analysis, hypothesis: Analysis, config: AlignmentConfig) -> tuple[WordMatch, ...]:
-    """One-to-one matches with the highest total likeness, in the order of the reference; punctuation matches only itself.
+    """One-to-one matches with the highest total likeness, in the order of the reference, of what `words_of` names.
 
     Words that nothing is like are then paired when they take each other's place: between the same matched neighbours, of one class.
     """
-    if not reference.words or not hypothesis.words:
+    sides = _Side.of(reference), _Side.of(hypothesis)
+    if not sides[0].words or not sides[1].words:
         return ()
-    likeness, cosine, spelled = _likeness(reference, hypothesis, config)
+    likeness, cosine, spelled = _likeness(*sides, config)
     pairs = _assign(likeness - config.threshold)
-    pairs += _same_place(reference, hypothesis, pairs, cosine)
-    return tuple(WordMatch(i, j, float(cosine[i, j]), float(spelled[i, j])) for i, j in sorted(pairs))
+    pairs += _same_place(*sides, pairs, cosine)
+    return tuple(
+        WordMatch(sides[0].places[i], sides[1].places[j], float(cosine[i, j]), float(spelled[i, j])) for i, j in sorted(pairs)
+    )

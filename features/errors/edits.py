@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..values import Analysis, Word
-from .alignment import WordMatch, moved_pairs
+from .alignment import WordMatch, moved_pairs, words_of
 from .values import Kind
 
 __all__ = ["Edit", "edit_script", "repetitions"]
@@ -64,13 +64,14 @@ def _moves(matches: Sequence[WordMatch], p: int, q: int) -> list[Edit]:
 def edit_script(reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch]) -> tuple[Edit, ...]:
     """Every edit, word by word: replacements of words whose forms differ, missing and unnecessary words, and moved runs.
 
-    Words that differ in case alone are no replacement here; features/errors/surface.py finds them.
+    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py and
+    punctuation.py find what is wrong with them.
     """
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}
     repeated = repetitions(hypothesis.words)
-    edits = [Edit("missing", (i,), ()) for i in range(p) if i not in matched[0]]
-    edits += [Edit("unnecessary", (), (j,), repeated=j in repeated) for j in range(q) if j not in matched[1]]
+    edits = [Edit("missing", (i,), ()) for i in words_of(reference) if i not in matched[0]]
+    edits += [Edit("unnecessary", (), (j,), repeated=j in repeated) for j in words_of(hypothesis) if j not in matched[1]]
     edits += [
         Edit("replacement", (m.reference,), (m.hypothesis,), match=m)
         for m in matches

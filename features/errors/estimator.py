@@ -1,34 +1,45 @@
-"""The edit-script estimator: aligned words, an edit script, a severity for every edit, and the surface on top."""
+"""The estimators of errors: the count and its component, and the model-free one, which goes by the edit script and closed rules."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ..idf import IdfTable
 from ..values import Analysis, Component, Word
-from .alignment import AlignmentConfig, match_words
+from .alignment import AlignmentConfig, WordMatch, match_words
 from .edits import Edit, edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SurfaceConfig, surface_errors
 from .values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
 
-__all__ = ["Errors", "ErrorsConfig"]
+__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "text_span"]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """smallest_weight : edits whose expected severity is below it are not listed (they still count)."""
+    """smallest_weight : edits whose expected severity is below it are not listed (they still count).
+
+    threshold : the probability of a mistake from which the learned estimator names a severity; on real outputs the head is seldom sure,
+        and this value agrees best with raters' spans.
+    estimator : "learned" (the pair head on top of the edit script) or "edit-script" (rules alone). head : a digest of the head's file.
+    """
 
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
     severity: SeverityConfig = field(default_factory=SeverityConfig)
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     smallest_weight: float = 0.05
+    threshold: float = 0.15
+    estimator: Literal["learned", "edit-script"] = "edit-script"
+    head: str = ""
 
 
-def _text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
+def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
+    """The characters from the first to the last of some words of a text; None for no words."""
     if not indices:
         return None
     words: list[Word] = [analysis.words[n] for n in indices]
@@ -43,7 +54,7 @@ def _label(judgement: Judgement) -> Severity:
     return "major" if judgement.major_probability >= 0.5 else "minor"
 
 
-class Errors:
+class Errors(ABC):
     """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, at most 25 a segment (MQM, SEScore)."""
 
     name = "errors"
@@ -59,7 +70,7 @@ class Errors:
         smooth caps keep small sums almost as they are and let two bad hypotheses differ. An empty hypothesis for a reference with
         words has the full count: value 0.
         """
-        errors = self._errors(reference, hypothesis)
+        errors = self.found(reference, hypothesis)
         total = math.fsum(error.weight for error in errors)
         listed = tuple(error for error in errors if error.weight >= self.config.smallest_weight)
         empty = bool(reference.words) and not hypothesis.words
@@ -67,23 +78,44 @@ class Errors:
         raw = MAXIMUM if empty else MAXIMUM * (1.0 - math.exp(-total / MAXIMUM))
         return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(listed, total))
 
-    def _errors(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
+    def found(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
+        """Everything that counts, in the order of the hypothesis."""
         matches = match_words(reference, hypothesis, self.config.alignment)
         judge = SeverityJudge(reference, hypothesis, self.idf, self.lexicon, self.config.severity)
-        errors = [
-            self._span(reference, hypothesis, edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)
-        ]
+        edits = [(edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)]
+        errors = [*self.judged(reference, hypothesis, matches, edits)]
         errors += surface_errors(reference, hypothesis, matches, self.config.surface)
         return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
 
-    @staticmethod
-    def _span(reference: Analysis, hypothesis: Analysis, edit: Edit, judgement: Judgement) -> ErrorSpan:
-        return ErrorSpan(
-            kind=edit.kind,
-            type=judgement.type,
-            severity=_label(judgement),
-            weight=judgement.weight,
-            confidence=judgement.mistake_probability,
-            reference=_text_span(reference, edit.reference),
-            hypothesis=_text_span(hypothesis, edit.hypothesis),
-        )
+    @abstractmethod
+    def judged(
+        self,
+        reference: Analysis,
+        hypothesis: Analysis,
+        matches: Sequence[WordMatch],
+        edits: Sequence[tuple[Edit, Judgement]],
+    ) -> Iterable[ErrorSpan]:
+        """What is wrong with the words, in any order."""
+
+
+class EditScriptErrors(Errors):
+    """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
+
+    def judged(
+        self,
+        reference: Analysis,
+        hypothesis: Analysis,
+        matches: Sequence[WordMatch],
+        edits: Sequence[tuple[Edit, Judgement]],
+    ) -> Iterable[ErrorSpan]:
+        """One span an edit."""
+        for edit, judgement in edits:
+            yield ErrorSpan(
+                kind=edit.kind,
+                type=judgement.type,
+                severity=_label(judgement),
+                weight=judgement.weight,
+                confidence=judgement.mistake_probability,
+                reference=text_span(reference, edit.reference),
+                hypothesis=text_span(hypothesis, edit.hypothesis),
+            )

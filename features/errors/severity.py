@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from ..idf import IdfTable
 from ..values import Analysis, Word
+from .alignment import words_of
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
 from .values import MAJOR, MINOR
 
-__all__ = ["Judgement", "SeverityConfig", "SeverityJudge"]
+__all__ = ["Judgement", "SeverityConfig", "SeverityJudge", "salience"]
 
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "X", "INTJ"))
 PRONOUN_LIKE = frozenset(("PRON",))
@@ -31,7 +32,7 @@ class SeverityConfig:
 
     salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
     salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise.
-    function_word, punctuation, inflection : the probability that such an edit is a mistake at all; unnecessary : a factor of it for words
+    function_word, inflection : the probability that such an edit is a mistake at all; unnecessary : a factor of it for words
         that the hypothesis adds, because readers forgive an addition sooner than a loss.
     function_major : how much less often an edit of a function word is major.
     same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one; floor : what is left of the
@@ -47,7 +48,6 @@ class SeverityConfig:
     function_word: float = 0.7
     unnecessary: float = 0.6
     function_major: float = 0.25
-    punctuation: float = 0.6
     inflection: float = 0.6
     same_meaning: float = 0.9
     other_meaning: float = 0.2
@@ -77,6 +77,14 @@ def logistic(value: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * value))
 
 
+def salience(analysis: Analysis, idf: IdfTable) -> NDArray[np.float64]:
+    """(n,) TF-IDF weights relative to the text's average word (1); 0 for what `words_of` leaves out."""
+    places = list(words_of(analysis))
+    found = np.zeros(len(analysis.words))
+    found[places] = idf.weights([analysis.words[n].text for n in places]) * len(places)
+    return found
+
+
 class SeverityJudge:
     """Judges the edits of one pair; made anew for each pair, because weights depend on both texts."""
 
@@ -90,7 +98,7 @@ class SeverityJudge:
 
     def _salience(self, analysis: Analysis) -> NDArray[np.float64]:
         """(n,) TF-IDF weights relative to the text's average word."""
-        return self.idf.weights([w.text for w in analysis.words]) * len(analysis.words)
+        return salience(analysis, self.idf)
 
     def judge(self, edit: Edit) -> Judgement:
         """The judgement on one edit."""
@@ -110,16 +118,12 @@ class SeverityJudge:
 
     def _present(self, word: Word) -> float:
         """The probability that losing or adding this word matters, by its class."""
-        if word.upos == "PUNCT":
-            return self.config.punctuation
         return 1.0 if word.upos in CONTENT or is_negation(word.text) else self.config.function_word
 
     def _missing(self, edit: Edit) -> Judgement:
         word = self.reference.words[edit.reference[0]]
         if is_negation(word.text):
             return Judgement("negation", 1.0, 0.95)
-        if word.upos == "PUNCT":
-            return Judgement("punctuation", self._present(word), 0.0)
         major = self._major_by_salience(float(self.reference_salience[edit.reference[0]]))
         return Judgement(
             word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
@@ -136,8 +140,6 @@ class SeverityJudge:
                 1.0,
                 self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis_salience[index])),
             )
-        if word.upos == "PUNCT":
-            return Judgement("punctuation", self._present(word), 0.0)
         unlikely, salient = self._major_by_likelihood(index), self._major_by_salience(float(self.hypothesis_salience[index]))
         major = 0.5 * unlikely + 0.5 * salient
         return Judgement(

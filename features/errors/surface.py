@@ -1,29 +1,32 @@
-"""What the uncased, spacing-blind encoder cannot see: casing, spacing and punctuation, found on the characters."""
+"""What the uncased, spacing-blind encoder cannot see: casing, spacing, punctuation and words typed twice, found on the characters."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..slips import SPACE_PATTERNS, typed_twice
 from ..values import Analysis, Word
 from .alignment import WordMatch
-from .values import MINOR, ErrorSpan, TextSpan
+from .punctuation import PunctuationConfig, punctuation_errors
+from .values import MAJOR, MINOR, ErrorSpan, TextSpan
 
 __all__ = ["SurfaceConfig", "surface_errors"]
-
-SPACE_BEFORE = re.compile(r"(?<=\S)([ \t]+)(?=[,.;:!?%)\]}](?:\s|$)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)", re.IGNORECASE)
-SPACE_AFTER = re.compile(r"(?<=[(\[{$£€#])([ \t]+)(?=\w)")
-RUN_OF_SPACES = re.compile(r"[ \t]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceConfig:
-    """The probability that each kind of difference is a mistake; all are minor."""
+    """The probability that each kind of difference is a mistake; all are minor.
+
+    repetition : of the first word that is typed twice; repetition_more : of each further one.
+    """
 
     casing: float = 0.4
     first_word_casing: float = 0.8
     spacing: float = 0.5
+    repetition: float = 0.9
+    repetition_more: float = 0.4
+    punctuation: PunctuationConfig = field(default_factory=PunctuationConfig)
 
 
 def _span(analysis: Analysis, start: int, end: int) -> TextSpan:
@@ -81,7 +84,7 @@ def _sentence_casing(
 
 def _spacing(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -> Iterator[ErrorSpan]:
     """Blanks where English writes none; a habit that the reference shares (tokenised text) is no mistake."""
-    for pattern in (SPACE_BEFORE, SPACE_AFTER, RUN_OF_SPACES):
+    for pattern in SPACE_PATTERNS:
         if not pattern.search(reference.text):
             for found in pattern.finditer(hypothesis.text):
                 yield ErrorSpan(
@@ -95,14 +98,30 @@ def _spacing(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -
                 )
 
 
+def _repetition(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -> Iterator[ErrorSpan]:
+    """Words typed twice; what the reference repeats too is no mistake. The models never saw the repeated words."""
+    meant = {reference.text[run.start : run.end].lower() for run in typed_twice(reference.text)}
+    first = True
+    for run in typed_twice(hypothesis.text):
+        span = _span(hypothesis, run.start, run.end)
+        if span.text.lower() in meant:
+            continue
+        probability = config.repetition if first else config.repetition_more
+        weight = probability * MINOR + (run.words - 1) * config.repetition_more
+        yield ErrorSpan("unnecessary", "repetition", "minor", min(weight, MAJOR), probability, None, span)
+        first = False
+
+
 def surface_errors(
     reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> tuple[ErrorSpan, ...]:
-    """Casing and spacing errors of the hypothesis; punctuation marks are words and come from the edit script.
+    """Casing, spacing and punctuation errors of the hypothesis, and its words typed twice.
 
     A reference written all in small letters says nothing about case: then casing is not judged.
     """
     found: list[ErrorSpan] = list(_spacing(reference, hypothesis, config))
+    found += _repetition(reference, hypothesis, config)
+    found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
     if any(character.isupper() for character in reference.text):
         found += _casing(reference, hypothesis, matches, config)
         found += _sentence_casing(reference, hypothesis, matches, config)

@@ -29,8 +29,11 @@ class ErrorSpan:
 
     kind : what was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
     type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, ...
-    severity : the likelier one of what is more likely a mistake than not, else none. weight : the expected severity in [0, 5], the sum
-        over none (0), minor (1) and major (5) of probability times weight. confidence : in [0, 1], the probability that it is a mistake at all.
+    severity : the likelier one of what is likely enough a mistake (more likely than not by rules; the learned estimator has a
+        threshold), else none. confidence : in [0, 1], the probability that it
+        is a mistake at all.
+    weight : the expected severity, the sum over none (0), minor (1) and major (5) of probability times weight; in [0, 5] for one word
+        or edit, added up over the words of a longer span.
     reference, hypothesis : where it stands; None on a side that it does not touch.
     """
 

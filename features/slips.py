@@ -1,0 +1,149 @@
+"""Slips of the keyboard, found on the characters of one text: stray blanks and marks, a word typed twice, a small first letter.
+
+The models read a text as it was meant (`tidy`); what was mended is counted, on the characters, by `features/errors/surface.py`.
+So such a slip costs what it is worth, and cannot shake the tags, trees and vectors of everything around it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["SPACE_PATTERNS", "Tidied", "TypedTwice", "tidy", "typed_twice"]
+
+SPACE_PATTERNS = (
+    re.compile(r"(?<=\S)([ \t]+)(?=[,.;:!?%)\]}](?:\s|$)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)", re.IGNORECASE),
+    re.compile(r"(?<=[(\[{$£€#])([ \t]+)(?=\w)"),
+    re.compile(r"[ \t]{2,}"),
+)
+"""Blanks where English writes none, or one."""
+WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
+LONGEST_RUN = 8
+MOST_REPEATED = 1 / 3
+STRAY = re.compile(
+    r"(?<=\w)(?:[_~^@*|]+(?=\s|$)|-(?=\s+(?!and\b|or\b|to\b))|[!?](?=\s+[a-z])|(?<=\w{4})[.](?=\s+[a-z]))|(?<=[,;:])[,;:._~^@-](?=\s|$)"
+)
+"""Marks that no writer puts there: after a word and before a small letter, or after another mark."""
+QUOTE = re.compile(r"""(?<=[\w,.;:!?])["”](?=\s|$)|(?<=[^\Wszx])['](?=\s|$)|(?<!\w)["“'](?=\w)""")
+TERMINAL = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")
+LEAST_WORDS = 4
+"""A text of fewer words may well do without a full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedTwice:
+    """Characters ``text[start:end]`` that repeat, word for word, the words right before them; words : how many they are."""
+
+    start: int
+    end: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """A text as it was meant. origin : for each of its characters the place in the text as it stands.
+
+    closed : whether a full stop was added at its end; that one has no place.
+    """
+
+    text: str
+    origin: tuple[int, ...]
+    closed: bool
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Where the tidied characters [start, end) stand in the text as it is."""
+        return self.origin[start], self.origin[end - 1] + 1
+
+
+def typed_twice(text: str) -> tuple[TypedTwice, ...]:
+    """Runs of up to eight words, in order, that repeat the run before them with nothing but blanks between; case does not count.
+
+    Nothing where they make up more than a third of the words: such a text is no slip, and is judged as it stands.
+    """
+    words = list(WORD.finditer(text))
+    forms = [word.group().lower() for word in words]
+    blank = [text[a.end() : b.start()].isspace() for a, b in zip(words, words[1:], strict=False)]
+    found: list[TypedTwice] = []
+    at = 1
+    while at < len(words):
+        size = next((s for s in range(1, LONGEST_RUN + 1) if _repeats(forms, blank, at, s)), 0)
+        if size:
+            found.append(TypedTwice(words[at].start(), words[at + size - 1].end(), size))
+        at += max(1, size)
+    return tuple(found) if sum(run.words for run in found) <= MOST_REPEATED * len(words) else ()
+
+
+def _repeats(forms: list[str], blank: list[bool], at: int, size: int) -> bool:
+    """Whether the run of ``size`` words from ``at`` on equals the run before it."""
+    return (
+        at >= size
+        and at + size <= len(forms)
+        and forms[at : at + size] == forms[at - size : at]
+        and all(blank[at - size : at + size - 1])
+    )
+
+
+def tidy(text: str) -> Tidied:
+    """The text as it was meant: without stray blanks and marks and words typed twice, with a capital at its start and a mark at its end.
+
+    A text without words stays as it is. Nothing is ever replaced by another word.
+    """
+    if not WORD.search(text):
+        return Tidied(text, tuple(range(len(text))), False)
+    characters, origin = text, list(range(len(text)))
+    for spans in (
+        lambda t: [m.span() for m in STRAY.finditer(t)],
+        _stray_quotes,
+        lambda t: [m.span() for m in SPACE_PATTERNS[0].finditer(t)],
+        lambda t: [m.span() for m in SPACE_PATTERNS[1].finditer(t)],
+        lambda t: [(m.start() + 1, m.end()) for m in SPACE_PATTERNS[2].finditer(t)],
+        _repeated_spans,
+    ):
+        characters, origin = _without(characters, origin, spans(characters))
+    first = re.search(r"\w", characters)
+    if first and first.group().islower() and len(first.group().upper()) == 1:
+        characters = characters[: first.start()] + first.group().upper() + characters[first.end() :]
+    closed = not TERMINAL.search(characters) and len(WORD.findall(characters)) >= LEAST_WORDS and characters[-1:].isalnum()
+    if closed:
+        characters += "."
+        origin.append(len(text))
+    return Tidied(characters, tuple(origin), closed)
+
+
+def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tuple[str, list[int]]:
+    """The text and its places without some spans, which are in order and apart."""
+    if not spans:
+        return text, origin
+    pieces, places, at = [], [], 0
+    for start, end in [*spans, (len(text), len(text))]:
+        pieces.append(text[at:start])
+        places += origin[at:start]
+        at = end
+    return "".join(pieces), places
+
+
+def _repeated_spans(text: str) -> list[tuple[int, int]]:
+    """What `typed_twice` finds, with the blanks before it."""
+    spans = []
+    for run in typed_twice(text):
+        start = run.start
+        while text[start - 1].isspace():
+            start -= 1
+        spans.append((start, run.end))
+    return spans
+
+
+def _stray_quotes(text: str) -> list[tuple[int, int]]:
+    """Quotation marks that close what nothing opened."""
+    spans: list[tuple[int, int]] = []
+    opened = {'"': 0, "'": 0}
+    for found in QUOTE.finditer(text):
+        mark = '"' if found.group() in '"“”' else "'"
+        opens = found.start() == 0 or not text[found.start() - 1].isalnum() and text[found.end() : found.end() + 1].isalnum()
+        if opens:
+            opened[mark] += 1
+        elif opened[mark]:
+            opened[mark] -= 1
+        else:
+            spans.append(found.span())
+    return spans

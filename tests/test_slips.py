@@ -1,0 +1,112 @@
+"""Slips of the keyboard: what is mended before the models read a text, and what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.features.analyser.config import embedded_folder
+from rome.features.errors.alignment import match_words
+from rome.features.errors.estimator import EditScriptErrors
+from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.punctuation import PunctuationConfig, marks_of, punctuation_errors
+from rome.features.idf import IdfTable
+from rome.features.slips import tidy, typed_twice
+
+from handmade import analysis
+
+ERRORS = EditScriptErrors(IdfTable(10, {"the": 9, "dog": 3}), Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv"))
+CLEAN = "The dog saw the old cat, and it ran."
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("the dog ran to the the old house.", "The dog ran to the old house."),
+        ("Go home go home now, please, to your dogs.", "Go home now, please, to your dogs."),
+        ("Elon elon elon elon founded tesla tesla.", "Elon elon elon elon founded tesla tesla."),
+        ("The dog , it ran .", "The dog, it ran."),
+        ("I do n't know , he 's here .", "I don't know, he's here."),
+        ("The city- was rebuilt.", "The city was rebuilt."),
+        ("In many cases,- he ran.", "In many cases, he ran."),
+        ("What is it? he asked.", "What is it he asked."),
+        ('The era" of dogs.', "The era of dogs."),
+        ("He used pre- and post-war data.", "He used pre- and post-war data."),
+        ("The workers' rights.", "The workers' rights."),
+        ('He said: "No." Then he left.', 'He said: "No." Then he left.'),
+        ("No, no, no!", "No, no, no!"),
+        ("The old dog ran away", "The old dog ran away."),
+        ("Dog bites man", "Dog bites man"),
+        ("", ""),
+        ("...", "..."),
+        (" ", " "),
+        ("犬 犬 が", "犬 が"),
+    ],
+)
+def test_tidy(written: str, meant: str) -> None:
+    """Stray blanks, marks and doubled words go, a text gets its capital and its end; what is right stays, and so does emptiness."""
+    assert tidy(written).text == meant
+    assert tidy(meant).text == meant
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="abA .,'\"-!?\t\n犬é1", max_size=40))
+def test_every_kept_character_has_its_place(text: str) -> None:
+    """Places rise, and the character there is the same but for the case of the first letter; only a full stop is ever added."""
+    found = tidy(text)
+    assert len(found.origin) == len(found.text)
+    assert list(found.origin) == sorted(set(found.origin))
+    for character, place in zip(found.text, found.origin, strict=True):
+        assert place == len(text) and character == "." or text[place].lower() == character.lower()
+
+
+def test_a_million_characters_take_no_time_to_speak_of() -> None:
+    """The cost grows with the text, whatever it is made of."""
+    for text in ("a" * 300_000, "a " * 150_000, "ab" + ", " * 150_000, '"' * 300_000, "-" * 300_000):
+        assert len(tidy(text).origin) <= len(text) + 1
+
+
+def test_typed_twice_names_the_repeated_words() -> None:
+    """Places of the repetition, not of what is repeated; a pause between them is emphasis."""
+    assert [(r.start, r.end, r.words) for r in typed_twice("go home go home now to sleep")] == [(8, 15, 2)]
+    assert [r.words for r in typed_twice("no no no it is not so")] == [1, 1]
+    assert typed_twice("no no no") == ()
+    assert typed_twice("no, no") == typed_twice("a b c") == typed_twice("") == ()
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        "The dog saw the old cat, and it ran",
+        "The dog, saw the old cat, and it ran.",
+        "The dog saw the, old cat, and it ran.",
+        "The dog saw the old cat and it ran.",
+        "The dog saw the old cat, and it ran?",
+        "The dog saw the old old cat, and it ran.",
+        "the dog saw the old cat, and it ran.",
+        "The dog saw the old cat , and it ran .",
+        'The dog saw the old" cat, and it ran.',
+        "The dog! saw the old cat, and it ran.",
+    ],
+)
+def test_every_slip_costs_something_and_no_more_than_a_word(worse: str) -> None:
+    """Against the clean text each slip alone is one to two minor errors."""
+    found = ERRORS.measure(analysis(CLEAN), analysis(worse))
+    assert 0.0 < found.evidence.count <= 2.0
+    assert all(error.severity == "minor" for error in found.evidence.errors)
+
+
+def test_a_repetition_of_the_reference_is_no_mistake() -> None:
+    """Names and emphasis: Bora Bora, very very."""
+    assert ERRORS.measure(analysis("We saw Bora Bora ."), analysis("We saw Bora Bora .")).value == 1.0
+
+
+def test_marks_belong_beside_their_words() -> None:
+    """A comma that moved is missing in one place and too much in another; a reference without marks says nothing about them."""
+    one, other = analysis("After lunch, the old dog slept."), analysis("After lunch the old, dog slept.")
+    found = list(punctuation_errors(one, other, match_words(one, other, ERRORS.config.alignment), PunctuationConfig()))
+    assert [(e.kind, (e.reference or e.hypothesis).text) for e in found] == [("missing", ","), ("unnecessary", ",")]  # type: ignore[union-attr]
+    bare = analysis("the dog slept")
+    assert not list(punctuation_errors(bare, analysis("the dog, slept."), (), PunctuationConfig()))
+    assert [mark.character for mark in marks_of(analysis("Well... “so” – yes"))] == [".", '"', '"', "-"]
