@@ -13,7 +13,9 @@ from rome.analyses import Analyses
 from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.analyser.config import ModelConfig, embedded_folder
+from rome.features.analyser.identity import file_digest
 from rome.features.errors.estimator import Errors, ErrorsConfig
+from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
@@ -24,6 +26,7 @@ from rome.flags import FLAGS, flags_of, pack_flags
 from rome.inputs import EmptyReference, Pair, check_pairs
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.signature import feature_signature
+from rome.supervision import SCORERS, Scorer
 from rome.table import FeatureTable
 
 __all__ = ["RoMe"]
@@ -44,6 +47,10 @@ class RoMe:
     empty_reference : "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
     combiner : the net; the embedded one by default. It was trained on the features of the default settings: with other
         settings its scores rank, but the scale of the model card no longer holds.
+    scorer : "supervised" takes, in place of the embedded net, the one that was fitted on human ratings (its card says which);
+        results and signature say so.
+    errors : "learned" estimates mistakes with the trained pair head, "edit-script" with closed rules alone. None takes the learned
+        one with the embedded encoder, whose vectors it reads, and the rules with any other.
 
     Models are loaded at the first text that needs them. Raises InputError and ModelMissingError.
     """
@@ -59,6 +66,8 @@ class RoMe:
         threads: int | None = None,
         empty_reference: EmptyReference = "error",
         combiner: Combiner | None = None,
+        scorer: Scorer = "unsupervised",
+        errors: Literal["learned", "edit-script"] | None = None,
     ) -> None:
         if emd not in ("soft", "aligned", "standard"):
             raise InputError(f'emd={emd!r} is unknown: choose "soft", "aligned" or "standard"')
@@ -66,25 +75,37 @@ class RoMe:
             raise InputError(f'idf={idf!r} is unknown: choose "embedded" or "references"')
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise InputError(f"threads={threads!r} is no number of threads: give 1 or more, or None for torch's own choice")
+        if scorer not in SCORERS:
+            raise InputError(f'scorer={scorer!r} is unknown: choose "unsupervised" or "supervised"')
+        if combiner is not None and scorer != "unsupervised":
+            raise InputError(f'combiner= and scorer="{scorer}" name two nets: give one of them')
         self.models = ModelConfig.of(models)
         own = self.models.encoder == "embedded"
+        estimator = errors or ("learned" if own else "edit-script")
+        if estimator not in ("learned", "edit-script"):
+            raise InputError(f'errors={errors!r} is unknown: choose "learned" or "edit-script"')
+        if estimator == "learned" and not own:
+            raise InputError(
+                'errors="learned" reads the embedded encoder\'s vectors: choose errors="edit-script" with other models'
+            )
+        head = file_digest(embedded_folder() / "errors") if estimator == "learned" else ""
         self.configs = (
             SemanticConfig(emd=emd) if own else SemanticConfig(emd=emd, delta=0.6),
             SyntaxConfig() if own else SyntaxConfig(theta=0.65),
             GrammarConfig(),
-            ErrorsConfig(),
+            ErrorsConfig(estimator=estimator, head=head),
         )
         self.idf, self.empty_reference = idf, empty_reference
         self._analyses = Analyses(self.models, None if store is None else Path(store), progress, threads)
         self._idf_table = IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
         self._lexicon = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
-        self._combiner = combiner
+        self._combiner, self._scorer = combiner, scorer
 
     @property
     def combiner(self) -> Combiner:
         """The net that turns the four values into the score."""
         if self._combiner is None:
-            self._combiner = Combiner.load()
+            self._combiner = Combiner.load(scorer=self._scorer)
         return self._combiner
 
     @property
@@ -180,7 +201,8 @@ class RoMe:
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
         semantic, syntax, grammar, errors = self.configs
-        return Semantic(table, semantic), Syntax(syntax), Grammar(grammar), Errors(table, self._lexicon, errors)
+        estimator = errors_feature(errors, table, self._lexicon, embedded_folder() / "errors")
+        return Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
 
     def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
         """An IDF table over the distinct references of this call."""

@@ -27,7 +27,7 @@ def feature_signature(
     models : the analyser's identity, without the arithmetic of this machine. idf : the name of the IDF table.
     """
     parts = {
-        "features": "1",
+        "features": "2",
         "models": digest(models),
         "idf": idf,
         "emd": semantic.emd,
@@ -35,6 +35,6 @@ def feature_signature(
         "theta": f"{syntax.theta:g}",
         "syntax": digest(json.dumps(asdict(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
-        "errors": "edit-script." + digest(json.dumps(asdict(errors), sort_keys=True)),
+        "errors": f"{errors.estimator}." + digest(json.dumps(asdict(errors), sort_keys=True)),
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())

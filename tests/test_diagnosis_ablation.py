@@ -26,7 +26,7 @@ HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
 @pytest.fixture
 def metric(monkeypatch: pytest.MonkeyPatch) -> RoMe:
     """RoMe with hand-made analyses in the place of its models."""
-    metric = RoMe(progress=False)
+    metric = RoMe(progress=False, errors="edit-script")
     monkeypatch.setattr(metric._analyses, "of", lambda texts: {text: analysis(text) for text in texts})
     return metric
 
@@ -60,7 +60,7 @@ def test_columns_are_those_of_the_metric(metric: RoMe) -> None:
 @pytest.mark.parametrize("emd", COLUMNS[:3])
 def test_semantic_variants_are_those_of_the_metric(metric: RoMe, emd: str) -> None:
     """Each transport cost's column is the semantic component of a metric with that cost."""
-    variant = RoMe(emd=emd, progress=False)  # type: ignore[arg-type]
+    variant = RoMe(emd=emd, progress=False, errors="edit-script")  # type: ignore[arg-type]
     variant._analyses = metric._analyses
     own = variant.features(references=REFERENCES, hypotheses=HYPOTHESES)
     found = features_of(metric, REFERENCES, HYPOTHESES)

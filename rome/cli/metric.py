@@ -6,11 +6,14 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from rome.exceptions import InputError
+
 if TYPE_CHECKING:
+    from rome.combiner import Combiner
     from rome.results import CorpusScore
     from rome.table import FeatureTable
 
-__all__ = ["MakeMetric", "Metric", "add_metric_arguments", "make_metric"]
+__all__ = ["MakeMetric", "Metric", "add_metric_arguments", "add_net_arguments", "make_metric", "named_net"]
 
 
 class Metric(Protocol):
@@ -35,7 +38,13 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
     group.add_argument("--models", choices=("embedded", "paper"), default="embedded", help="default: embedded (offline)")
     group.add_argument("--emd", choices=("soft", "aligned", "standard"), default="soft", help="variant of the transport cost")
     group.add_argument("--idf", choices=("embedded", "references"), default="embedded", help="where word weights come from")
-    group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the embedded one)")
+    group.add_argument(
+        "--errors",
+        choices=("learned", "edit-script"),
+        default=None,
+        help="how mistakes are estimated: the trained head, or rules alone (default: learned with the embedded models)",
+    )
+    add_net_arguments(group)
     group.add_argument(
         "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
     )
@@ -46,20 +55,42 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
     )
 
 
+def add_net_arguments(group: argparse._ActionsContainer) -> None:
+    """The net that makes the score: one of the embedded ones, or a file."""
+    group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the embedded one)")
+    group.add_argument(
+        "--scorer",
+        choices=("unsupervised", "supervised"),
+        default="unsupervised",
+        help="supervised: the embedded net that was fitted on human ratings, and says so (default: unsupervised)",
+    )
+
+
+def named_net(options: argparse.Namespace) -> Combiner | None:
+    """The net that the options name; None for the embedded unsupervised one. Raises InputError for two nets."""
+    from rome.combiner import Combiner
+
+    if options.net is not None and options.scorer != "unsupervised":
+        raise InputError(f"--net {options.net} and --scorer {options.scorer} name two nets: give one of them")
+    if options.net is None and options.scorer == "unsupervised":
+        return None
+    return Combiner.load(options.net, scorer=options.scorer)
+
+
 def make_metric(options: argparse.Namespace) -> Metric:
     """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed."""
-    from rome.combiner import Combiner
     from rome.metric import RoMe
 
     return RoMe(
         models=options.models,
         emd=options.emd,
+        errors=options.errors,
         idf=options.idf,
         store=options.store,
         progress=options.progress,
         threads=options.threads,
         empty_reference=options.empty_reference,
-        combiner=None if options.net is None else Combiner.load(options.net),
+        combiner=named_net(options),
     )
 
 

@@ -9,7 +9,7 @@ from rome.cli.metric import MakeMetric
 
 __all__ = ["NAMES", "add_arguments", "run"]
 
-NAMES = ("parser", "grammar", "encoder", "idf", "fill", "entailment", "scorer")
+NAMES = ("parser", "grammar", "encoder", "idf", "fill", "entailment", "errors", "errors_cross", "scorer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

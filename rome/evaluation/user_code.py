@@ -27,7 +27,9 @@ def imported(specification: str) -> Callable[..., Any]:
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{specification} cannot be imported ({error}): name a module that Python finds and a function in it") from error
+        raise InputError(
+            f"{specification} cannot be imported ({error}): name a module that Python finds and a function in it"
+        ) from error
     if not callable(found):
         raise InputError(f"{specification} is no function: name one")
     function: Callable[..., Any] = found

@@ -17,6 +17,7 @@ from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.exceptions import InputError, StoreError
 from rome.features.analyser.config import embedded_folder
 from rome.features.errors.estimator import Errors
+from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
@@ -155,7 +156,7 @@ def _parts(metric: RoMe) -> tuple[Part, ...]:
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        Errors(table, lexicon, errors),
+        errors_feature(errors, table, lexicon, embedded_folder() / "errors"),
     )
 
 

@@ -81,12 +81,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One human dimension of a set, with every metric's scores. scores : metric -> (n,)."""
+    """One human dimension of a set, with every metric's scores. scores : metric -> (n,). notes : what its tables must say of a metric."""
 
     rated: RatedSet
     dimension: str
     scores: Mapping[str, Scores]
     plan: Plan
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -150,4 +151,6 @@ def judge(rated: RatedSet, metrics: Sequence[Any], plan: Plan, dimensions: Seque
     if twice or not names:
         raise InputError(f"two metrics are called {twice[0]}: give each once" if twice else "no metric was named: give one")
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
-    return [Judged(rated, dimension, scores, plan) for dimension in dimensions or rated.dimensions]
+    said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
+    notes = tuple(note for note in said if note)
+    return [Judged(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]

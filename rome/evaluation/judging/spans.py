@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ __all__ = ["error_spans"]
 
 
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
-    """Precision, recall and F1 by characters of every metric that marks errors (see `marks_on`), beside two trivial markers and the
+    """Precision, recall and F1 by characters of every metric that marks errors (see `marks_on`), beside trivial markers, one of them at random, and the
     raters among themselves; None when the set has no marks or no metric marks."""
     segments = [segment for segment in rated.segments if segment.marks]
     found = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
@@ -23,6 +24,10 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
         return None
     gold = [segment.marks for segment in segments]
     texts = [segment.hypothesis for segment in segments]
+    first = next(iter(predictions))
+    predictions[f"random, like {first}"] = [
+        _scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
+    ]
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
     rows: list[tuple[Cell, ...]] = []
@@ -40,6 +45,17 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
         "without a place in the text (omissions) are no targets. A rater is judged against the others of the same segment.",
         {"segments": 0},
     )
+
+
+def _scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
+    """As many marks as given, as long and as severe, anywhere in the text."""
+    chance = random.Random(seed)
+    moved = []
+    for mark in marks:
+        if mark.start is not None and mark.end is not None:
+            start = chance.randint(0, max(0, length - (mark.end - mark.start)))
+            moved.append(ErrorMark(start, min(length, start + mark.end - mark.start), mark.severity, "random"))
+    return tuple(moved)
 
 
 def _figures(scores: SpanScores) -> tuple[float, float, float]:

@@ -94,12 +94,13 @@ def overview(all_judged: Sequence[Judged]) -> Table:
         for measure in (judged.figures[0], *within):
             values = (judged.agreement(name, measure).value for name in common)
             rows.append((judged.rated.name, judged.dimension, measure.label, *values))
+    notes = dict.fromkeys(f"{judged.rated.name}: {note}" for judged in all_judged for note in judged.notes)
     return Table(
         "overview",
         "Agreement with people at a glance",
         ("set", "dimension", "figure", *common),
         tuple(rows),
-        "Metrics that every set has. Intervals, tests and further figures: below, by set.",
+        " ".join(["Metrics that every set has. Intervals, tests and further figures: below, by set.", *notes]),
     )
 
 

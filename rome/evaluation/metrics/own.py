@@ -7,15 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.data.readers.rated import ErrorMark
+from rome.combiner import Combiner
+from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.pairs import PairValues, candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
+from rome.supervision import outputs_digest
 
-__all__ = ["RomeComponent", "RomeFeatures", "RomeScore"]
+__all__ = ["RomeComponent", "RomeFeatures", "RomeScore", "RomeSupervised"]
 
 
 class RomeFeatures:
@@ -35,13 +37,18 @@ class RomeFeatures:
         table = self.metric.features(references=[pair[0] for pair in pairs], hypotheses=[pair[1] for pair in pairs])
         return table.values
 
-    def best(self, references: References, hypotheses: Sequence[str]) -> tuple[NDArray[np.float64], Scores]:
-        """(n, 4) the features against the reference that scores best, the first of equals, and (n,) that score."""
+    def best(
+        self, references: References, hypotheses: Sequence[str], net: Combiner | None = None
+    ) -> tuple[NDArray[np.float64], Scores]:
+        """(n, 4) the features against the reference that scores best, the first of equals, and (n,) that score.
+
+        net : what scores them; the metric's own by default.
+        """
         pairs, starts = candidates(references, hypotheses)
         if not pairs:
             return np.zeros((0, len(FEATURES))), np.zeros(0)
         values = self.values.of(pairs)
-        scores = self.metric.combiner.score_rows(values)
+        scores = (net or self.metric.combiner).score_rows(values)
         ends = [*starts[1:], len(pairs)]
         rows = [start + int(np.argmax(scores[start:end])) for start, end in zip(starts, ends, strict=True)]
         return values[rows], scores[rows]
@@ -50,15 +57,22 @@ class RomeFeatures:
 class RomeScore:
     """The score that the net makes of the four features, in [0, 1]."""
 
-    name = "RoMe"
-
     def __init__(self, features: RomeFeatures) -> None:
         self.features = features
+
+    @property
+    def name(self) -> str:
+        """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised."""
+        return "RoMe-supervised" if self.features.metric.combiner.fitted_on else "RoMe"
 
     @property
     def signature(self) -> str:
         """RoMe's own signature: features and net."""
         return self.features.metric.signature
+
+    def note_on(self, rated: RatedSet) -> str:
+        """What a table must say of this score on this set; empty where there is nothing to say."""
+        return _supervision(self.name, self.features.metric.combiner, rated)
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
         """(n,) in [0, 1]."""
@@ -79,6 +93,44 @@ def _mark(error: ErrorSpan) -> ErrorMark:
     place = error.hypothesis
     start, end = (None, None) if place is None else (place.start, place.end)
     return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
+
+
+class RomeSupervised:
+    """The score that a net fitted on human ratings makes of the same features, in [0, 1]; net : the embedded one by default.
+
+    It marks no errors: those are the ones that RoMe marks. Raises ModelMissingError when this installation has no such net.
+    """
+
+    name = "RoMe-supervised"
+
+    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
+        self.features = features
+        self.net = net or Combiner.load(scorer="supervised")
+
+    @property
+    def signature(self) -> str:
+        """RoMe's features, the ratings and the net."""
+        return f"{self.features.metric.feature_signature}|{self.net.signature}"
+
+    def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
+        """(n,) in [0, 1]."""
+        return self.features.best(references, hypotheses, self.net)[1]
+
+    def note_on(self, rated: RatedSet) -> str:
+        """That the net knows this set, where it does."""
+        return _supervision(self.name, self.net, rated)
+
+
+def _supervision(name: str, net: Combiner, rated: RatedSet) -> str:
+    """What a table must say of a net that was fitted on ratings of this very set, under whatever name; empty otherwise."""
+    outputs = outputs_digest(segment.hypothesis for segment in rated.segments)
+    known = [source.name for source in net.fitted_on if source.name == rated.name or source.outputs == outputs]
+    if not known:
+        return ""
+    return (
+        f"{name} was trained on this set's ratings ({', '.join(known)}), so its agreement here is too high: see its card "
+        "(`rome models`) for the cross-validated figures."
+    )
 
 
 class RomeComponent:

@@ -15,7 +15,7 @@ from rome.evaluation.metrics.baselines import Length, Random
 from rome.evaluation.metrics.bertscore import BertScore
 from rome.evaluation.metrics.lexical import LEXICAL
 from rome.evaluation.metrics.mark_files import MarkFile
-from rome.evaluation.metrics.own import RomeComponent, RomeFeatures, RomeScore
+from rome.evaluation.metrics.own import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.packages import Comet, bleurt, prism
 from rome.evaluation.metrics.pairs import PairMetric, PairValues
 from rome.evaluation.metrics.protocol import Scores
@@ -29,6 +29,7 @@ from rome.metric import RoMe
 __all__ = ["BASELINES", "DEFAULT_METRICS", "MetricMaker", "marks_on", "scores_on"]
 
 COMPONENTS = tuple(f"rome.{feature}" for feature in FEATURES)
+SUPERVISED = "rome-supervised"
 PEERS = ("bleu", "chrf", "ter", "meteor", "rouge-l", "bertscore")
 BASELINES = ("length", "random")
 PACKAGES: dict[str, Callable[..., Any]] = {"bleurt": bleurt, "prism": prism, "comet": Comet}
@@ -75,6 +76,8 @@ class MetricMaker:
         """A metric that is named by one word."""
         if kind == "rome":
             return RomeScore(self.features)
+        if kind == SUPERVISED:
+            return RomeSupervised(self.features)
         if kind in COMPONENTS:
             return RomeComponent(self.features, kind.partition(".")[2])
         if kind in LEXICAL:
@@ -109,7 +112,7 @@ class MetricMaker:
 
 
 KINDS = (
-    f"rome, {', '.join(COMPONENTS)}, {', '.join(LEXICAL)}, bertscore[:PATH[:LAYER]], bleurt:PATH, comet:PATH, prism:PATH, "
+    f"rome, {SUPERVISED}, {', '.join(COMPONENTS)}, {', '.join(LEXICAL)}, bertscore[:PATH[:LAYER]], bleurt:PATH, comet:PATH, prism:PATH, "
     f"{', '.join(BASELINES)}, published:NAME, MODULE:FUNCTION, NAME=FILE"
 )
 """What `MetricMaker.make` understands."""

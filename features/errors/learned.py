@@ -1,0 +1,164 @@
+"""The learned estimator: the pair head judges every word that the edit script compares, and neighbours join into spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..idf import IdfTable
+from ..values import Analysis
+from .alignment import WordMatch, moved_pairs, words_of
+from .edits import Edit
+from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
+from .head import TYPES, HeadOutput, PairHead
+from .lexicon import Lexicon
+from .pair_inputs import pair_inputs
+from .severity import Judgement
+from .values import ErrorSpan, Kind, Severity
+
+__all__ = ["LearnedErrors", "errors_feature"]
+
+HEAD_NAMES = frozenset(TYPES) - {"other"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A pair of matched words, or one word alone, and what the head says of it."""
+
+    kind: Kind
+    reference: int | None
+    hypothesis: int | None
+    weight: float
+    confidence: float
+    severity: Severity
+    type: str
+
+
+class LearnedErrors(Errors):
+    """The expected severity-weighted count of the pair head over all words; characters still decide on marks, blanks and case."""
+
+    def __init__(self, idf: IdfTable, lexicon: Lexicon, head: PairHead, config: ErrorsConfig) -> None:
+        super().__init__(idf, lexicon, config)
+        self.head = head
+
+    def judged(
+        self,
+        reference: Analysis,
+        hypothesis: Analysis,
+        matches: Sequence[WordMatch],
+        edits: Sequence[tuple[Edit, Judgement]],
+    ) -> Iterable[ErrorSpan]:
+        """Spans of neighbouring words with the same kind, severity and type.
+
+        Their weights add up to the head's expected count, or more where words repeat.
+
+        A text against itself has no errors, whatever the head makes of it.
+        """
+        if reference.text == hypothesis.text:
+            return []
+        output = self.head(pair_inputs(reference, hypothesis, matches, edits, self.idf, self.lexicon))
+        units = _units(reference, hypothesis, matches, edits, output, self.config.threshold)
+        return [_span(reference, hypothesis, group) for group in _groups(units, reference, hypothesis)]
+
+
+def _units(
+    reference: Analysis,
+    hypothesis: Analysis,
+    matches: Sequence[WordMatch],
+    edits: Sequence[tuple[Edit, Judgement]],
+    output: HeadOutput,
+    threshold: float,
+) -> list[_Unit]:
+    """One unit for every match and every word without one, those of the hypothesis first, in order.
+
+    A word that repeats what stands before it costs at least what the rules say: the head saw slips, not texts that go round in circles.
+    """
+    p = len(reference.words)
+    moved = moved_pairs(matches)
+    there = {m.hypothesis: (k, m) for k, m in enumerate(matches)}
+    known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
+    repeated = {edit.hypothesis[0]: j.weight for edit, j in edits if edit.repeated}
+
+    def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
+        rows = [n for n in (i, None if j is None else p + j) if n is not None]
+        mean = output.probabilities[rows].mean(axis=0)
+        ruled = known.get((1, j)) if j is not None else known.get((0, i)) if i is not None else None
+        learned = TYPES[int(output.types[rows].mean(axis=0).argmax())]
+        return _Unit(
+            kind,
+            i,
+            j,
+            max(float(output.costs[rows].sum()), repeated.get(j, 0.0) if j is not None else 0.0),
+            float(1.0 - mean[0]),
+            "none" if 1.0 - mean[0] < threshold else "major" if mean[2] >= mean[1] else "minor",
+            _type(kind, ruled, learned),
+        )
+
+    units = []
+    for j in words_of(hypothesis):
+        if j not in there:
+            units.append(unit("unnecessary", None, j))
+            continue
+        k, match = there[j]
+        same = reference.words[match.reference].text.lower() == hypothesis.words[j].text.lower()
+        units.append(unit("order" if same and k in moved else "replacement", match.reference, j))
+    matched = {match.reference for match in matches}
+    return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
+
+
+def _type(kind: Kind, ruled: str | None, learned: str) -> str:
+    """What an error is about: a closed rule where one speaks, else the head, else the word's class."""
+    if ruled in ("number", "negation", "antonym", "spelling", "repetition"):
+        return ruled
+    if kind == "missing":
+        return ruled or "omission"
+    if kind == "unnecessary":
+        return ruled or "addition"
+    return learned if learned in HEAD_NAMES - {"addition", "omission"} else ruled or "substitution"
+
+
+def _groups(units: Sequence[_Unit], reference: Analysis, hypothesis: Analysis) -> list[list[_Unit]]:
+    """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
+    following = [
+        dict(zip(places, places[1:], strict=False)) | {places[-1]: -1} if places else {}
+        for places in (words_of(reference), words_of(hypothesis))
+    ]
+    groups: list[list[_Unit]] = []
+    for unit in units:
+        last = groups[-1][-1] if groups else None
+        if (
+            last is not None
+            and unit.severity != "none"
+            and (last.kind, last.severity) == (unit.kind, unit.severity)
+            and (last.type == unit.type or unit.kind in ("missing", "unnecessary"))
+            and (last.reference is None or following[0].get(last.reference) == unit.reference)
+            and (last.hypothesis is None or following[1].get(last.hypothesis) == unit.hypothesis)
+        ):
+            groups[-1].append(unit)
+        else:
+            groups.append([unit])
+    return groups
+
+
+def _span(reference: Analysis, hypothesis: Analysis, group: Sequence[_Unit]) -> ErrorSpan:
+    """One span of a group; its type is that of its heaviest unit, its confidence the highest."""
+    heaviest = max(group, key=lambda unit: unit.weight)
+    return ErrorSpan(
+        kind=heaviest.kind,
+        type=heaviest.type,
+        severity=heaviest.severity,
+        weight=float(np.sum([unit.weight for unit in group])),
+        confidence=max(unit.confidence for unit in group),
+        reference=text_span(reference, tuple(unit.reference for unit in group if unit.reference is not None)),
+        hypothesis=text_span(hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
+    )
+
+
+def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path) -> Errors:
+    """The estimator that a configuration names. folder : holds the head's weights. Raises ModelMissingError when they are not there."""
+    if config.estimator == "edit-script":
+        return EditScriptErrors(idf, lexicon, config)
+    return LearnedErrors(idf, lexicon, PairHead.load(folder), config)
