@@ -40,14 +40,17 @@ def cards_table(cards: Sequence[Mapping[str, Any]]) -> str:
     figures = [[str(card.get("name")), name, value] for card in cards for name, value in _figures(card.get("figures") or {})]
     if not figures:
         return table
-    return f"{table}\n\n{aligned([['model', 'figure', 'value'], *figures], [False, False, True], rule_after=(0,))}"
+    plain = all(", " not in value for *_, value in figures)  # numbers stand right, lines of several figures left
+    return f"{table}\n\n{aligned([['model', 'figure', 'value'], *figures], [False, False, plain], rule_after=(0,))}"
 
 
 def _figures(figures: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Names and values, nested ones joined by a blank."""
+    """Names and values, nested ones joined by a blank; the third level (one figure of several scorers) stays in one line."""
     rows: list[tuple[str, str]] = []
     for name, value in figures.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and prefix:
+            rows.append((f"{prefix}{name}", ", ".join(f"{scorer} {number:.3f}" for scorer, number in value.items())))
+        elif isinstance(value, Mapping):
             rows += _figures(value, f"{prefix}{name} ")
         else:
             rows.append((f"{prefix}{name}", f"{value:.4g}" if isinstance(value, float) else _words(value)))

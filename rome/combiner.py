@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.values import FEATURES
 from rome.shapley import shapley_values
+from rome.supervision import SCORERS, RatedSource, Scorer, signature_part
 from rome.table import WIDTH, FeatureTable
 
 __all__ = ["CombinedScores", "Combiner", "signature_differences"]
@@ -60,6 +61,7 @@ class Combiner:
     hidden_weight (h, 4) >= 0, hidden_bias (h,), output_weight (h,) >= 0, output_bias ().
     baseline (4,): mean features of the training data, the point that contributions are measured from.
     feature_signature: the signature of the features it was trained on; empty accepts any.
+    fitted_on: the rated sets of a supervised net; empty for an unsupervised one.
 
     Raises InputError when shapes do not fit or a weight is negative.
     """
@@ -70,6 +72,7 @@ class Combiner:
     output_bias: Vector
     baseline: Vector
     feature_signature: str = ""
+    fitted_on: tuple[RatedSource, ...] = ()
 
     def __post_init__(self) -> None:
         """Bring the tensors to float64 and check what monotonicity rests on."""
@@ -87,22 +90,30 @@ class Combiner:
             raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
 
     @staticmethod
-    def load(path: str | PathLike[str] | None = None) -> Combiner:
+    def load(path: str | PathLike[str] | None = None, *, scorer: Scorer = "unsupervised") -> Combiner:
         """Load a net written by `rome train scorer`; without a path, the embedded English one.
 
-        Raises ModelMissingError when there is none, StoreError when the file is damaged.
+        scorer : "supervised" is the embedded net that was fitted on human ratings; its signature says so.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer or
+        for a path together with "supervised".
         """
+        if scorer not in SCORERS:
+            raise InputError(f"scorer={scorer!r} is unknown: choose {' or '.join(SCORERS)}")
         if path is not None:
+            if scorer != "unsupervised":
+                raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
             return _read(Path(path))
-        with as_file(files("rome.data") / "models" / "en" / "scorer" / "scorer.safetensors") as file:
-            return _read(file)
+        with as_file(files("rome.data") / "models" / "en" / SCORERS[scorer] / "scorer.safetensors") as file:
+            return _read(file) if scorer == "unsupervised" else _read_supervised(file)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the net as safetensors; the same net gives the same bytes. Raises StoreError when that fails."""
         from safetensors.numpy import save
 
         tensors = {name: getattr(self, name) for name in TENSORS}
-        description = {"format": "1", "features": FEATURES, "feature_signature": self.feature_signature}
+        description: dict[str, Any] = {"format": "1", "features": FEATURES, "feature_signature": self.feature_signature}
+        if self.fitted_on:
+            description["fitted_on"] = self.fitted_on
         content = save(tensors, metadata={"description": json.dumps(description, sort_keys=True)})
         try:
             Path(path).write_bytes(content)
@@ -111,11 +122,14 @@ class Combiner:
 
     @property
     def signature(self) -> str:
-        """``net:`` and eight hexadecimal digits of the weights and the baseline: another net, another signature."""
+        """``net:`` and eight hexadecimal digits of the weights and the baseline: another net, another signature.
+
+        Before it, of a supervised net, ``scorer:supervised.`` and the names of the rated sets.
+        """
         digest = hashlib.sha256()
         for name in TENSORS:
             digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
-        return f"net:{digest.hexdigest()[:8]}"
+        return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
 
     @cached_property
     def baseline_score(self) -> float:
@@ -230,4 +244,18 @@ def _read(path: Path) -> Combiner:
         raise StoreError(
             f"{path} is no scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
         )
-    return Combiner(**tensors, feature_signature=str(description.get("feature_signature", "")))
+    sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
+    return Combiner(**tensors, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
+
+
+def _read_supervised(path: Path) -> Combiner:
+    """The embedded supervised net, once sure that it is there and says that it is supervised."""
+    if not path.is_file():
+        raise ModelMissingError(
+            f"this installation has no supervised scorer ({path}): fit one with `rome train scorer --ratings FILE --out FOLDER` and "
+            "give its scorer.safetensors as combiner=Combiner.load(PATH), on the command line as --net PATH"
+        )
+    net = _read(path)
+    if not net.fitted_on:
+        raise StoreError(f"{path} does not say on which ratings it was fitted: fit it again with `rome train scorer --ratings`")
+    return net

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
 from rome.plain import plain
+from rome.supervision import fitted_on, labels
 
 if TYPE_CHECKING:
     import pandas
@@ -74,7 +75,7 @@ class SegmentScore:
     reference : the reference that scored best. reference_index : its place among the segment's references, from 0.
     components : the four features. contributions : what each added to or took from ``baseline``, exactly.
     flags : what a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
-    signature : every choice that changes a number, ``key:value|key:value``.
+    signature : every choice that changes a number, ``key:value|key:value``; of a supervised score it says so.
     """
 
     segment: int
@@ -99,6 +100,7 @@ class SegmentScore:
         row["flags"] = list(self.flags)
         row["components"] = {c.name: {"value": c.value, "raw": c.raw, "unit": c.unit} for c in self.components}
         row["contributions"] = dict(zip(FEATURES, self.contributions, strict=True))
+        row |= labels(self.signature)
         if evidence:
             row["evidence"] = {name: getattr(self.evidence, name) for name in FEATURES}
         return dict(plain(row))
@@ -111,7 +113,8 @@ class SegmentScore:
 
     def __repr__(self) -> str:
         """Short: the score and the two texts."""
-        return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r})"
+        scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
+        return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
 
     def __str__(self) -> str:
         """The whole explanation as text."""
@@ -156,17 +159,22 @@ class CorpusScore:
         return self.segments[index]
 
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
-        """Plain values only, ready for JSON: score, means of the components, signature, and every segment's to_dict."""
+        """Plain values only, ready for JSON: score, means of the components, signature, and every segment's to_dict.
+
+        Of a supervised score also ``scorer`` and ``fitted_on``, the rated sets.
+        """
         row = {
             "score": self.score,
             "components": dict(zip(FEATURES, self.components, strict=True)),
             "signature": self.signature,
+            **labels(self.signature),
             "segments": [segment.to_dict(evidence=evidence) for segment in self.segments],
         }
         return dict(plain(row))
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """One row a segment: texts, score, the four components, their ``_raw`` and ``_contribution`` columns, flags.
+        """One row a segment: texts, score, the four components, their ``_raw`` and ``_contribution`` columns, flags; of a supervised
+        score also a column ``scorer``.
 
         Raises ModelMissingError, with the install line, when pandas is not there.
         """
@@ -174,11 +182,13 @@ class CorpusScore:
             import pandas
         except ImportError as error:
             raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
-        return pandas.DataFrame([_row(segment) for segment in self.segments], columns=list(_COLUMNS))
+        frame = pandas.DataFrame([_row(segment) for segment in self.segments], columns=list(_COLUMNS))
+        return frame.assign(scorer="supervised") if fitted_on(self.signature) else frame
 
     def __repr__(self) -> str:
         """Short: the score and the number of segments."""
-        return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)})"
+        scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
+        return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)}{scorer})"
 
     def __str__(self) -> str:
         """The table that `rome score` prints."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rome.features.values import FEATURES
+from rome.supervision import supervision_note
 from rome.text_table import aligned, shorten
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str
         rows.append(["mean", *means, *[""] * (len(extra) + 2)])
     right = [True] * 6 + [False] * (len(extra) + 2)
     table = aligned(rows, right, rule_after=(0, len(rows) - 2) if result.segments else (0,))
-    return f"{table}\n\n{len(result)} segments, score {result.score:.4f}, signature {result.signature}"
+    label = supervision_note(result.signature)
+    score = f"{'supervised ' if label else ''}score {result.score:.4f}"
+    return f"{table}\n\n{len(result)} segments, {score}, signature {result.signature}" + (f"\n{label}" if label else "")
 
 
 def explain(segment: SegmentScore) -> str:
@@ -70,6 +73,8 @@ def _texts(segment: SegmentScore) -> str:
         ["hypothesis", " ".join(segment.hypothesis.split())],
         ["score", f"{segment.score:.4f}"],
     ]
+    note = supervision_note(segment.signature)
+    rows += [["scorer", note]] if note else []
     return aligned(rows + ([["flags", ", ".join(segment.flags)]] if segment.flags else []), [False, False])
 
 

@@ -1,4 +1,4 @@
-"""The recipe `rome train scorer`: pairs (TextAttack), features (RoMe itself), net (torch), weights and model card."""
+"""The recipe `rome train scorer`: pairs (TextAttack) or human ratings, features (RoMe itself), net (torch), weights and model card."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.table import FeatureTable
+from rome.train.errors_probes import seen_group
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
 from rome.train.scorer_pairs import Pair, base_pairs, rated_pairs, read_pairs, write_pairs
 
-__all__ = ["add_arguments", "measure_pairs", "run", "train"]
+__all__ = ["MODEL_FILE", "Measure", "add_arguments", "measure_pairs", "measure_texts", "rome_features", "run", "train"]
 
 BASES = {"identity": 1200, "system": 1000, "reference": 400, "paraphrase": 400}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
 RATED = 2000
 """How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
 MODEL_FILE = "scorer.safetensors"
-Measure = Callable[[list[str], list[str]], FeatureTable]
+Measure = Callable[[list[Any], list[str]], FeatureTable]
 DATA = [
     "Wikipedia sentences (WikiSplit)",
     "WMT22 and WMT23 references and system outputs",
@@ -41,29 +42,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and features made on the way")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", type=Path, help="pairs made before (JSON lines); without it TextAttack makes them")
-    parser.add_argument("--features", type=Path, help="feature table of those pairs, made before (Parquet)")
-    parser.add_argument("--objective", choices=OBJECTIVES, default="graded", help="binary is RoMe's original objective")
+    parser.add_argument("--features", type=Path, help="feature table of exactly those pairs, made before (Parquet)")
+    parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
     parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 3,000)")
     parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
+    parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
+    parser.add_argument(
+        "--ratings",
+        nargs="+",
+        metavar="FILE",
+        help="fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them",
+    )
+    parser.add_argument("--dimension", nargs="+", metavar="NAME", help="with --ratings: human dimensions (default: their mean)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry the recipe out; 0 when done. Raises InputError for settings or files that do not fit."""
+    if arguments.ratings:
+        from rome.train.scorer_supervised import run_supervised
+
+        return run_supervised(arguments)
     started = time.perf_counter()
+    if arguments.dimension:
+        raise InputError("--dimension names a human dimension: it needs --ratings")
     if arguments.features and not arguments.pairs:
         raise InputError("--features needs --pairs: name the pairs that the features were measured on")
-    config = ScorerConfig(seed=arguments.seed, objective=arguments.objective).with_settings(arguments.set)
+    config = ScorerConfig(seed=arguments.seed, objective=arguments.objective or "graded").with_settings(arguments.set)
     arguments.work.mkdir(parents=True, exist_ok=True)
     pairs = read_pairs(arguments.pairs) if arguments.pairs else make(arguments)
-    table = (
-        FeatureTable.load(arguments.features)
-        if arguments.features
-        else measure_pairs(pairs, rome_features(arguments.work), arguments.work)
-    )
+    if arguments.features:
+        table = FeatureTable.load(arguments.features)
+    else:
+        pairs = unseen(pairs)
+        write_pairs(arguments.work / "used.jsonl", pairs)
+        table = measure_pairs(pairs, rome_features(arguments.store or arguments.work / "analyses.sqlite"), arguments.work)
     combiner, figures = train(pairs, table, config)
     write(arguments, config, combiner, figures, time.perf_counter() - started)
     return 0
+
+
+def unseen(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that the errors' head did not learn from: on the others it is surer than on new texts, and the net would trust it too much."""
+    kept = [pair for pair in pairs if not seen_group(pair.group)]
+    if not kept:
+        raise InputError(f"the errors' head may have learned from all {len(pairs)} pairs: make more pairs")
+    return kept
 
 
 def make(arguments: argparse.Namespace) -> list[Pair]:
@@ -78,28 +102,34 @@ def make(arguments: argparse.Namespace) -> list[Pair]:
     return read_pairs(arguments.work / "pairs.jsonl")
 
 
-def rome_features(work: Path) -> Measure:
+def rome_features(store: Path) -> Measure:
     """The measurement of a RoMe with the embedded models: (references, hypotheses) to a FeatureTable.
 
-    Its analyses are stored in the work folder, so that measuring again after a change of a feature skips the models.
+    Its analyses are kept in the store, so that measuring again after a change of a feature skips the models.
     """
     from rome.metric import RoMe
 
-    metric = RoMe(store=work / "analyses.sqlite")
+    metric = RoMe(store=store)
     return lambda references, hypotheses: metric.features(references=references, hypotheses=hypotheses)
 
 
 def measure_pairs(pairs: Sequence[Pair], measure: Measure, work: Path, chunk: int = 1000) -> FeatureTable:
-    """Measure all pairs, row i for pair i, and keep the table in the work folder as features.parquet.
+    """Measure all pairs, row i for pair i, and keep the table in the work folder as features.parquet; see `measure_texts`."""
+    return measure_texts([pair.reference for pair in pairs], [pair.hypothesis for pair in pairs], measure, work, chunk)
 
-    The pairs are given in chunks, and progress goes to standard error, because the analysis takes minutes.
+
+def measure_texts(
+    references: Sequence[Any], hypotheses: Sequence[str], measure: Measure, work: Path, chunk: int = 1000
+) -> FeatureTable:
+    """Measure hypotheses against their references, segment i for hypothesis i, and keep the table as features.parquet in a folder.
+
+    The texts are given in chunks, and progress goes to standard error, because the analysis takes minutes.
     """
     tables = []
-    for start in range(0, len(pairs), chunk):
-        part = pairs[start : start + chunk]
-        table = measure([pair.reference for pair in part], [pair.hypothesis for pair in part])
+    for start in range(0, len(hypotheses), chunk):
+        table = measure(list(references[start : start + chunk]), list(hypotheses[start : start + chunk]))
         tables.append(FeatureTable(table.segment + start, *_rest(table)))
-        sys.stderr.write(f"features of {start + len(part)} of {len(pairs)} pairs\n")
+        sys.stderr.write(f"features of {min(start + chunk, len(hypotheses))} of {len(hypotheses)} pairs\n")
     whole = FeatureTable.concat(tables)
     whole.save(work / "features.parquet")
     return whole

@@ -36,7 +36,7 @@ class ScorerConfig:
     seed: int = 0
     objective: str = "graded"
     hidden: int = 6
-    weight_floor: float = 0.3
+    weight_floor: float = 0.6
     steps: int = 1500
     learning_rate: float = 0.02
     decay: float = 1e-4

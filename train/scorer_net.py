@@ -15,10 +15,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from rome.combiner import Combiner
 from rome.features.values import FEATURES
+from rome.supervision import RatedSource
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_pairs import Pair
 
-__all__ = ["MonotoneNet", "fit", "held_out_mask", "ranked_pairs"]
+__all__ = ["MonotoneNet", "fit", "fit_targets", "held_out_mask", "ranked_pairs"]
 
 Matrix = NDArray[np.float64]
 
@@ -48,12 +49,12 @@ class MonotoneNet(nn.Module):
         """The (h, 4) weights of the first layer, at least ``floor``."""
         return self.floor + softplus(self.hidden_raw)
 
-    def to_combiner(self, baseline: Matrix, feature_signature: str) -> Combiner:
-        """The same net for use, in NumPy, with the baseline of its contributions."""
+    def to_combiner(self, baseline: Matrix, feature_signature: str, fitted_on: tuple[RatedSource, ...] = ()) -> Combiner:
+        """The same net for use, in NumPy, with the baseline of its contributions and, when it is supervised, its rated sets."""
         with torch.no_grad():
             hidden, output = self.hidden_weight.numpy(), softplus(self.output_raw).numpy()
             hidden_bias, output_bias = self.hidden_bias.numpy().copy(), self.output_bias.numpy().copy()
-        return Combiner(hidden, hidden_bias, output, output_bias, baseline, feature_signature)
+        return Combiner(hidden, hidden_bias, output, output_bias, baseline, feature_signature, fitted_on)
 
 
 def held_out_mask(pairs: Sequence[Pair], share: float) -> NDArray[np.bool_]:
@@ -74,24 +75,37 @@ def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[
 def fit(values: Matrix, pairs: Sequence[Pair], config: ScorerConfig, feature_signature: str) -> Combiner:
     """Train the net on (n, 4) features of n pairs, whose mean is the baseline; same seed, same bytes."""
     targets = np.array([config.target(pair) for pair in pairs])
-    weights = torch.from_numpy(np.array([config.weight(pair) for pair in pairs]))
-    better, worse = torch.from_numpy(ranked_pairs([pair.group for pair in pairs], targets, config.ranking_gap)).T
-    inputs, wanted = torch.from_numpy(np.ascontiguousarray(values)), torch.from_numpy(targets)
-    ranking_weight = config.ranking_weight if config.objective == "graded" and len(better) else 0.0
+    weights = np.array([config.weight(pair) for pair in pairs])
+    graded = config.objective == "graded"
+    order = ranked_pairs([pair.group for pair in pairs], targets, config.ranking_gap if graded else np.inf)
+    return fit_targets(values, targets, weights, order, config).to_combiner(values.mean(axis=0), feature_signature)
+
+
+def fit_targets(
+    values: Matrix, targets: Matrix, weights: Matrix, order: NDArray[np.int64], config: ScorerConfig
+) -> MonotoneNet:
+    """Train the net on (n, 4) features towards (n,) targets in [0, 1], weighted, and on row pairs (better, worse): (m, 2).
+
+    The loss is the cross-entropy with the targets and, unless m is 0, a logistic loss of the pairs' differences. The same values
+    and seed give the same net.
+    """
+    inputs, wanted, counted = (torch.from_numpy(np.ascontiguousarray(part)) for part in (values, targets, weights))
+    better, worse = torch.from_numpy(order).T
+    ranking_weight = config.ranking_weight if len(order) else 0.0
     with _one_thread():
         net = MonotoneNet(config.hidden, config.weight_floor, torch.Generator().manual_seed(config.seed))
         optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.decay)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
         for _ in range(config.steps):
             logits = net(inputs)
-            loss = config.graded_weight * binary_cross_entropy_with_logits(logits, wanted, weights)
+            loss = config.graded_weight * binary_cross_entropy_with_logits(logits, wanted, counted)
             if ranking_weight:
                 loss = loss + ranking_weight * softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
-    return net.to_combiner(values.mean(axis=0), feature_signature)
+    return net
 
 
 @contextmanager

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.metric import MakeMetric
+from rome.cli.metric import MakeMetric, add_net_arguments, named_net
 from rome.features.values import FEATURES
 from rome.files import open_output
+from rome.supervision import labels, supervision_note
 
 if TYPE_CHECKING:
     from rome.combiner import Combiner
@@ -22,7 +23,7 @@ COLUMNS = ("segment", "reference", "score", *FEATURES, *(f"{name}_contribution" 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome rescore`."""
     parser.add_argument("features", metavar="FILE.parquet", help="a table of features, made by `rome features`")
-    parser.add_argument("--net", metavar="FILE", help="another net, trained by `rome train scorer` (default: the embedded one)")
+    add_net_arguments(parser)
     parser.add_argument("--format", choices=tuple(WRITERS), default="table", help="default: table")
     parser.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
 
@@ -31,9 +32,9 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read batch by batch, combine, write one row a segment, the best reference of each."""
     from rome.combiner import Combiner
 
-    combiner = Combiner.load(options.net)
+    combiner = named_net(options) or Combiner.load()
     with open_output(options.output) as stream:
-        for line in WRITERS[options.format](_rows(options.features, combiner)):
+        for line in WRITERS[options.format](_rows(options.features, combiner), combiner.signature):
             stream.write(f"{line}\n")
     return 0
 
@@ -52,8 +53,8 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
             yield [int(best.segment[row]), int(best.reference[row]), *numbers, ",".join(chosen.flags_of(row))]
 
 
-def _table(rows: Iterable[list[Any]]) -> Iterator[str]:
-    """Score and components for people, then their means."""
+def _table(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+    """Score and components for people, then their means, and whether the score is supervised."""
     from rome.text_table import aligned
 
     shown = [["segment", "score", *FEATURES, "flags"]]
@@ -64,27 +65,32 @@ def _table(rows: Iterable[list[Any]]) -> Iterator[str]:
     if count:
         shown.append(["mean", *(f"{total / count:.3f}" for total in totals), ""])
     yield aligned(shown, [True] * 6 + [False], rule_after=(0, len(shown) - 2) if count else (0,))
+    note = supervision_note(signature)
+    if note:
+        yield f"\n{note}"
 
 
-def _tsv(rows: Iterable[list[Any]]) -> Iterator[str]:
-    """Tab-separated, with a header."""
-    yield "\t".join(COLUMNS)
+def _tsv(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+    """Tab-separated, with a header; a supervised net adds the column scorer."""
+    label = labels(signature)
+    yield "\t".join([*COLUMNS, *(["scorer"] if label else [])])
     for row in rows:
-        yield "\t".join(f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in row)
+        cells = [f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in row]
+        yield "\t".join([*cells, *([label["scorer"]] if label else [])])
 
 
-def _jsonl(rows: Iterable[list[Any]]) -> Iterator[str]:
+def _jsonl(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
     """One object a segment."""
     for row in rows:
-        yield json.dumps(dict(zip(COLUMNS, row, strict=True)))
+        yield json.dumps(dict(zip(COLUMNS, row, strict=True)) | labels(signature))
 
 
-def _json(rows: Iterable[list[Any]]) -> Iterator[str]:
+def _json(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
     """One object: the mean score and all segments."""
-    segments = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    segments = [dict(zip(COLUMNS, row, strict=True)) | labels(signature) for row in rows]
     mean = sum(segment["score"] for segment in segments) / len(segments) if segments else None
-    yield json.dumps({"score": mean, "segments": segments}, indent=1)
+    yield json.dumps({"score": mean, **labels(signature), "segments": segments}, indent=1)
 
 
-Writer = Callable[[Iterable[list[Any]]], Iterator[str]]
+Writer = Callable[[Iterable[list[Any]], str], Iterator[str]]
 WRITERS: dict[str, Writer] = {"table": _table, "tsv": _tsv, "json": _json, "jsonl": _jsonl}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import add_pair_arguments, at_its_place, read_named_pairs
 from rome.files import open_output
+from rome.supervision import labels
 
 if TYPE_CHECKING:
     from rome.pair_files import PairTexts
@@ -46,16 +47,17 @@ def _table(result: CorpusScore, texts: PairTexts, _: bool) -> Iterator[str]:
 
 
 def _tsv(result: CorpusScore, texts: PairTexts, _: bool) -> Iterator[str]:
-    """Tab-separated numbers with a header; no texts."""
+    """Tab-separated numbers with a header; no texts. A supervised score adds the column scorer."""
     from rome.features.values import FEATURES
 
     numbers = ["score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "baseline"]
-    yield "\t".join(["segment", *(["id"] if texts.ids else []), *numbers, "reference", "flags"])
+    label = labels(result.signature)
+    yield "\t".join(["segment", *(["id"] if texts.ids else []), *numbers, "reference", "flags", *(["scorer"] if label else [])])
     for number, segment in enumerate(result):
         values = [segment.score, *(part.value for part in segment.components), *segment.contributions, segment.baseline]
         name = [texts.ids[number]] if texts.ids else []
         cells = [str(segment.segment), *name, *(f"{value:.6f}" for value in values), str(segment.reference_index)]
-        yield "\t".join([*cells, ",".join(segment.flags)])
+        yield "\t".join([*cells, ",".join(segment.flags), *([label["scorer"]] if label else [])])
 
 
 def _json(result: CorpusScore, texts: PairTexts, evidence: bool) -> Iterator[str]:
