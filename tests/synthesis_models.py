@@ -1,11 +1,18 @@
-"""Stand-ins for the models of synthesis: a filler without a model, and a tiny translation checkpoint with random weights."""
+"""Stand-ins for the models of synthesis: filler, judge, vectors and perturber without a model, and tiny checkpoints with random weights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import sha256
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b, sha256
+from math import prod
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.train.perturb import Request
+from rome.train.synthesis.edit_script import words_of
 from rome.train.synthesis.fillers import FillRequest
 
 WORDS = ("red", "seven", "quickly", "river", "says", "under", "music", "cold")
@@ -47,6 +54,86 @@ class FakeFiller:
         total = 3 + sum(digest[1 : 1 + len(words)])
         weights = sorted((number / total + 0.001 for number in digest[1 : 1 + len(words)]), reverse=True)
         return [(f"{word} {word}" if self.spans else word, weight) for word, weight in zip(words, weights, strict=True)]
+
+
+class Judge:
+    """Entailed is what is no shorter."""
+
+    signature = "judge"
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Much or little."""
+        return np.array([0.95 if len(second) >= len(first) else 0.2 for first, second in pairs])
+
+
+class BagOfWords:
+    """A random vector a word, summed: no model."""
+
+    identity = "bag"
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, 16) unit rows."""
+        rows = np.array([sum((self.word(word.text) for word in words_of(text)), np.full(16, 0.5)) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    def word(self, word: str) -> NDArray[np.float64]:
+        """The vector of one word."""
+        return np.random.default_rng(list(blake2b(word.encode(), digest_size=4).digest())).normal(size=16)
+
+
+class FakeLikelihood:
+    """Short words are likely; remembers what it was asked."""
+
+    signature = "fake"
+
+    def __init__(self) -> None:
+        self.asked: list[FillRequest] = []
+
+    def of(self, requests: Sequence[FillRequest]) -> list[float]:
+        """The product over the words."""
+        self.asked += requests
+        return [prod(0.5 if len(word.text) < 4 else 0.01 for word in words_of(request.original)) for request in requests]
+
+
+class FakePerturber:
+    """One word of a text is deleted, replaced, misspelled or swapped with the next, drawn by the request's seed; nothing is contracted."""
+
+    version, operations = "0", ("word_deletion", "embedding", "qwerty", "inner_swap", "contract")
+
+    def run(self, requests: Iterable[Request]) -> Iterator[tuple[Request, str]]:
+        """Each request with its text."""
+        for request in requests:
+            words = request.text.split(" ")
+            n = random.Random(request.seed).randrange(len(words) - 1)
+            change = {
+                "word_deletion": [],
+                "embedding": [WORDS[request.seed % len(WORDS)]],
+                "qwerty": [words[n] + "q"],
+                "inner_swap": [words[n + 1]],
+            }.get(request.operation, [words[n]])
+            words[n : n + 2] = [*change, words[n] if request.operation == "inner_swap" else words[n + 1]]
+            yield request, " ".join(words)
+
+
+PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] the president of dog slept house . , old red it two a".split()
+
+
+def save_masked_and_judge(folder: Path) -> dict[str, str]:
+    """Write a tiny masked language model and a tiny entailment classifier; where they are, by ``masked`` and ``judge``."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    small = {**sizes, "vocab_size": len(PIECES), "max_position_embeddings": 64}
+    judge = BertConfig(**small, num_labels=3, id2label={0: "entailment", 1: "neutral", 2: "contradiction"})
+    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    tokenizer = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=64)
+    models = {"masked": BertForMaskedLM(BertConfig(**small)), "judge": BertForSequenceClassification(judge)}
+    for name, model in models.items():
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return {name: str(folder / name) for name in models}
 
 
 def save_translator(folder: Path, seed: int = 0) -> Path:

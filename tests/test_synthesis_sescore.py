@@ -174,7 +174,7 @@ def test_severity_needs_both_directions() -> None:
         def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
             return np.array([given[one < other] for one, other in pairs])
 
-    for forward, back, severity in [(0.9, 0.9, "minor"), (0.9, 0.8999, "major"), (0.2, 1.0, "major"), (0.89999, 0.95, "minor")]:
+    for forward, back, severity in [(0.9, 0.9, "minor"), (0.9, 0.899, "major"), (0.2, 1.0, "major"), (0.89999, 0.95, "minor")]:
         given = {True: forward, False: back}
         made = SEScore([FakeFiller()], Table(), SEScoreSettings(most_edits=1))
         found = [one for seed in range(20) for pair in made.pairs(SOURCED, seed) for one in pair.operations]

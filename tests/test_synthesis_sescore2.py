@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from hashlib import blake2b
 from math import prod
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from synthesis_models import BagOfWords, FakeLikelihood
 
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
 from rome.train.synthesis.edit_script import EditScript, words_of
-from rome.train.synthesis.fillers import FillRequest
 from rome.train.synthesis.rescaling import Bounds, rescale
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings, draw_steps
 from rome.train.synthesis.values import MOST, GeneratedPair
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-
-
-class BagOfWords:
-    """A random vector a word, summed: no model."""
-
-    identity = "bag"
-
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = np.array([sum((self.word(word.text) for word in words_of(text)), np.full(16, 0.5)) for text in texts])
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-    def word(self, word: str) -> NDArray[np.float64]:
-        return np.random.default_rng(list(blake2b(word.encode(), digest_size=4).digest())).normal(size=16)
-
-
-class FakeLikelihood:
-    """Short words are likely; remembers what it was asked."""
-
-    signature = "fake"
-
-    def __init__(self) -> None:
-        self.asked: list[FillRequest] = []
-
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        self.asked += requests
-        return [prod(0.5 if len(word.text) < 4 else 0.01 for word in words_of(request.original)) for request in requests]
 
 
 def corpus() -> list[str]:

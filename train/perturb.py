@@ -82,13 +82,14 @@ class Perturber:
     vocabulary : vectors for embedding swaps and the TextFooler-like attack; None leaves them out.
     masked_lm : folder of a local masked language model, or None.
 
-    Raises ModelMissingError, with the install command, when TextAttack cannot be loaded.
+    Raises ModelMissingError, with the install command, when TextAttack cannot be loaded; InputError when python cannot be started.
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, masked_lm: Path | None = None, python: str | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rome-textattack-")
         prepare_folder(Path(self._folder.name), vocabulary)
         python = python or os.environ.get(PYTHON_VARIABLE) or sys.executable
+        python = os.path.abspath(python) if os.sep in python else python  # the process starts in another folder
         command = [
             python,
             "-P",
@@ -98,15 +99,20 @@ class Perturber:
             *([str(masked_lm)] if masked_lm else []),
         ]
         self._errors = (Path(self._folder.name) / "stderr.txt").open("w+", encoding="utf-8")
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=worker_environment(Path(self._folder.name)),
-            encoding="utf-8",
-            cwd=self._folder.name,
-        )
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=worker_environment(Path(self._folder.name)),
+                encoding="utf-8",
+                cwd=self._folder.name,
+            )
+        except OSError as error:
+            self._errors.close()
+            self._folder.cleanup()
+            raise InputError(f"{python} cannot be started ({error.strerror}): name a Python that has TextAttack") from error
         hello = self._read()
         self.version: str = hello["version"]
         self.operations: tuple[str, ...] = tuple(hello["operations"])

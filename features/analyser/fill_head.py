@@ -225,8 +225,8 @@ class Filling:
 
 
 def _rounded(probability: float) -> float:
-    """Six significant digits: what batches of other sizes agree on."""
-    return float(f"{probability:.6g}")
+    """Four significant digits: batches of other sizes differ in the sixth, so they seldom differ in what is kept."""
+    return float(f"{probability:.4g}")
 
 
 def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> Filling:

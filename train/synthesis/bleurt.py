@@ -23,6 +23,7 @@ __all__ = ["DROPPED", "BleurtPipeline", "dropped_words"]
 
 DROPPED = "dropped"
 """Type of the operations of word dropping."""
+VERSION = 2
 MASKS = {SCATTERED: scattered_masks, CONTIGUOUS: contiguous_masks}
 
 
@@ -86,7 +87,7 @@ class BleurtPipeline:
     @property
     def signature(self) -> str:
         """Every choice that changes a pair."""
-        parts = [f"{self.name}:{','.join(self.strategies)}", f"drop:{self.drop:g}", f"least:{self.least}"]
+        parts = [f"{self.name}{VERSION}:{','.join(self.strategies)}", f"drop:{self.drop:g}", f"least:{self.least}"]
         if self.filler is not None:
             parts += [f"masks:{self.masks}", self.beams.signature, f"fill:{self.filler.signature}"]
         return "|".join([*parts, *(trip.signature for trip in self.round_trips)])

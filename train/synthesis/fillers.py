@@ -135,5 +135,5 @@ def other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, t
 
 
 def rounded(probability: float) -> float:
-    """Six significant digits: what batches of other sizes agree on."""
-    return float(f"{probability:.6g}")
+    """Four significant digits: batches of other sizes differ in the sixth, so they seldom differ in what is kept."""
+    return float(f"{probability:.4g}")

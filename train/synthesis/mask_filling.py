@@ -2,7 +2,7 @@
 
 A filler fills one place at a time. Scattered masks are filled from left to right, those still to come showing their old word.
 In a row, all hidden words are taken out first, so that the model sees none of them, and as many are put in one after the other;
-a filler of phrases does it in one step.
+a filler of phrases does it in one step. A word that stands beside its place already is taken only where there is no other.
 """
 
 from __future__ import annotations
@@ -132,12 +132,21 @@ def _next(
     grown: list[_Path] = []
     for path, place in zip(job.paths, places, strict=True):
         candidates = [] if place is None else [(word, p) for word, p in found[place] if p > 0]
+        candidates = [
+            (word, p) for word, p in candidates if place is not None and not _stands_beside(place, word)
+        ] or candidates
         if beams.sample and candidates:
             candidates = job.draw.choices(candidates, [p for _, p in candidates])
         grown += [_with(path, place, word, p) for word, p in candidates if place is not None] or [path]
     unique = {path.text: path for path in sorted(grown, key=lambda path: path.score)}  # of equal texts the likeliest
     ordered = sorted(unique.values(), key=lambda path: (-round(path.score, 4), path.text))
     return ordered[: 1 if beams.sample else beams.width]
+
+
+def _stands_beside(place: FillRequest, word: str) -> bool:
+    """Whether a word stands right before or after a place: a row of gaps would be filled with "on on on on"."""
+    beside = place.text[: place.start].split()[-1:] + place.text[place.end :].split()[:1]
+    return word.casefold() in map(str.casefold, beside)
 
 
 def _with(path: _Path, place: FillRequest, word: str, probability: float) -> _Path:

@@ -19,7 +19,7 @@ from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 __all__ = ["SEScore", "SEScoreSettings"]
 
 KINDS = ("insertion", "deletion", "replacement", "swap")
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SEScoreSettings:
 
     edits : mean number of edits a text (lambda_e), Poisson. most_edits : its cap (M_max). deletion, replacement : mean length of a
     span in words (lambda_d, lambda_r), Poisson without 0. swap : largest distance between swapped words (lambda_s).
-    gamma : least probability of entailment, both ways, of a minor mistake. minor, major : what each costs.
+    gamma : least probability of entailment, to three decimals and both ways, of a minor mistake. minor, major : what each costs.
     least_words : shorter texts are skipped. tries : draws of a place before an edit is given up (algorithm 1 would draw for ever).
     """
 
@@ -178,10 +178,10 @@ class SEScore:
         work.strata.append(work.draft.text)
 
     def _judged(self, works: Sequence[_Work], seed: int) -> Iterator[GeneratedPair]:
-        """The pairs, every step judged by entailment both ways between the text before it and the text after it (eq. 2)."""
+        """The pairs, every step judged by entailment both ways between the text before it and the text after it (eq. 2), to three decimals."""
         steps = [step for work in works for step in zip(work.strata, work.strata[1:], strict=False)]
         both = [*steps, *((after, before) for before, after in steps)]
-        probabilities = [round(float(p), 4) for p in self.entailment.probabilities(both)] if both else []
+        probabilities = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
         judged = iter(zip(probabilities[: len(steps)], probabilities[len(steps) :], strict=True))
         for work in works:
             if work.drawn and not work.operations:

@@ -30,7 +30,7 @@ from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 
 __all__ = ["SEScore2", "SEScore2Settings", "draw_steps"]
 
-VERSION = 1
+VERSION = 2
 CONTEXTS = ("hypothesis", "reference")
 
 

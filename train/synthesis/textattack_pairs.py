@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rome.train.perturb import Perturber, Request
@@ -19,12 +19,15 @@ __all__ = ["TextAttackPairs", "weighed"]
 HARMLESS = ("contract", "extend")
 MAJOR_FROM = 2.5
 """From this weight of `edit_severity` on a step is major: wrong numbers, lost content words, swapped-in neighbours."""
-VERSION = 1
+TRIES = 5
+"""Operations drawn for a step before it is given up."""
+VERSION = 2
 
 
 class TextAttackPairs:
     """Of each text one pair with up to ``most`` steps of TextAttack, each on what the former made; TextAttack's words for its steps.
 
+    A step that changes nothing, or touches what a former one wrote, is drawn anew: what an edit cost can be told from the text.
     TextAttack gives neither spans nor severities: spans come from the difference of both texts, severities from the weights with
     which the scorer's negatives are made. skipped : how many texts gave nothing, by reason.
     """
@@ -53,17 +56,35 @@ class TextAttackPairs:
             yield GeneratedPair(name, self.signature, seed, text, hypothesis, operations, label, source=source)
 
     def _steps(self, text: str, own: int) -> tuple[str, tuple[Operation, ...]]:
-        """The text after 1 to ``most`` perturbations, and what they were; a step that changes nothing is left out."""
+        """The text after 1 to ``most`` perturbations, and what they were; a step for which none is found is left out."""
         chance = random.Random(own)
         operations: list[Operation] = []
+        fresh = [True] * len(text)
         for step in range(chance.randint(1, self.most)):
-            name = chance.choice(self.operations)
-            request = Request("", text, name, 1, own % 2**32 + step)
-            after = next((after for _, after in self.perturber.run([request])), text)
-            if after.strip() and after != text:
-                operations += weighed(text, after, name)
-                text = after
+            for attempt in range(TRIES):
+                name = chance.choice(self.operations)
+                request = Request("", text, name, 1, own % 2**32 + TRIES * step + attempt)
+                after = next((after for _, after in self.perturber.run([request])), text)
+                found = weighed(text, after, name) if after.strip() else []
+                marks = _untouched(fresh, found) if found else None
+                if marks is not None:
+                    operations, text, fresh = operations + found, after, marks
+                    break
         return text, tuple(operations)
+
+
+def _untouched(fresh: Sequence[bool], operations: Iterable[Operation]) -> list[bool] | None:
+    """For each character after some operations whether none wrote it; None when one of them changes what a former one wrote.
+
+    fresh : the same before them.
+    """
+    marks = list(fresh)
+    for one in operations:
+        inside = one.start == one.end and 0 < one.start < len(marks) and not any(marks[one.start - 1 : one.start + 1])
+        if inside or not all(marks[one.start : one.end]):
+            return None
+        marks[one.start : one.end] = [False] * len(one.new)
+    return marks
 
 
 def weighed(before: str, after: str, name: str) -> list[Operation]:

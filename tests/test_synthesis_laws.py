@@ -1,0 +1,211 @@
+"""What holds for every synthesis pipeline: edits that do not overlap, labels that add up, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, save_masked_and_judge
+
+from rome.evaluation.perturbing import Materials
+from rome.exceptions import ModelMissingError
+from rome.features.idf import IdfTable
+from rome.train.synthesis.bleurt import DROPPED, BleurtPipeline
+from rome.train.synthesis.entailment import load_entailment
+from rome.train.synthesis.files import read_generated, write_generated
+from rome.train.synthesis.fillers import FillRequest, load_filler
+from rome.train.synthesis.mask_filling import CONTIGUOUS, SCATTERED, Beams, Mask, fill_masks
+from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
+from rome.train.synthesis.retrieval import SentenceIndex
+from rome.train.synthesis.sescore import SEScore
+from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
+from rome.train.synthesis.textattack_pairs import TextAttackPairs
+from rome.train.synthesis.values import MOST, GeneratedPair
+
+from perturbation_sentences import SENTENCES, parsed
+
+TEXTS = [*((f"texts:{number}", text) for number, text in enumerate(SENTENCES, 1)), ("texts:short", "No.")]
+SEEDS = range(4)
+
+
+def sescore(models: dict[str, str], block: int) -> SEScore:
+    """Without models: words and phrases."""
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], Judge(), block=block)
+
+
+def sescore_checkpoints(models: dict[str, str], block: int) -> SEScore:
+    """With tiny checkpoints, whose numbers depend on the batch in their last digits."""
+    return SEScore([load_filler(models["masked"])], load_entailment(models["judge"]), block=block)
+
+
+def sescore2(models: dict[str, str], block: int) -> SEScore2:
+    """Without models; every text has neighbours."""
+    pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
+    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3, progress=False)
+    idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
+    return SEScore2(index, FakeLikelihood(), idf, SEScore2Settings(margin=0.0), batch=block)
+
+
+def bleurt(models: dict[str, str], block: int) -> BleurtPipeline:
+    """Without models; half of the pairs once more with words dropped."""
+    return BleurtPipeline(FakeFiller(), drop=0.5, block=block)
+
+
+def bleurt_checkpoints(models: dict[str, str], block: int) -> BleurtPipeline:
+    """With a tiny checkpoint."""
+    return BleurtPipeline(load_filler(models["masked"]), masks=5, beams=Beams(2), block=block)
+
+
+def rome(models: dict[str, str], block: int) -> TextAttackPairs:
+    """With a stand-in for TextAttack."""
+    return TextAttackPairs(FakePerturber())  # type: ignore[arg-type]
+
+
+def perturbations(models: dict[str, str], block: int) -> PerturbationPairs:
+    """All perturbations of parsed sentences."""
+    materials = Materials()
+    return PerturbationPairs(lambda texts: {t: parsed(t) for t in texts}, "hand", each=60, materials=materials, block=block)
+
+
+MAKERS = (sescore, sescore_checkpoints, sescore2, bleurt, bleurt_checkpoints, rome, perturbations)
+Make = Callable[[int], Any]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A tiny masked language model and a tiny entailment classifier."""
+    pytest.importorskip("torch", reason="the extra [models] is not installed")
+    return save_masked_and_judge(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(params=MAKERS, ids=lambda maker: maker.__name__)
+def make(request: pytest.FixtureRequest, models: dict[str, str]) -> Make:
+    """Makes one pipeline for a number of texts at a time."""
+    return lambda block: request.param(models, block)
+
+
+def keeps_the_laws(pair: GeneratedPair, texts: dict[str, str]) -> None:
+    """Replays; no edit changes what another one wrote, or is put inside it; the label is the sum of its parts, in [-25, 0].
+
+    BLEURT drops words of a finished hypothesis, filled ones too (appendix A.1): that alone may take what another edit wrote.
+    """
+    assert pair.reference == texts[pair.source] and pair.replayed() == pair.hypothesis
+    assert GeneratedPair.from_json(pair.to_json()) == pair
+    fresh = [True] * len(pair.reference)
+    for one in pair.operations:
+        if one.type != DROPPED:
+            assert all(fresh[one.start : one.end]), one
+            assert one.start < one.end or one.start in (0, len(fresh)) or any(fresh[one.start - 1 : one.start + 1]), one
+        fresh[one.start : one.end] = [False] * len(one.new)
+    labels = [one.label for one in pair.operations]
+    if pair.label is None:
+        assert set(labels) == {None} and {one.severity for one in pair.operations} == {"none"}
+    else:
+        assert pair.label == max(-MOST, sum(label or 0.0 for label in labels)) and -MOST <= pair.label <= 0
+        assert None not in labels and all(label <= 0 for label in labels if label is not None)
+
+
+def alike(some: Iterable[GeneratedPair], others: Iterable[GeneratedPair]) -> None:
+    """The same pairs in any order; the numbers behind severities to three digits, as batches of other sizes round them otherwise."""
+    columns = [sorted(pairs, key=lambda pair: (pair.source, pair.id)) for pairs in (some, others)]
+    bare = [
+        [replace(pair, operations=tuple(replace(one, details={}) for one in pair.operations)) for pair in pairs]
+        for pairs in columns
+    ]
+    assert bare[0] == bare[1]
+    for pair, other in zip(*columns, strict=True):
+        for one, same in zip(pair.operations, other.operations, strict=True):
+            assert dict(one.details) == pytest.approx(dict(same.details), rel=2e-3, abs=2e-3)
+
+
+def test_no_pipeline_is_forgotten() -> None:
+    """Each name of the registry is tested here."""
+    assert {maker.__name__.split("_")[0] for maker in MAKERS} == set(PIPELINES)
+
+
+def test_every_pair_keeps_the_laws(make: Make) -> None:
+    """Replay, overlap and sums for several seeds; ids are unique; what is too short is counted."""
+    pipeline, texts = make(64), dict(TEXTS)
+    for seed in SEEDS:
+        pairs = list(pipeline.pairs(TEXTS, seed))
+        assert {pair.source for pair in pairs} <= set(texts) - {"texts:short"} and len(pairs) >= len(SENTENCES) // 2
+        assert len({pair.id for pair in pairs}) == len(pairs) and {pair.pipeline for pair in pairs} == {pipeline.signature}
+        for pair in pairs:
+            keeps_the_laws(pair, texts)
+    assert pipeline.skipped["too short"] == len(SEEDS)
+
+
+def test_the_same_seed_gives_the_same_bytes(make: Make, tmp_path: Path) -> None:
+    """Also for a file that was cut in the middle of a line and gone on with; another seed gives other bytes."""
+    once, again, other = tmp_path / "once.jsonl", tmp_path / "again.jsonl", tmp_path / "other.jsonl"
+    for path, seed in ((once, 3), (again, 3), (other, 4)):
+        list(write_generated(path, make(2), TEXTS, seed))
+    content = once.read_bytes()
+    assert content == again.read_bytes() != other.read_bytes() and len(list(read_generated(once))) == content.count(b"\n")
+    for cut in (len(content) // 3, len(content) - 1):
+        again.write_bytes(content[:cut])
+        list(write_generated(again, make(2), TEXTS, 3))
+        assert again.read_bytes() == content
+
+
+def test_a_pair_depends_on_its_text_and_the_seed_alone(make: Make) -> None:
+    """Not on how many texts are taken at a time, on their order, or on the others."""
+    pairs = list(make(64).pairs(TEXTS, 1))
+    alike(make(1).pairs(TEXTS[::-1], 1), pairs)
+    alike([pair for text in TEXTS for pair in make(3).pairs([text], 1)], pairs)
+
+
+@pytest.mark.parametrize("name", [name for name in PIPELINES if name != "rome"])
+def test_the_embedded_models_keep_the_laws(name: str) -> None:
+    """What the command makes by default, in one batch and one by one; for RoMe's own see the command's tests."""
+    pytest.importorskip("torch", reason="the extra [models] is not installed")
+    pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
+    try:
+        pipeline = make_pipeline(name, SynthesisOptions(corpus=list(SENTENCES), threads=1))
+    except ModelMissingError as error:
+        pytest.skip(str(error))
+    texts = TEXTS[:3]
+    pairs = list(pipeline.pairs(texts, 0))
+    for pair in pairs:
+        keeps_the_laws(pair, dict(texts))
+    alike([pair for text in texts for pair in pipeline.pairs([text], 0)], pairs)
+
+
+def test_a_step_that_would_touch_another_is_drawn_anew() -> None:
+    """One word can be misspelled once; where nothing else is left, the step is left out."""
+
+    class OneWord(FakePerturber):
+        operations = ("qwerty",)
+
+        def run(self, requests: Any) -> Any:
+            return ((request, request.text.replace("old", "olld").replace("ollld", "old")) for request in requests)
+
+    pairs = [pair for seed in range(9) for pair in TextAttackPairs(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
+    assert {pair.hypothesis for pair in pairs} == {"The olld dog slept."} and len(pairs) == 9
+
+
+def test_gaps_in_a_row_are_not_filled_with_one_word_again_and_again() -> None:
+    """A word that stands beside its place is taken only where there is no other."""
+
+    class Stubborn(FakeFiller):
+        def __init__(self, *words: str) -> None:
+            super().__init__()
+            self.words = words
+
+        def _one(self, request: FillRequest) -> list[tuple[str, float]]:
+            return [(word, 0.9 / (n + 1)) for n, word in enumerate(self.words)]
+
+    def filled(filler: Stubborn, masks: list[Mask], kind: str) -> str:
+        text = "He went to the old house."
+        ((operation, *_),) = fill_masks([(text, masks, Random(0))], filler, Beams(1), kind)
+        return operation.new
+
+    row = [Mask(3, 14, 3)]
+    assert filled(Stubborn("on", "by"), row, CONTIGUOUS) == "on by on"
+    assert filled(Stubborn("on"), row, CONTIGUOUS) == "on on on"
+    assert filled(Stubborn("The", "by"), [Mask(8, 10)], SCATTERED) == "by"
