@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = ["SPACE_PATTERNS", "Tidied", "TypedTwice", "tidy", "typed_twice"]
 
@@ -55,6 +56,7 @@ class Tidied:
         return self.origin[start], self.origin[end - 1] + 1
 
 
+@lru_cache(maxsize=1024)
 def typed_twice(text: str) -> tuple[TypedTwice, ...]:
     """Runs of up to eight words, in order, that repeat the run before them with nothing but blanks between; case does not count.
 
