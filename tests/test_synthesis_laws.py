@@ -12,7 +12,6 @@ import pytest
 from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, save_masked_and_judge
 
 from rome.evaluation.perturbing import Materials
-from rome.exceptions import ModelMissingError
 from rome.features.idf import IdfTable
 from rome.train.synthesis.bleurt import DROPPED, BleurtPipeline
 from rome.train.synthesis.entailment import load_entailment
@@ -111,13 +110,13 @@ def keeps_the_laws(pair: GeneratedPair, texts: dict[str, str]) -> None:
 
 
 def alike(some: Iterable[GeneratedPair], others: Iterable[GeneratedPair]) -> None:
-    """The same pairs in any order; the numbers behind severities to three digits, as batches of other sizes round them otherwise."""
+    """The same pairs, some at least, in any order; the numbers behind severities to three digits, as batches of other sizes round them otherwise."""
     columns = [sorted(pairs, key=lambda pair: (pair.source, pair.id)) for pairs in (some, others)]
     bare = [
         [replace(pair, operations=tuple(replace(one, details={}) for one in pair.operations)) for pair in pairs]
         for pairs in columns
     ]
-    assert bare[0] == bare[1]
+    assert bare[0] == bare[1] and bare[0]
     for pair, other in zip(*columns, strict=True):
         for one, same in zip(pair.operations, other.operations, strict=True):
             assert dict(one.details) == pytest.approx(dict(same.details), rel=2e-3, abs=2e-3)
@@ -165,10 +164,7 @@ def test_the_embedded_models_keep_the_laws(name: str) -> None:
     """What the command makes by default, in one batch and one by one; for RoMe's own see the command's tests."""
     pytest.importorskip("torch", reason="the extra [models] is not installed")
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    try:
-        pipeline = make_pipeline(name, SynthesisOptions(corpus=list(SENTENCES), threads=1))
-    except ModelMissingError as error:
-        pytest.skip(str(error))
+    pipeline = make_pipeline(name, SynthesisOptions(corpus=list(SENTENCES), threads=1))
     texts = TEXTS[:3]
     pairs = list(pipeline.pairs(texts, 0))
     for pair in pairs:

@@ -11,7 +11,7 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from .card import write_card
 from .entailment_data import ANSWERS, Material, PairExample, load_material, texts_of
 from .grammar import Log
 from .grammar_figures import area_under_curve
+from .plan import add_plan_arguments, changed_options, folders, plan_of
 
 __all__ = ["Plan", "States", "add_arguments", "figures_of", "fit", "loss_of", "run"]
 
@@ -55,19 +56,11 @@ class Plan:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train entailment`."""
-    default = Plan()
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument("--work", type=Path, default=None, help="folder for checkpoint and progress log (default: OUT.work)")
+    add_plan_arguments(parser, Plan(), but=("sick",))
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
     parser.add_argument("--every", type=int, default=250, help="steps between checkpoints")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
-    for name in ("steps", "batch", "texts", "layers", "width"):
-        parser.add_argument("--" + name, type=int, default=getattr(default, name))
-    for name in ("rate", "dropout"):
-        parser.add_argument("--" + name, type=float, default=getattr(default, name))
-    parser.add_argument("--sick", type=int, choices=(0, 1), default=default.sick, help="whether SICK's training part trains")
+    parser.add_argument("--sick", type=int, choices=(0, 1), default=Plan().sick, help="whether SICK's training part trains")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,11 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     torch.set_num_threads(arguments.threads)
     encoder = arguments.encoder or embedded_folder() / "encoder"
-    plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
-    out = Path(arguments.out)
-    work = Path(arguments.work or out.with_name(out.name + ".work"))
-    for folder in (out, work):
-        folder.mkdir(parents=True, exist_ok=True)
+    plan = plan_of(arguments, Plan)
+    out, work = folders(arguments)
     material = load_material(analyser(work, arguments.threads), plan.texts, bool(plan.sick), arguments.seed)
     states = States(encoder, texts_of([*material.train, *material.held]))
     head, seconds = fit(states, material, plan, arguments.seed, work, arguments.resume, arguments.every)
@@ -242,7 +232,7 @@ def figures_of(probabilities: NDArray[np.float64], examples: Sequence[PairExampl
 
 
 def _card(out: Path, plan: Plan, seed: int, seconds: int, material: Material, figures: Mapping[str, object]) -> None:
-    changed = [f"--{name} {value}" for name, value in asdict(plan).items() if value != getattr(Plan(), name)]
+    changed = changed_options(plan)
     sick = ["SICK train"] if plan.sick else []
     licence = "CC BY-NC-SA 4.0 (SICK)" if plan.sick else "Apache-2.0"
     write_card(

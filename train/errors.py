@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from .errors_figures import comparison, development_figures
 from .errors_net import Losses, PairNet, Weights, losses_of
 from .errors_probes import make_probes, read_probes, seen_group, wmt_bases
 from .grammar import Log
+from .plan import add_plan_arguments, changed_options, folders, plan_of
 from .scorer_pairs import read_pairs
 
 __all__ = ["Plan", "add_arguments", "fit", "run"]
@@ -62,11 +63,7 @@ class Plan:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
-    default = Plan()
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument(
-        "--work", type=Path, default=None, help="folder for probes, analyses, checkpoint and log (default: OUT.work)"
-    )
+    add_plan_arguments(parser, Plan())
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the scorer's pairs, made by `rome train scorer` (JSON lines)"
     )
@@ -77,12 +74,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
     parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
-    for name in ("steps", "batch", "bases", "width", "layers"):
-        parser.add_argument("--" + name, type=int, default=getattr(default, name))
-    for name in ("rate", "dropout"):
-        parser.add_argument("--" + name, type=float, default=getattr(default, name))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,11 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rome.metric import RoMe
 
     torch.set_num_threads(arguments.threads)
-    plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
-    out = Path(arguments.out)
-    work = Path(arguments.work or out.with_name(out.name + ".work"))
-    for folder in (out, work):
-        folder.mkdir(parents=True, exist_ok=True)
+    plan = plan_of(arguments, Plan)
+    out, work = folders(arguments)
     metric = RoMe(
         store=arguments.store or work / "analyses.sqlite", threads=arguments.threads, progress=False, errors="edit-script"
     )
@@ -202,7 +190,7 @@ def export(net: PairNet, out: Path) -> None:
 def _card(
     out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, data: Families, figures: dict[str, object]
 ) -> None:
-    changed = [f"--{name} {value}" for name, value in asdict(plan).items() if value != getattr(Plan(), name)]
+    changed = changed_options(plan)
     before = "Probes made before; their making is not in the seconds. " if arguments.probes else ""
     write_card(
         out,

@@ -10,14 +10,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.features.errors.alignment import WordMatch, match_words
-from rome.features.errors.edits import edit_script
-from rome.features.errors.estimator import ErrorsConfig
+from rome.features.errors.alignment import WordMatch
+from rome.features.errors.estimator import ErrorsConfig, compare
 from rome.features.errors.head import TYPES, prior, shares
 from rome.features.errors.lexicon import Lexicon
 from rome.features.errors.pair_inputs import PairInputs, pair_inputs
-from rome.features.errors.severity import SeverityJudge
-from rome.features.errors.surface import surface_errors
 from rome.features.idf import IdfTable
 from rome.features.values import Analysis
 
@@ -147,11 +144,9 @@ class Families:
 
     def measured(self, reference: Analysis, hypothesis: Analysis) -> tuple[PairInputs, tuple[WordMatch, ...], float]:
         """The head's inputs, the alignment, and what the characters cost."""
-        matches = match_words(reference, hypothesis, self.config.alignment)
-        judge = SeverityJudge(reference, hypothesis, self.idf, self.lexicon, self.config.severity)
-        edits = [(edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)]
-        surface = sum(error.weight for error in surface_errors(reference, hypothesis, matches, self.config.surface))
-        return pair_inputs(reference, hypothesis, matches, edits, self.idf, self.lexicon), matches, surface
+        compared = compare(reference, hypothesis, self.idf, self.lexicon, self.config)
+        surface = sum(error.weight for error in compared.surface)
+        return pair_inputs(compared, self.idf, self.lexicon), compared.matches, surface
 
     def _add(
         self,

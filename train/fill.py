@@ -12,7 +12,7 @@ import math
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from .card import write_card
 from .encoder import source_folder
 from .fill_data import Masked, casing_of, collate, hide, judging_texts, one_word, stream, tokenised, training_texts
 from .grammar import Log
+from .plan import add_plan_arguments, changed_options, folders, plan_of
 
 __all__ = ["Plan", "add_arguments", "fit", "run"]
 
@@ -68,29 +69,18 @@ class Vocabulary:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train fill`."""
-    default = Plan()
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument("--work", type=Path, default=None, help="folder for checkpoint and progress log (default: OUT.work)")
+    add_plan_arguments(parser, Plan())
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
-    for name in ("steps", "pieces", "layers", "input_layer"):
-        parser.add_argument("--" + name.replace("_", "-"), type=int, default=getattr(default, name))
-    for name in ("rate", "share"):
-        parser.add_argument("--" + name, type=float, default=getattr(default, name))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train fill`: read the texts, train, judge, write weights and card. Raises InputError when data is missing."""
     torch.set_num_threads(arguments.threads)
     encoder = arguments.encoder or embedded_folder() / "encoder"
-    plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
+    plan = plan_of(arguments, Plan)
     trunk, tokenizer = first_layers(load_trunk(encoder), plan.input_layer), load_tokenizer(encoder)
-    out = Path(arguments.out)
-    work = Path(arguments.work or out.with_name(out.name + ".work"))
-    for folder in (out, work):
-        folder.mkdir(parents=True, exist_ok=True)
+    out, work = folders(arguments)
     pieces = tokenizer.convert_ids_to_tokens(range(trunk.config.vocab_size))
     vocabulary = Vocabulary(
         tuple(piece.startswith("##") for piece in pieces),
@@ -279,7 +269,7 @@ def _figures(
 
 
 def _card(out: Path, plan: Plan, seed: int, seconds: int, texts: int, figures: Mapping[str, object]) -> None:
-    changed = [f"--{name.replace('_', '-')} {value}" for name, value in asdict(plan).items() if value != getattr(Plan(), name)]
+    changed = changed_options(plan)
     write_card(
         out,
         name="fill",

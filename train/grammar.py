@@ -31,6 +31,7 @@ from .card import write_card
 from .encoder import source_folder
 from .grammar_data import Batch, Example, Material, batches, load_material
 from .grammar_figures import pair_figures, predict, sentence_figures, temperature, trunk_states
+from .plan import add_plan_arguments, folders, plan_of
 
 __all__ = ["Plan", "add_arguments", "pretrain", "run", "tune"]
 
@@ -58,34 +59,21 @@ class Plan:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train grammar`."""
-    default = Plan()
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument(
-        "--work", type=Path, default=None, help="folder for checkpoints and the progress log (default: OUT.work)"
-    )
+    add_plan_arguments(parser, Plan())
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--pretrained", type=Path, default=None, help="a checkpoint to fine-tune, instead of pre-training anew")
     parser.add_argument(
         "--start", type=Path, default=None, help="a checkpoint whose pre-training goes on (default: the encoder)"
     )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
-    for name in ("steps", "tuning_steps", "layers", "input_layer", "pieces"):
-        parser.add_argument("--" + name.replace("_", "-"), type=int, default=getattr(default, name))
-    for name in ("rate", "tuning_rate", "dropout", "judged_share", "tuning_share"):
-        parser.add_argument("--" + name.replace("_", "-"), type=float, default=getattr(default, name))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train grammar`: read the data, train, calibrate, write the weights and the card."""
     torch.set_num_threads(arguments.threads)
     encoder = arguments.encoder or Path(__file__).resolve().parents[1] / "data" / "models" / "en" / "encoder"
-    plan = Plan(**{name: getattr(arguments, name) for name in Plan.__dataclass_fields__})
+    plan = plan_of(arguments, Plan)
     material, trunk = load_material(load_tokenizer(encoder)), load_trunk(encoder)
-    out = Path(arguments.out)
-    work = Path(arguments.work or out.with_name(out.name + ".work"))
-    for folder in (out, work):
-        folder.mkdir(parents=True, exist_ok=True)
+    out, work = folders(arguments)
     checkpoint = arguments.pretrained or pretrain(material, trunk, plan, arguments.seed, work, arguments.start)
     tune(material, trunk, plan, arguments.seed, Path(checkpoint), out, work)
     return 0

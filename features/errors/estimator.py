@@ -10,14 +10,15 @@ from typing import Literal
 
 from ..idf import IdfTable
 from ..values import Analysis, Component, Word
-from .alignment import AlignmentConfig, WordMatch, match_words
-from .edits import Edit, edit_script
+from .alignment import AlignmentConfig, match_words
+from .compared import Compared
+from .edits import edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SurfaceConfig, surface_errors
 from .values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
 
-__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "text_span"]
+__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ def _label(judgement: Judgement) -> Severity:
     return "major" if judgement.major_probability >= 0.5 else "minor"
 
 
+def compare(reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig) -> Compared:
+    """Align two texts, judge every edit between them by the rules, and find what is wrong on the surface."""
+    matches = match_words(reference, hypothesis, config.alignment)
+    judge = SeverityJudge(reference, hypothesis, idf, lexicon, config.severity)
+    edits = tuple((edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches))
+    return Compared(reference, hypothesis, matches, edits, surface_errors(reference, hypothesis, matches, config.surface))
+
+
 class Errors(ABC):
     """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, at most 25 a segment (MQM, SEScore)."""
 
@@ -80,42 +89,27 @@ class Errors(ABC):
 
     def found(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
         """Everything that counts, in the order of the hypothesis."""
-        matches = match_words(reference, hypothesis, self.config.alignment)
-        judge = SeverityJudge(reference, hypothesis, self.idf, self.lexicon, self.config.severity)
-        edits = [(edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches)]
-        errors = [*self.judged(reference, hypothesis, matches, edits)]
-        errors += surface_errors(reference, hypothesis, matches, self.config.surface)
+        compared = compare(reference, hypothesis, self.idf, self.lexicon, self.config)
+        errors = [*self.judged(compared), *compared.surface]
         return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
 
     @abstractmethod
-    def judged(
-        self,
-        reference: Analysis,
-        hypothesis: Analysis,
-        matches: Sequence[WordMatch],
-        edits: Sequence[tuple[Edit, Judgement]],
-    ) -> Iterable[ErrorSpan]:
+    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
         """What is wrong with the words, in any order."""
 
 
 class EditScriptErrors(Errors):
     """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
 
-    def judged(
-        self,
-        reference: Analysis,
-        hypothesis: Analysis,
-        matches: Sequence[WordMatch],
-        edits: Sequence[tuple[Edit, Judgement]],
-    ) -> Iterable[ErrorSpan]:
+    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
         """One span an edit."""
-        for edit, judgement in edits:
+        for edit, judgement in compared.edits:
             yield ErrorSpan(
                 kind=edit.kind,
                 type=judgement.type,
                 severity=_label(judgement),
                 weight=judgement.weight,
                 confidence=judgement.mistake_probability,
-                reference=text_span(reference, edit.reference),
-                hypothesis=text_span(hypothesis, edit.hypothesis),
+                reference=text_span(compared.reference, edit.reference),
+                hypothesis=text_span(compared.hypothesis, edit.hypothesis),
             )

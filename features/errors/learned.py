@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from ..idf import IdfTable
-from ..values import Analysis
-from .alignment import WordMatch, moved_pairs, words_of
-from .edits import Edit
+from .alignment import moved_pairs, words_of
+from .compared import Compared
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
 from .head import TYPES, HeadOutput, PairHead
 from .lexicon import Lexicon
 from .pair_inputs import pair_inputs
-from .severity import Judgement
 from .values import ErrorSpan, Kind, Severity
 
 __all__ = ["LearnedErrors", "errors_feature"]
@@ -44,38 +42,26 @@ class LearnedErrors(Errors):
         super().__init__(idf, lexicon, config)
         self.head = head
 
-    def judged(
-        self,
-        reference: Analysis,
-        hypothesis: Analysis,
-        matches: Sequence[WordMatch],
-        edits: Sequence[tuple[Edit, Judgement]],
-    ) -> Iterable[ErrorSpan]:
+    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
         """Spans of neighbouring words with the same kind, severity and type.
 
         Their weights add up to the head's expected count, or more where words repeat.
 
         A text against itself has no errors, whatever the head makes of it.
         """
-        if reference.text == hypothesis.text:
+        if compared.reference.text == compared.hypothesis.text:
             return []
-        output = self.head(pair_inputs(reference, hypothesis, matches, edits, self.idf, self.lexicon))
-        units = _units(reference, hypothesis, matches, edits, output, self.config.threshold)
-        return [_span(reference, hypothesis, group) for group in _groups(units, reference, hypothesis)]
+        output = self.head(pair_inputs(compared, self.idf, self.lexicon))
+        units = _units(compared, output, self.config.threshold)
+        return [_span(compared, group) for group in _groups(units, compared)]
 
 
-def _units(
-    reference: Analysis,
-    hypothesis: Analysis,
-    matches: Sequence[WordMatch],
-    edits: Sequence[tuple[Edit, Judgement]],
-    output: HeadOutput,
-    threshold: float,
-) -> list[_Unit]:
+def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Unit]:
     """One unit for every match and every word without one, those of the hypothesis first, in order.
 
     A word that repeats what stands before it costs at least what the rules say: the head saw slips, not texts that go round in circles.
     """
+    reference, hypothesis, matches, edits = compared.reference, compared.hypothesis, compared.matches, compared.edits
     p = len(reference.words)
     moved = moved_pairs(matches)
     there = {m.hypothesis: (k, m) for k, m in enumerate(matches)}
@@ -120,11 +106,11 @@ def _type(kind: Kind, ruled: str | None, learned: str) -> str:
     return learned if learned in HEAD_NAMES - {"addition", "omission"} else ruled or "substitution"
 
 
-def _groups(units: Sequence[_Unit], reference: Analysis, hypothesis: Analysis) -> list[list[_Unit]]:
+def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
     following = [
         dict(zip(places, places[1:], strict=False)) | {places[-1]: -1} if places else {}
-        for places in (words_of(reference), words_of(hypothesis))
+        for places in (words_of(compared.reference), words_of(compared.hypothesis))
     ]
     groups: list[list[_Unit]] = []
     for unit in units:
@@ -143,7 +129,7 @@ def _groups(units: Sequence[_Unit], reference: Analysis, hypothesis: Analysis) -
     return groups
 
 
-def _span(reference: Analysis, hypothesis: Analysis, group: Sequence[_Unit]) -> ErrorSpan:
+def _span(compared: Compared, group: Sequence[_Unit]) -> ErrorSpan:
     """One span of a group; its type is that of its heaviest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.weight)
     return ErrorSpan(
@@ -152,8 +138,8 @@ def _span(reference: Analysis, hypothesis: Analysis, group: Sequence[_Unit]) -> 
         severity=heaviest.severity,
         weight=float(np.sum([unit.weight for unit in group])),
         confidence=max(unit.confidence for unit in group),
-        reference=text_span(reference, tuple(unit.reference for unit in group if unit.reference is not None)),
-        hypothesis=text_span(hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
+        reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
+        hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
     )
 
 

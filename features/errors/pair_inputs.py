@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..idf import IdfTable
 from ..values import Analysis, Word
 from .alignment import WordMatch, moved_pairs, words_of
+from .compared import Compared
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
 from .severity import Judgement, salience
@@ -78,15 +79,9 @@ class PairInputs:
         return len(self.side)
 
 
-def pair_inputs(
-    reference: Analysis,
-    hypothesis: Analysis,
-    matches: Sequence[WordMatch],
-    edits: Sequence[tuple[Edit, Judgement]],
-    idf: IdfTable,
-    lexicon: Lexicon,
-) -> PairInputs:
+def pair_inputs(compared: Compared, idf: IdfTable, lexicon: Lexicon) -> PairInputs:
     """Inputs of one pair; both texts may be empty."""
+    reference, hypothesis, matches = compared.reference, compared.hypothesis, compared.matches
     p, q = len(reference.words), len(hypothesis.words)
     counterpart = np.full(p + q, -1, dtype=np.int64)
     for match in matches:
@@ -98,7 +93,7 @@ def pair_inputs(
     _own(scalars, words, idf, p)
     _numbers(scalars, reference, hypothesis, counterpart, judged, idf)
     _compared(scalars, words, matches, counterpart, lexicon, p)
-    weights = _edits(scalars, edits, p)
+    weights = _edits(scalars, compared.edits, p)
     known: dict[str, int] = {}
     vectors = [side.vectors for side in (reference, hypothesis) if side.words]
     return PairInputs(
