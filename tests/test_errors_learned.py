@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rome.cli.metric import add_metric_arguments, make_metric
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import embedded_folder
 from rome.features.errors.estimator import ErrorsConfig
@@ -168,3 +170,12 @@ def test_the_choice_is_checked_and_signed() -> None:
     assert "errors:edit-script." in RoMe(errors="edit-script").feature_signature
     assert "errors:learned." in RoMe().feature_signature
     assert RoMe(models="paper").configs[3].estimator == "edit-script"
+
+
+def test_the_command_line_chooses_too() -> None:
+    """--errors edit-script makes the metric of RoMe(errors="edit-script"); without it the learned one."""
+    parser = argparse.ArgumentParser()
+    add_metric_arguments(parser)
+    for words, errors in ((["--errors", "edit-script"], "edit-script"), ([], "learned")):
+        made = make_metric(parser.parse_args(words))
+        assert isinstance(made, RoMe) and made.feature_signature == RoMe(errors=errors).feature_signature  # type: ignore[arg-type]

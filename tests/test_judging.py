@@ -14,7 +14,7 @@ from rome.evaluation.judging.differences import differences
 from rome.evaluation.judging.parts import parts_of
 from rome.evaluation.judging.plan import ALL_FIGURES, FIGURES, Judged, Measure, Plan, judge
 from rome.evaluation.judging.sets import read_sets
-from rome.evaluation.judging.spans import error_spans
+from rome.evaluation.judging.spans import error_spans, scattered
 from rome.evaluation.judging.systems import ranking, systems
 from rome.evaluation.judging.tables import by_system, language_pairs, leaderboard, overview
 from rome.evaluation.report.values import Table
@@ -161,6 +161,19 @@ class Marker(Given):
         return [() if fine else (ErrorMark(0, 3, "major"),) for fine in good]
 
 
+def test_scattered_marks_keep_their_number_length_and_severity() -> None:
+    """The random baseline: as many marks, as long, as severe, inside the text, the same for the same seed; omissions have no place."""
+    marks = (ErrorMark(0, 4, "major", "a"), ErrorMark(10, 12, "minor", "b"), ErrorMark(None, None, "major", "c"))
+    places = set()
+    for seed in range(50):
+        moved = scattered(marks, 30, seed)
+        assert moved == scattered(marks, 30, seed)
+        assert [(m.end - m.start, m.severity) for m in moved] == [(4, "major"), (2, "minor")]  # type: ignore[operator]
+        assert all(0 <= m.start and m.end <= 30 for m in moved)  # type: ignore[operator]
+        places.add(moved[0].start)
+    assert len(places) > 10
+
+
 def test_error_spans() -> None:
     """Marks like the rater's are perfect, marking nothing finds nothing; no table where nobody marked."""
     rated = rated_set(marks=True)
@@ -172,6 +185,8 @@ def test_error_spans() -> None:
     assert rows["nothing"]["recall"] == 0.0
     assert rows["everything, major"]["recall"] == 1.0 > rows["everything, major"]["precision"]
     assert "silent" not in rows
+    random = next(row for row in table.rows if str(row[0]).startswith("random, like"))
+    assert all(0.0 <= figure <= 1.0 for figure in random[1:4])
     assert error_spans(rated_set(), [marker]) is None
     assert error_spans(rated, []) is None
 

@@ -106,7 +106,11 @@ def demetr_figures(score: Score, pairs: Sequence[MinimalPair]) -> dict[str, Any]
         some = [kind for kind in present if KINDS[kind].severity == severity]
         if some:
             figures[f"demetr_{severity}"] = round(100.0 * float((better > worse)[severities == severity].mean()), 2)
-            figures[f"z_{severity}"] = round(float(np.mean([np.nanmean(z[kinds == kind]) for kind in some])), 3)
+            means = [
+                float(z[kinds == kind][whole[kinds == kind] > 0].mean()) for kind in some if (whole[kinds == kind] > 0).any()
+            ]
+            if means:
+                figures[f"z_{severity}"] = round(float(np.mean(means)), 3)
     return figures | {"weakest": {kind: round(value, 1) for value, kind in weakest}}
 
 

@@ -11,7 +11,7 @@ from rome.evaluation.agreement.spans import SpanScores, corpus_spans
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.report.values import Cell, Table
 
-__all__ = ["error_spans"]
+__all__ = ["error_spans", "scattered"]
 
 
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
@@ -26,7 +26,7 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     texts = [segment.hypothesis for segment in segments]
     first = next(iter(predictions))
     predictions[f"random, like {first}"] = [
-        _scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
+        scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
     ]
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
@@ -47,7 +47,7 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     )
 
 
-def _scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
+def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
     """As many marks as given, as long and as severe, anywhere in the text."""
     chance = random.Random(seed)
     moved = []
