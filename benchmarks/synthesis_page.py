@@ -23,7 +23,8 @@ SEVERITIES = ("none", "minor", "major")
 MOST_EDITS, MOST_ROWS, EXAMPLES = 12, 15, 10
 ABOUT = {
     "sescore": "SEScore: insertions, deletions, replacements and swaps, up to five; severity by entailment in both directions.",
-    "sescore2": "SEScore2: differences from a similar sentence and dropped words; severity by likelihood and word weights. Phrases of up to six words come from Wikipedia (WikiSplit, CC BY-SA 4.0).",
+    "sescore2": "SEScore2: differences from a similar sentence and dropped words; severity by likelihood and word weights. "
+    "Phrases of up to six words come from Wikipedia (WikiSplit, CC BY-SA 4.0).",
     "bleurt": "BLEURT: words hidden, here and there or in a row, and filled by a language model; words dropped. No severities.",
     "rome": "RoMe: up to five steps of TextAttack, among them a TextFooler-like attack; severity by what each step changed.",
     "perturbations": "One perturbation a pair, each with the severity of DEMETR's table 1; critical counts as major.",
