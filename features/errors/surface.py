@@ -1,4 +1,4 @@
-"""What the uncased, spacing-blind encoder cannot see: casing, spacing, punctuation and words typed twice, found on the characters."""
+"""What the uncased, spacing-blind encoder cannot see: casing, spacing, punctuation, words typed twice, a and an: found on the characters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..slips import SPACE_PATTERNS, typed_twice
 from ..values import Analysis, Word
 from .alignment import WordMatch
+from .articles import wrong_articles
 from .punctuation import PunctuationConfig, punctuation_errors
 from .values import MAJOR, MINOR, ErrorSpan, TextSpan
 
@@ -18,12 +19,14 @@ __all__ = ["SurfaceConfig", "surface_errors"]
 class SurfaceConfig:
     """The probability that each kind of difference is a mistake; all are minor.
 
+    article : of ``a`` where ``an`` belongs, and the other way round.
     repetition : of the first word that is typed twice; repetition_more : of each further one.
     """
 
     casing: float = 0.4
     first_word_casing: float = 0.8
     spacing: float = 0.5
+    article: float = 0.9
     repetition: float = 0.9
     repetition_more: float = 0.4
     punctuation: PunctuationConfig = field(default_factory=PunctuationConfig)
@@ -98,6 +101,23 @@ def _spacing(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -
                 )
 
 
+def _articles(
+    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
+) -> Iterator[ErrorSpan]:
+    """The wrong one of `a` and `an`; what the reference writes too is no mistake, and against the right one it is an edit already."""
+
+    def written(analysis: Analysis, place: tuple[int, int]) -> str:
+        return analysis.text[analysis.words[place[0]].start : analysis.words[place[1]].end].lower()
+
+    meant = {written(reference, place) for place in wrong_articles(reference)}
+    there = {match.hypothesis: reference.words[match.reference].text.lower() for match in matches}
+    for place in wrong_articles(hypothesis):
+        if written(hypothesis, place) not in meant and there.get(place[0]) not in ("a", "an"):
+            word = hypothesis.words[place[0]]
+            span = _span(hypothesis, word.start, word.end)
+            yield ErrorSpan("surface", "article", "minor", config.article * MINOR, config.article, None, span)
+
+
 def _repetition(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -> Iterator[ErrorSpan]:
     """Words typed twice; what the reference repeats too is no mistake. The models never saw the repeated words."""
     meant = {reference.text[run.start : run.end].lower() for run in typed_twice(reference.text)}
@@ -115,11 +135,12 @@ def _repetition(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig
 def surface_errors(
     reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> tuple[ErrorSpan, ...]:
-    """Casing, spacing and punctuation errors of the hypothesis, and its words typed twice.
+    """Casing, spacing and punctuation errors of the hypothesis, its words typed twice, and its wrong articles.
 
     A reference written all in small letters says nothing about case: then casing is not judged.
     """
     found: list[ErrorSpan] = list(_spacing(reference, hypothesis, config))
+    found += _articles(reference, hypothesis, matches, config)
     found += _repetition(reference, hypothesis, config)
     found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
     if any(character.isupper() for character in reference.text):

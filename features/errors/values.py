@@ -28,7 +28,7 @@ class ErrorSpan:
     """One edit between reference and hypothesis that counts as a mistake.
 
     kind : what was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
-    type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, ...
+    type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, article, ...
     severity : the likelier one of what is likely enough a mistake (more likely than not by rules; the learned estimator has a
         threshold), else none. confidence : in [0, 1], the probability that it
         is a mistake at all.

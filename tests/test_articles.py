@@ -1,0 +1,58 @@
+"""`a` and `an`: which one goes with the next word, by sound."""
+
+from __future__ import annotations
+
+import pytest
+
+from rome.features.errors.articles import wrong_articles
+from rome.features.errors.surface import SurfaceConfig, surface_errors
+from rome.features.values import Analysis
+
+from handmade import analysis
+
+VOWEL = "apple error idea owner uncle hour honest heiress unimportant uninteresting urge ultimate only oval umbrella".split()
+CONSONANT = "house banana university European one one-off once useful unit user union unique united year hotline usual ewe".split()
+OPEN = "hotel historic MP UN 8 X-ray É é x unionise".split()
+
+
+def tagged(text: str) -> Analysis:
+    words = analysis(text).words
+    return analysis(text, upos=["DET" if w.text.lower() in ("a", "an") else "NOUN" for w in words])
+
+
+@pytest.mark.parametrize("word", VOWEL)
+def test_a_vowel_sound_takes_an(word: str) -> None:
+    """`an` is right, `a` is not, whatever the letters are; the place is that of the article."""
+    assert wrong_articles(tagged(f"she saw an {word} there")) == ()
+    assert wrong_articles(tagged(f"she saw a {word} there")) == ((2, 3),)
+
+
+@pytest.mark.parametrize("word", CONSONANT)
+def test_a_consonant_sound_takes_a(word: str) -> None:
+    """`a` is right and `an` is not."""
+    assert wrong_articles(tagged(f"she saw a {word} there")) == ()
+    assert wrong_articles(tagged(f"she saw an {word} there")) == ((2, 3),)
+
+
+@pytest.mark.parametrize("word", OPEN)
+def test_what_is_said_in_two_ways_is_not_judged(word: str) -> None:
+    """Initials, numbers, foreign letters, and words that good writers put after both."""
+    assert wrong_articles(tagged(f"she saw a {word} there")) == wrong_articles(tagged(f"she saw an {word} there")) == ()
+
+
+@pytest.mark.parametrize("text", ["", "a", "an", "A", "plan a", "a, apple", "An Andre came", "vitamin A apple"])
+def test_edges(text: str) -> None:
+    """Nothing after the article, a mark between, names and letters: nothing is said."""
+    made = tagged(text) if text else analysis(text)
+    if text.startswith("vitamin"):
+        made = analysis(text, upos=["NOUN"] * 3)
+    assert wrong_articles(made) == ()
+
+
+def test_it_counts_once_and_only_in_the_hypothesis() -> None:
+    """A minor error on the article; none where the reference writes the same."""
+    wrong, right = tagged("it is an big town"), tagged("it is the big town")
+    (found,) = surface_errors(right, wrong, (), SurfaceConfig())
+    assert (found.type, found.severity, found.hypothesis.text) == ("article", "minor", "an")  # type: ignore[union-attr]
+    assert surface_errors(wrong, wrong, (), SurfaceConfig()) == ()
+    assert surface_errors(wrong, right, (), SurfaceConfig()) == ()
