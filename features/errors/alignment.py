@@ -21,6 +21,7 @@ from ..semantic import position_differences
 from ..slips import typed_twice
 from ..values import Analysis, Word
 from .lexicon import number_value
+from .once import once
 
 __all__ = ["AlignmentConfig", "WordMatch", "is_mark", "match_words", "moved_pairs", "words_of"]
 
@@ -50,7 +51,8 @@ class WordMatch:
     spelling_similarity: float
 
 
-def moved_pairs(matches: Sequence[WordMatch]) -> set[int]:
+@once
+def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
     """Indices of the matches (sorted by reference) that stand outside one longest run in which both orders agree."""
     tails: list[int] = []
     ends: list[int] = []
@@ -64,7 +66,7 @@ def moved_pairs(matches: Sequence[WordMatch]) -> set[int]:
     while k >= 0:
         kept.add(k)
         k = previous[k]
-    return set(range(len(matches))) - kept
+    return frozenset(range(len(matches))) - kept
 
 
 def _equal(a: list[str], b: list[str]) -> NDArray[np.bool_]:
@@ -76,14 +78,15 @@ def is_mark(word: Word) -> bool:
     return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
 
 
+@once
 def words_of(analysis: Analysis) -> tuple[int, ...]:
     """The places of the words that are compared: neither marks nor words typed twice (features/errors/surface.py counts those)."""
     runs = typed_twice(analysis.text)
-    return tuple(
-        n
-        for n, word in enumerate(analysis.words)
-        if not is_mark(word) and not any(run.start <= word.start and word.end <= run.end for run in runs)
-    )
+    places = tuple(n for n, word in enumerate(analysis.words) if not is_mark(word))
+    if not runs:
+        return places
+    words = analysis.words
+    return tuple(n for n in places if not any(run.start <= words[n].start and words[n].end <= run.end for run in runs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
     if not indices:
         return None
     words: list[Word] = [analysis.words[n] for n in indices]
-    start, end = min(w.start for w in words), max(w.end for w in words)
+    start, end = words[0].start, words[0].end
+    for word in words[1:]:
+        start, end = min(start, word.start), max(end, word.end)
     return TextSpan(analysis.text[start:end], start, end)
 
 

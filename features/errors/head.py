@@ -102,6 +102,7 @@ class PairHead:
         self.tensors = tensors
         self.layers = sum(1 for name in tensors if name.endswith(".qkv.weight"))
         self.heads = int(tensors["bias"].shape[1])
+        self._first = np.concatenate([tensors[name].T for name in ("own.weight", "other.weight", "scal.weight")])
 
     @staticmethod
     def load(folder: Path) -> PairHead:
@@ -120,18 +121,25 @@ class PairHead:
         """The output of one pair; empty arrays for two empty texts."""
         if not len(inputs):
             return HeadOutput(np.zeros((0, 3), np.float32), np.zeros((0, len(TYPES)), np.float32), np.zeros(0, np.float32))
-        t = self.tensors
         vectors = inputs.vectors * VECTOR_SCALE
         others = np.where(inputs.counterpart[:, None] >= 0, vectors[inputs.counterpart], np.float32(0))
-        states: Matrix = vectors @ t["own.weight"].T + others @ t["other.weight"].T + self._linear("scal", inputs.scalars)
+        states: Matrix = np.concatenate([vectors, others, inputs.scalars], axis=1) @ self._first + self.tensors["scal.bias"]
         states = self._norm("n0", states)
+        biases = self._biases(inputs, slice(0, BLOCK))
         for layer in range(self.layers):
-            states = self._layer(layer, states, inputs)
+            states = self._layer(layer, states, inputs, biases)
         probabilities = _softmax(prior(inputs) + self._linear("cls", states))
         costs = shares(inputs) * (MINOR * probabilities[:, 1] + MAJOR * probabilities[:, 2])
         return HeadOutput(probabilities, _softmax(self._linear("about", states)), costs)
 
-    def _layer(self, layer: int, states: Matrix, inputs: PairInputs) -> Matrix:
+    def _biases(self, inputs: PairInputs, rows: slice) -> Matrix:
+        """(layers, heads, rows, N) what the words' relations add to the attention."""
+        related = links(inputs, rows).astype(np.float32)
+        found: Matrix = np.tensordot(self.tensors["bias"], related, axes=1)
+        return found
+
+    def _layer(self, layer: int, states: Matrix, inputs: PairInputs, biases: Matrix) -> Matrix:
+        """One layer. biases : those of the first BLOCK words, for every layer; the rest are made as they are needed."""
         name = f"layers.{layer}"
         n, width = states.shape
         size = width // self.heads
@@ -139,7 +147,7 @@ class PairHead:
         attended = np.empty((self.heads, n, size), dtype=np.float32)
         for start in range(0, n, BLOCK):  # so that memory stays bounded for very long texts
             rows = slice(start, min(n, start + BLOCK))
-            bias = np.tensordot(self.tensors["bias"][layer], links(inputs, rows).astype(np.float32), axes=1)
+            bias = (biases if start == 0 else self._biases(inputs, rows))[layer]
             scores = queries[:, rows] @ keys.transpose(0, 2, 1) / np.float32(math.sqrt(size)) + bias
             attended[:, rows] = _softmax(scores) @ values
         joined = attended.transpose(1, 0, 2).reshape(n, width)
@@ -153,12 +161,13 @@ class PairHead:
 
     def _norm(self, name: str, values: Matrix) -> Matrix:
         centred = values - values.mean(axis=1, keepdims=True)
-        scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + np.float32(1e-5))
-        found: Matrix = centred / scale * self.tensors[f"{name}.weight"] + self.tensors[f"{name}.bias"]
+        variance = np.einsum("ij,ij->i", centred, centred)[:, None] / np.float32(values.shape[1])
+        found: Matrix = centred / np.sqrt(variance + np.float32(1e-5)) * self.tensors[f"{name}.weight"]
+        found += self.tensors[f"{name}.bias"]
         return found
 
 
 def _softmax(scores: Matrix) -> Matrix:
     odds: Matrix = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    found: Matrix = odds / odds.sum(axis=-1, keepdims=True)
-    return found
+    odds /= odds.sum(axis=-1, keepdims=True)
+    return odds

@@ -63,24 +63,24 @@ def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Un
     """
     reference, hypothesis, matches, edits = compared.reference, compared.hypothesis, compared.matches, compared.edits
     p = len(reference.words)
+    probabilities, types, costs = _joined(compared, output)
     moved = moved_pairs(matches)
     there = {m.hypothesis: (k, m) for k, m in enumerate(matches)}
     known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
     repeated = {edit.hypothesis[0]: j.weight for edit, j in edits if edit.repeated}
 
     def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
-        rows = [n for n in (i, None if j is None else p + j) if n is not None]
-        mean = output.probabilities[rows].mean(axis=0)
-        ruled = known.get((1, j)) if j is not None else known.get((0, i)) if i is not None else None
-        learned = TYPES[int(output.types[rows].mean(axis=0).argmax())]
+        row = p + j if j is not None else i or 0
+        ruled = known.get((1, j)) if j is not None else known.get((0, row))
+        none, minor, major = probabilities[row]
         return _Unit(
             kind,
             i,
             j,
-            max(float(output.costs[rows].sum()), repeated.get(j, 0.0) if j is not None else 0.0),
-            float(1.0 - mean[0]),
-            "none" if 1.0 - mean[0] < threshold else "major" if mean[2] >= mean[1] else "minor",
-            _type(kind, ruled, learned),
+            max(costs[row], repeated.get(j, 0.0) if j is not None else 0.0),
+            1.0 - none,
+            "none" if 1.0 - none < threshold else "major" if major >= minor else "minor",
+            _type(kind, ruled, TYPES[types[row]]),
         )
 
     units = []
@@ -93,6 +93,22 @@ def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Un
         units.append(unit("order" if same and k in moved else "replacement", match.reference, j))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
+
+
+def _joined(compared: Compared, output: HeadOutput) -> tuple[list[list[float]], list[int], list[float]]:
+    """For every word, the reference's first: probabilities, likeliest type and cost; a matched pair's stand with its hypothesis word.
+
+    Probabilities of a pair are the means over its two words, its cost is their sum.
+    """
+    p = len(compared.reference.words)
+    probabilities, types, costs = (array.astype(np.float64) for array in (output.probabilities, output.types, output.costs))
+    if compared.matches:
+        old = np.array([match.reference for match in compared.matches])
+        new = p + np.array([match.hypothesis for match in compared.matches])
+        probabilities[new] = (probabilities[old] + probabilities[new]) / 2
+        types[new] += types[old]
+        costs[new] += costs[old]
+    return probabilities.tolist(), types.argmax(axis=1).tolist(), costs.tolist()
 
 
 def _type(kind: Kind, ruled: str | None, learned: str) -> str:
@@ -131,12 +147,12 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
 
 def _span(compared: Compared, group: Sequence[_Unit]) -> ErrorSpan:
     """One span of a group; its type is that of its heaviest unit, its confidence the highest."""
-    heaviest = max(group, key=lambda unit: unit.weight)
+    heaviest = max(group, key=lambda unit: unit.weight) if len(group) > 1 else group[0]
     return ErrorSpan(
         kind=heaviest.kind,
         type=heaviest.type,
         severity=heaviest.severity,
-        weight=float(np.sum([unit.weight for unit in group])),
+        weight=sum(unit.weight for unit in group),
         confidence=max(unit.confidence for unit in group),
         reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
         hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),

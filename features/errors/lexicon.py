@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from rome.exceptions import ModelMissingError
@@ -43,6 +44,7 @@ def is_negation(word: str) -> bool:
     return word.lower() in NEGATIONS
 
 
+@lru_cache(maxsize=16384)
 def number_value(word: str) -> float | None:
     """The value of a number in digits (1,000.5; 3rd; 20%; $5) or in one word (three, third, dozen); None for anything else."""
     lowered = word.lower()

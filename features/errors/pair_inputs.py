@@ -15,7 +15,9 @@ from .alignment import WordMatch, moved_pairs, words_of
 from .compared import Compared
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
+from .once import once
 from .severity import Judgement, salience
+from .values import MAJOR
 
 __all__ = ["SCALARS", "PairInputs", "pair_inputs"]
 
@@ -52,6 +54,13 @@ SCALARS = (
 )
 """The numbers of a word besides its vectors, in the order of the last axis of PairInputs.scalars."""
 COLUMN = {name: place for place, name in enumerate(SCALARS)}
+GIVEN = frozenset((*UPOS, *FEATURES))
+EDITED = [COLUMN[name] for name in ("edit_weight", "edit_probability", "repeated")]
+OTHERS = (
+    *((COLUMN[name], COLUMN[f"other_{name}"]) for name in ("salience", "probability", "negation")),
+    (slice(COLUMN[FEATURES[0]], COLUMN[FEATURES[-1]] + 1), slice(COLUMN[f"other {FEATURES[0]}"], None)),
+)
+"""Columns of a word, and those in which its counterpart finds them."""
 LEAST_PROBABILITY = 1e-4
 
 
@@ -90,8 +99,9 @@ def pair_inputs(compared: Compared, idf: IdfTable, lexicon: Lexicon) -> PairInpu
     judged = np.zeros(p + q, dtype=bool)
     judged[[*words_of(reference), *(p + j for j in words_of(hypothesis))]] = True
     scalars = np.zeros((p + q, len(SCALARS)), dtype=np.float32)
-    _own(scalars, words, idf, p)
-    _numbers(scalars, reference, hypothesis, counterpart, judged, idf)
+    scalars[:p], scalars[p:] = _own(reference, idf), _own(hypothesis, idf)
+    scalars[p:, COLUMN["hypothesis"]] = 1.0
+    _lengths(scalars, p, counterpart, judged)
     _compared(scalars, words, matches, counterpart, lexicon, p)
     weights = _edits(scalars, compared.edits, p)
     known: dict[str, int] = {}
@@ -108,38 +118,30 @@ def pair_inputs(compared: Compared, idf: IdfTable, lexicon: Lexicon) -> PairInpu
     )
 
 
-def _own(scalars: NDArray[np.float32], words: Sequence[Word], idf: IdfTable, p: int) -> None:
-    """What a word is by itself."""
-    scalars[p:, COLUMN["hypothesis"]] = 1.0
-    for row, word in zip(scalars, words, strict=True):
-        if word.upos in UPOS:
-            row[COLUMN[word.upos]] = 1.0
-        for feature in word.feats.split("|"):
-            if feature in COLUMN:
-                row[COLUMN[feature]] = 1.0
-        row[COLUMN["known"]] = float(word.text.lower() in idf.counts)
-        row[COLUMN["number"]] = float(number_value(word.text) is not None)
-        row[COLUMN["negation"]] = float(is_negation(word.text))
+@once
+def _own(analysis: Analysis, idf: IdfTable) -> NDArray[np.float32]:
+    """(n, len(SCALARS)) what the words of a text are by themselves; everything else is 0."""
+    scalars = np.zeros((len(analysis.words), len(SCALARS)), dtype=np.float32)
+    places = [
+        (n, COLUMN[name])
+        for n, word in enumerate(analysis.words)
+        for name in (word.upos, *word.feats.split("|"))
+        if name in GIVEN
+    ]
+    if places:
+        scalars[tuple(np.array(places).T)] = 1.0
+    scalars[:, COLUMN["known"]] = [word.text.lower() in idf.counts for word in analysis.words]
+    scalars[:, COLUMN["number"]] = [number_value(word.text) is not None for word in analysis.words]
+    scalars[:, COLUMN["negation"]] = [is_negation(word.text) for word in analysis.words]
+    scalars[:, COLUMN["salience"]], scalars[:, COLUMN["probability"]] = salience(analysis, idf), _logs(analysis)
+    scalars.flags.writeable = False
+    return scalars
 
 
-def _numbers(
-    scalars: NDArray[np.float32],
-    reference: Analysis,
-    hypothesis: Analysis,
-    counterpart: NDArray[np.int64],
-    judged: NDArray[np.bool_],
-    idf: IdfTable,
-) -> None:
-    """Weights, probabilities and lengths; lengths count the words that are compared."""
-    p = len(reference.words)
+def _lengths(scalars: NDArray[np.float32], p: int, counterpart: NDArray[np.int64], judged: NDArray[np.bool_]) -> None:
+    """Lengths, which count the words that are compared."""
     there = counterpart >= 0
     scalars[:, COLUMN["compared"]] = judged
-    for own, other, values in (
-        ("salience", "other_salience", [salience(side, idf) for side in (reference, hypothesis)]),
-        ("probability", "other_probability", [_logs(side) for side in (reference, hypothesis)]),
-    ):
-        scalars[:, COLUMN[own]] = np.concatenate(values)
-        scalars[there, COLUMN[other]] = scalars[counterpart[there], COLUMN[own]]
     sizes = [int(judged[:p].sum()), int(judged[p:].sum())]
     for rows, size in zip((slice(0, p), slice(p, None)), sizes, strict=True):
         scalars[rows, COLUMN["share_matched"]] = there[rows].sum() / max(1, size)
@@ -165,42 +167,54 @@ def _compared(
     q = len(words) - p
     heads = [w.head if w.head < 0 or n < p else w.head + p for n, w in enumerate(words)]
     moved = moved_pairs(matches)
-    first, last = COLUMN["matched"], COLUMN["antonym"]
+    rows = []
     for k, match in enumerate(matches):
         i, j = match.reference, p + match.hypothesis
         old, new = words[i], words[j]
-        same_head = heads[i] < 0 and heads[j] < 0 or (heads[i] >= 0 and heads[j] >= 0 and counterpart[heads[i]] == heads[j])
-        scalars[[i, j], first : last + 1] = (
-            1.0,
-            match.cosine,
-            match.spelling_similarity,
-            old.text.lower() == new.text.lower(),
-            old.text == new.text,
-            old.lemma.lower() == new.lemma.lower(),
-            old.upos == new.upos,
-            old.feats == new.feats,
-            old.relation == new.relation,
-            same_head,
-            k in moved,
-            i / max(1, p) - (j - p) / max(1, q),
-            lexicon.antonyms(old.lemma, new.lemma),
+        one, two = heads[i], heads[j]
+        rows.append(
+            (
+                1.0,
+                match.cosine,
+                match.spelling_similarity,
+                old.text.lower() == new.text.lower(),
+                old.text == new.text,
+                old.lemma.lower() == new.lemma.lower(),
+                old.upos == new.upos,
+                old.feats == new.feats,
+                old.relation == new.relation,
+                (one < 0 and two < 0) or (one >= 0 and two >= 0 and counterpart[one] == two),
+                k in moved,
+                i / max(1, p) - (j - p) / max(1, q),
+                lexicon.antonyms(old.lemma, new.lemma),
+            )
         )
-        scalars[j, COLUMN["shift"]] *= -1.0
-        scalars[i, COLUMN["other_negation"]] = scalars[j, COLUMN["negation"]]
-        scalars[j, COLUMN["other_negation"]] = scalars[i, COLUMN["negation"]]
+    if not rows:
+        return
+    block = slice(COLUMN["matched"], COLUMN["antonym"] + 1)
+    olds = [match.reference for match in matches]
+    news = [p + match.hypothesis for match in matches]
+    scalars[olds, block] = scalars[news, block] = np.array(rows, dtype=np.float32)
+    scalars[news, COLUMN["shift"]] *= -1.0
     there = counterpart >= 0
-    own, other = slice(COLUMN[FEATURES[0]], COLUMN[FEATURES[-1]] + 1), slice(COLUMN[f"other {FEATURES[0]}"], None)
-    scalars[there, other] = scalars[counterpart[there], own]
+    for own, other in OTHERS:
+        scalars[there, other] = scalars[counterpart[there], own]
 
 
 def _edits(scalars: NDArray[np.float32], edits: Sequence[tuple[Edit, Judgement]], p: int) -> NDArray[np.float32]:
     """What the edit script says of the words that an edit touches; returns its weight on each word."""
-    weights = np.zeros(len(scalars), dtype=np.float32)
+    weights = [0.0] * len(scalars)
+    said: dict[int, list[float]] = {}
+    kinds = []
     for edit, judgement in edits:
         touched = [*edit.reference, *(p + j for j in edit.hypothesis)]
-        weights[touched] += judgement.weight / len(touched)
-        scalars[touched, COLUMN["edit_weight"]] += judgement.weight / 5.0
-        scalars[touched, COLUMN["edit_probability"]] = judgement.mistake_probability
-        scalars[touched, COLUMN[edit.kind]] = 1.0
-        scalars[touched, COLUMN["repeated"]] = float(edit.repeated)
-    return weights
+        weight = judgement.weight
+        for n in touched:
+            weights[n] += weight / len(touched)
+            before = said.get(n, (0.0,))
+            said[n] = [before[0] + weight / MAJOR, judgement.mistake_probability, float(edit.repeated)]
+            kinds.append((n, COLUMN[edit.kind]))
+    if kinds:
+        scalars[np.array(list(said))[:, None], EDITED] = np.array(list(said.values()), dtype=np.float32)
+        scalars[tuple(np.array(kinds).T)] = 1.0
+    return np.array(weights, dtype=np.float32)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..values import Analysis
 from .alignment import WordMatch, is_mark, words_of
+from .once import once
 from .values import MINOR, ErrorSpan, TextSpan
 
 __all__ = ["Mark", "PunctuationConfig", "marks_of", "punctuation_errors"]
@@ -42,6 +43,7 @@ class Mark:
     after: int
 
 
+@once
 def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
     """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
     inside = bytearray(len(analysis.text))

@@ -18,6 +18,7 @@ from ..values import Analysis, Word
 from .alignment import words_of
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
+from .once import once
 from .values import MAJOR, MINOR
 
 __all__ = ["Judgement", "SeverityConfig", "SeverityJudge", "salience"]
@@ -77,11 +78,13 @@ def logistic(value: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * value))
 
 
+@once
 def salience(analysis: Analysis, idf: IdfTable) -> NDArray[np.float64]:
     """(n,) TF-IDF weights relative to the text's average word (1); 0 for what `words_of` leaves out."""
     places = list(words_of(analysis))
     found = np.zeros(len(analysis.words))
     found[places] = idf.weights([analysis.words[n].text for n in places]) * len(places)
+    found.flags.writeable = False
     return found
 
 
