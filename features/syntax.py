@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import zss
 from numpy.typing import NDArray
 
 from .cosine import cosine_matrix
-from .tree_distance import tree_edit_distance
+from .tree_distance import tree_edit_distance, tree_mapping
 from .values import Analysis, Component
 
 __all__ = ["Syntax", "SyntaxConfig", "SyntaxEvidence", "Tree", "TreeEdit", "tree_of"]
@@ -81,7 +80,7 @@ class SyntaxEvidence:
 
     @cached_property
     def operations(self) -> tuple[TreeEdit, ...]:
-        """The cheapest edit operations that turn the hypothesis' tree into the reference's, as ``zss`` finds them."""
+        """The cheapest edit operations that turn the hypothesis' tree into the reference's, as ``zss`` would find them."""
         return edit_operations(self.hypothesis, self.reference, self.equal)
 
 
@@ -104,38 +103,18 @@ def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
 
 
 def edit_operations(source: Tree, target: Tree, equal: NDArray[np.bool_]) -> tuple[TreeEdit, ...]:
-    """The operations of ``zss`` from source to target; equal is (nodes of source, nodes of target)."""
+    """A cheapest way from source to target, that of ``zss``: first the nodes that stand for each other, then deletions and insertions.
 
-    def build(tree: Tree) -> zss.Node:
-        nodes = [zss.Node(n) for n in range(len(tree.labels))]
-        for n, parent in enumerate(tree.parents):
-            if parent >= 0:
-                nodes[parent].addkid(nodes[n])
-        return nodes[0]
-
-    _, steps = zss.distance(
-        build(source),
-        build(target),
-        get_children=zss.Node.get_children,
-        insert_cost=lambda _: 1,
-        remove_cost=lambda _: 1,
-        update_cost=lambda a, b: 0 if equal[a.label, b.label] else 1,
-        return_operations=True,
-    )
-    kinds = {zss.Operation.update: "change", zss.Operation.match: "match"}
-    mapped = [TreeEdit(kinds[step.type], step.arg2.label, step.arg1.label) for step in steps if step.type in kinds]
-    return _completed(mapped, len(source.labels), len(target.labels))
-
-
-def _completed(mapped: list[TreeEdit], source: int, target: int) -> tuple[TreeEdit, ...]:
-    """Mapped nodes, then a deletion for every other node of the source and an insertion for every other one of the target.
-
-    ``zss`` 1.2.0 forgets all but one of the deletions or insertions in front of a subtree; the nodes that it maps are right, and
-    what is not mapped is deleted or inserted, so the list is completed from them.
+    equal : (nodes of source, nodes of target), whether a change is free.
     """
-    deleted = sorted(set(range(source)) - {step.hypothesis for step in mapped})
-    inserted = sorted(set(range(target)) - {step.reference for step in mapped})
-    return (*mapped, *(TreeEdit("delete", None, n) for n in deleted), *(TreeEdit("insert", n, None) for n in inserted))
+    mapped = tree_mapping(source.parents, target.parents, equal)
+    deleted = sorted(set(range(len(source.labels))) - {old for old, _ in mapped})
+    inserted = sorted(set(range(len(target.labels))) - {new for _, new in mapped})
+    return (
+        *(TreeEdit("match" if equal[old, new] else "change", new, old) for old, new in mapped),
+        *(TreeEdit("delete", None, n) for n in deleted),
+        *(TreeEdit("insert", n, None) for n in inserted),
+    )
 
 
 class Syntax:

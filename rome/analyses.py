@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Analyses"]
 
-KEPT = 4000
+KEPT = 100_000
+"""Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64
 
 
 class Analyses:
     """Gives the Analysis of any text, each distinct text through the models at most once.
 
-    path : the store's file, or None. Up to KEPT analyses stay in memory between blocks and calls (the latest used).
+    path : the store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them.
     """
 
     def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
@@ -40,6 +41,7 @@ class Analyses:
         self._bar: Any = None
         self._pending: set[str] = set()
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
+        self._words = 0
 
     @property
     def analyser(self) -> Analyser:
@@ -102,7 +104,13 @@ class Analyses:
 
     def _keep(self, found: dict[str, Analysis]) -> None:
         for text, analysis in found.items():
+            if text not in self._memory:
+                self._words += _size(analysis)
             self._memory[text] = analysis
             self._memory.move_to_end(text)
-        while len(self._memory) > KEPT:
-            self._memory.popitem(last=False)
+        while self._words > KEPT:
+            self._words -= _size(self._memory.popitem(last=False)[1])
+
+
+def _size(analysis: Analysis) -> int:
+    return max(1, len(analysis.words))

@@ -21,7 +21,7 @@ from rome.plain import plain
 __all__ = ["PACKAGES", "file_digest", "git_commit", "machine_manifest", "package_versions"]
 
 PACKAGES = (
-    *("numpy", "scipy", "POT", "zss", "pyarrow", "safetensors", "rapidfuzz"),
+    *("numpy", "scipy", "POT", "pyarrow", "safetensors", "rapidfuzz"),
     *("torch", "transformers", "stanza", "numba"),
     *("sacrebleu", "nltk", "rouge-score", "lemminflect", "bert-score", "unbabel-comet", "matplotlib", "statsmodels"),
 )
