@@ -11,7 +11,9 @@ from rome.features.values import Analysis
 from handmade import analysis
 
 VOWEL = "apple error idea owner uncle hour honest heiress unimportant uninteresting urge ultimate only oval umbrella".split()
-CONSONANT = "house banana university European one one-off once useful unit user union unique united year hotline usual ewe".split()
+CONSONANT = (
+    "house banana university European one one-off once useful unit user union unique united year hotline usual ewe".split()
+)
 OPEN = "hotel historic MP UN 8 X-ray É é x unionise".split()
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rome.data.readers.wmt import TranslatedSegment
 from rome.exceptions import InputError
 from rome.features.values import Analysis
 from rome.metric import RoMe
@@ -24,18 +23,10 @@ torch = pytest.importorskip("torch")
 from rome.evaluation.perturbing import materials_for  # noqa: E402
 from rome.features.errors.estimator import ErrorsConfig  # noqa: E402
 from rome.features.errors.head import PairHead  # noqa: E402
-from rome.train import errors, errors_probes  # noqa: E402
+from rome.train import errors  # noqa: E402
 from rome.train.errors_families import COSTS, Families  # noqa: E402
 from rome.train.errors_figures import comparison, demetr_figures  # noqa: E402
-from rome.train.errors_probes import (  # noqa: E402
-    Base,
-    Probe,
-    make_probes,
-    read_probes,
-    seen_group,
-    with_other_references,
-    wmt_bases,
-)
+from rome.train.errors_probes import Base, make_probes, read_probes, seen_group, wmt_bases  # noqa: E402
 from rome.train.errors_words import WORD_PROBES, Vocabulary  # noqa: E402
 from rome.train.scorer_pairs import Pair, write_pairs  # noqa: E402
 
@@ -118,31 +109,6 @@ def test_bad_probes_are_named(tmp_path: Path) -> None:
         read_probes([path])
     with pytest.raises(InputError, match="cannot be read"):
         read_probes([tmp_path / "none.jsonl"])
-
-
-def wmt(path: Path) -> list[TranslatedSegment]:
-    """Two segments, the second without another text of use."""
-    first = ("Prices rose in spring by three percent.", "In spring the prices rose by three percent.")
-    outputs = (("a", "Prices went up in spring by three percent."), ("b", "In spring prices rose  three percent ."))
-    return [TranslatedSegment("de-en", 0, first, outputs), TranslatedSegment("de-en", 1, ("Too short.",), ())]
-
-
-def test_probes_against_another_text_of_their_segment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every probe of a family gets the same other reference, never its own texts, a kept one or a slip; none where there is none."""
-    monkeypatch.setattr(errors_probes, "read_wmt", wmt)
-    monkeypatch.setattr(errors_probes, "data_file", Path)
-    reference, other = wmt(Path())[0].references
-    clean = wmt(Path())[0].outputs[0][1]
-    made = [
-        Probe(group, "system", reference, clean, text, "tense", "major", ())
-        for group, text in (("w22-0", "x"), ("w22-0", "y"), ("w22-1", "x"), ("sts-4", "x"))
-    ]
-    found = list(with_other_references(made, 0))
-    assert [(probe.text, probe.reference, probe.clean, probe.base) for probe in found] == [
-        ("x", other, clean, "system"),
-        ("y", other, clean, "system"),
-    ]
-    assert list(with_other_references(made, 0, frozenset([other]))) == []
 
 
 def families(metric: RoMe, probes: Path) -> Families:
@@ -228,7 +194,6 @@ def test_training_ranks_its_own_families_and_resumes(
     again, _ = errors.fit(data, plan, 0, half, resume=True, every=20)
     for name, tensor in net.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
-    assert any(not torch.equal(tensor, kept["net"][name]) for name, tensor in net.state_dict().items())  # it is the average
 
 
 def test_the_recipe_end_to_end(metric: RoMe, probes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

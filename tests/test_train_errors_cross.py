@@ -38,7 +38,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pairs = [MinimalPair(kind, REFERENCE, REFERENCE, REFERENCE.replace("red ", ""), severity="major")]
     monkeypatch.setattr(errors_cross, "read_demetr", lambda: pairs)
     monkeypatch.setattr(errors_cross, "RATED", ())
-    rows = [probe("a", REFERENCE.replace("dog", "big dog"), "big", "critical"), probe("a", REFERENCE.replace("slept", "not slept"), "not", "minor")]
+    rows = [
+        probe("a", REFERENCE.replace("dog", "big dog"), "big", "critical"),
+        probe("a", REFERENCE.replace("slept", "not slept"), "not", "minor"),
+    ]
     (tmp_path / "probes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     write_pairs(tmp_path / "pairs.jsonl", [Pair("p", "g", "r", "h", "made", "system", "none", "clean", 0, 0.0)])
     return tmp_path

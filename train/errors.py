@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from rome.evaluation.perturbing import materials_for
 from rome.features.analyser.config import embedded_folder
@@ -31,7 +30,7 @@ from .card import write_card
 from .errors_families import Families, Family
 from .errors_figures import comparison, development_figures
 from .errors_net import Losses, PairNet, Weights, losses_of
-from .errors_probes import make_probes, read_probes, seen_group, with_other_references, wmt_bases
+from .errors_probes import make_probes, read_probes, seen_group, wmt_bases
 from .grammar import Log
 from .plan import add_plan_arguments, changed_options, folders, plan_of
 from .scorer_pairs import read_pairs
@@ -39,8 +38,6 @@ from .scorer_pairs import read_pairs
 __all__ = ["Plan", "add_arguments", "fit", "run"]
 
 CHECKPOINT = "checkpoint.pt"
-POOL = 40
-"""Batches whose families are sorted by length together."""
 HELD = 400
 """Families that are left out of the training, to see how it goes."""
 DATA = [
@@ -53,18 +50,15 @@ DATA = [
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of one training run. bases : WMT pairs that probes are made of. batch : families a step. average : how slowly the
-    averaged weights, which are the ones that are kept, follow those of the last step.
-    """
+    """The sizes of one training run. bases : WMT pairs that probes are made of. batch : families a step."""
 
-    steps: int = 12000
+    steps: int = 6000
     rate: float = 8e-4
     batch: int = 10
     bases: int = 8000
     width: int = 128
     layers: int = 2
     dropout: float = 0.1
-    average: float = 0.999
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         store=arguments.store or work / "analyses.sqlite", threads=arguments.threads, progress=False, errors="edit-script"
     )
     probes = arguments.probes or [_probes(metric.analyse, arguments.pairs, plan, arguments.seed, work)]
-    data = _families(metric.analyse, probes, arguments.pairs, arguments.seed)
+    data = _families(metric.analyse, probes, arguments.pairs)
     net, seconds = fit(data, plan, arguments.seed, work, arguments.resume, arguments.every)
     export(net, out)
     figures = development_figures(PairHead.load(out), metric.analyse)
@@ -111,16 +105,15 @@ def _probes(analyse: Any, pairs: Path, plan: Plan, seed: int, work: Path) -> Pat
     return path
 
 
-def _families(analyse: Any, probes: Sequence[Path], pairs: Path, seed: int) -> Families:
+def _families(analyse: Any, probes: Sequence[Path], pairs: Path) -> Families:
     """All examples in memory; probes of references that the net is to learn from are left out."""
     folder = embedded_folder()
     data = Families(
         IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv"), ErrorsConfig()
     )
     chains = read_pairs(pairs)
-    kept = frozenset(pair.reference for pair in chains if not seen_group(pair.group))
-    found = [probe for probe in read_probes(probes) if probe.reference not in kept and probe.clean not in kept]
-    data.add_probes([*found, *with_other_references(found, seed, kept)], analyse)
+    kept = {pair.reference for pair in chains if not seen_group(pair.group)}
+    data.add_probes([p for p in read_probes(probes) if p.reference not in kept and p.clean not in kept], analyse)
     data.add_chains(chains, analyse)
     return data
 
@@ -132,20 +125,18 @@ def fit(data: Families, plan: Plan, seed: int, work: Path, resume: bool = False,
     """
     torch.manual_seed(seed)
     net = PairNet(plan.width, plan.layers, plan.dropout)
-    mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(plan.average))
     optimizer = torch.optim.AdamW(net.parameters(), plan.rate, weight_decay=0.02)
     done, before = 0, 0.0
     if resume and (work / CHECKPOINT).is_file():
         kept: dict[str, Any] = torch.load(work / CHECKPOINT, weights_only=True)
         net.load_state_dict(kept["net"])
-        mean.load_state_dict(kept["mean"])
         optimizer.load_state_dict(kept["optimizer"])
         done, before = kept["step"], kept["seconds"]
     log, weights = Log(work / "progress.jsonl", time.time() - before), Weights()
     families = random.Random(seed).sample(data.families, len(data.families))
     held = min(HELD, len(families) // 10)
     seen: list[Losses] = []
-    for step, batch in enumerate(_batches(families[held:], plan.batch, seed, data), 1):
+    for step, batch in enumerate(_batches(families[held:], plan.batch, seed), 1):
         if step > plan.steps:
             break
         if step <= done:
@@ -158,33 +149,20 @@ def fit(data: Families, plan: Plan, seed: int, work: Path, resume: bool = False,
         losses.total(weights).backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
-        mean.update_parameters(net)
         seen = [*seen[-99:], losses]
         if step % every == 0 or step == plan.steps:
-            log.write(step=step, of=plan.steps, **_means(seen), held_out=_judged(_net(mean), data, families[:held], weights))
-            state = {"net": net.state_dict(), "mean": mean.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save({**state, "step": step, "seconds": log.seconds()}, work / CHECKPOINT)
-    return _net(mean).eval(), log.seconds()
+            log.write(step=step, of=plan.steps, **_means(seen), held_out=_judged(net, data, families[:held], weights))
+            state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "seconds": log.seconds()}
+            torch.save(state, work / CHECKPOINT)
+    return net.eval(), log.seconds()
 
 
-def _net(mean: AveragedModel) -> PairNet:
-    """The averaged net."""
-    net: PairNet = mean.module
-    return net
-
-
-def _batches(families: Sequence[Family], size: int, seed: int, data: Families) -> Iterator[list[Family]]:
-    """Batches without end, every epoch in another order; the families of a batch are about equally long, so little is padding."""
-    length = {id(family): max(len(data.examples[m.example].inputs) for m in family.members) for family in families}
+def _batches(families: Sequence[Family], size: int, seed: int) -> Iterator[list[Family]]:
+    """Batches without end, every epoch in another order."""
     epoch = 0
     while families:
-        chance = random.Random(f"{seed} epoch {epoch}")
-        mixed = chance.sample(list(families), len(families))
-        batches = []
-        for start in range(0, len(mixed), POOL * size):
-            pool = sorted(mixed[start : start + POOL * size], key=lambda family: length[id(family)])
-            batches += [pool[n : n + size] for n in range(0, len(pool), size)]
-        yield from chance.sample(batches, len(batches))
+        mixed = random.Random(f"{seed} epoch {epoch}").sample(list(families), len(families))
+        yield from (mixed[n : n + size] for n in range(0, len(mixed), size))
         epoch += 1
 
 

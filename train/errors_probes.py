@@ -9,7 +9,7 @@ import json
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from rome.data.perturbations.registry import PERTURBATIONS
@@ -22,7 +22,7 @@ from rome.features.values import Analysis
 
 from .errors_words import WORD_PROBES, Vocabulary
 
-__all__ = ["Base", "Probe", "make_probes", "read_probes", "seen_group", "with_other_references", "wmt_bases"]
+__all__ = ["Base", "Probe", "make_probes", "read_probes", "seen_group", "wmt_bases"]
 
 WEIGHTS = {
     **{
@@ -115,24 +115,6 @@ def wmt_bases(seed: int, excluded: frozenset[str] = frozenset()) -> list[Base]:
                 bases.append(base)
     random.Random(f"{seed}|bases").shuffle(bases)
     return bases
-
-
-def with_other_references(probes: Sequence[Probe], seed: int, kept: frozenset[str] = frozenset()) -> Iterator[Probe]:
-    """The same probes against another text of their WMT segment, a human reference or a system's output, where there is one.
-
-    A real pair differs in other words then, and the mistake is still one. kept : texts that may not become references.
-    """
-    texts = {}
-    for year in ("22", "23"):
-        for number, segment in enumerate(read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))):
-            outputs = [*segment.references, *(text for _, text in segment.outputs)]
-            texts[f"w{year}-{number}"] = [text.strip() for text in outputs if WORDS[0] <= len(text.split()) <= WORDS[1] + 6]
-    for probe in probes:
-        chance = random.Random(f"{seed}|other|{probe.group}|{probe.clean}")  # the same text for all probes of a family
-        taken = {probe.reference, probe.clean, *kept}
-        others = sorted({text for text in texts.get(probe.group, ()) if text not in taken and tidy(text).text == text})
-        if others:
-            yield replace(probe, base="system", reference=chance.choice(others))
 
 
 def _wmt_base(group: str, reference: str, references: Sequence[str], outputs: Sequence[str], seed: int) -> Base | None:

@@ -56,7 +56,7 @@ SCALARS = (
 COLUMN = {name: place for place, name in enumerate(SCALARS)}
 GIVEN = frozenset((*UPOS, *FEATURES))
 EDITED = [COLUMN[name] for name in ("edit_weight", "edit_probability", "repeated")]
-OTHERS = (
+OTHERS: tuple[tuple[int | slice, int | slice], ...] = (
     *((COLUMN[name], COLUMN[f"other_{name}"]) for name in ("salience", "probability", "negation")),
     (slice(COLUMN[FEATURES[0]], COLUMN[FEATURES[-1]] + 1), slice(COLUMN[f"other {FEATURES[0]}"], None)),
 )
