@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rome.combiner import Combiner as Combiner
+    from rome.comparison import Comparison as Comparison
+    from rome.comparison import compare as compare
     from rome.exceptions import InputError as InputError
     from rome.exceptions import ModelMissingError as ModelMissingError
     from rome.exceptions import RomeError as RomeError
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AnalysisStore": "rome.store",
     "Combiner": "rome.combiner",
+    "Comparison": "rome.comparison",
     "CorpusScore": "rome.results",
     "FeatureTable": "rome.table",
     "InputError": "rome.exceptions",
@@ -38,6 +41,7 @@ _HOME = {
     "SegmentScore": "rome.results",
     "SignatureMismatchError": "rome.exceptions",
     "StoreError": "rome.exceptions",
+    "compare": "rome.comparison",
     "selfcheck": "rome.known_answers",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.signature import feature_signature
 from rome.supervision import SCORERS, Scorer
 from rome.table import FeatureTable
+
+if TYPE_CHECKING:
+    from rome.what_if import Change
 
 __all__ = ["RoMe"]
 
@@ -163,6 +166,13 @@ class RoMe:
         if current is not None:
             segments.append(self._segment(current, candidates, signature))
         return CorpusScore(tuple(segments), signature)
+
+    def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
+        """Score another hypothesis against the segment's reference: what moved, component by component. See `score` for the errors."""
+        from rome.what_if import Change
+
+        (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
+        return Change(before=segment, after=after)
 
     def _segment(self, pair: Pair, candidates: list[tuple[int, Measured, tuple[str, ...]]], signature: str) -> SegmentScore:
         """Combine a segment's candidates and keep the best, the first of equals."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,6 +13,13 @@ from rome.supervision import fitted_on, labels
 
 if TYPE_CHECKING:
     import pandas
+
+    from rome.combiner import Combiner
+    from rome.features.errors.values import ErrorSpan
+    from rome.what_if import Counterfactual
+
+SHORT = 50
+"""Segments that a notebook's plain text lists one by one."""
 
 __all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
 
@@ -122,6 +128,29 @@ class SegmentScore:
 
         return explain(self)
 
+    def _repr_html_(self) -> str:
+        """The explanation as a notebook shows it: texts, components, contributions, trees, matrices."""
+        from rome.display.segment import segment_html
+
+        return segment_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The explanation for a notebook (HTML) and for a terminal (plain text)."""
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+    def counterfactual(
+        self, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
+    ) -> Counterfactual:
+        """What the score would be if these errors had not been made; exact, and no model is needed.
+
+        without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the
+        embedded one that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence, and
+        for a net that did not make this score.
+        """
+        from rome.what_if import counterfactual
+
+        return counterfactual(self, without=without, combiner=combiner)
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusScore:
@@ -197,8 +226,17 @@ class CorpusScore:
         return corpus_table(self)
 
     def _repr_html_(self) -> str:
-        """The same table in a notebook."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """As a notebook shows it: distributions of the components, their correlations, the worst segments."""
+        from rome.display.corpus import corpus_html
+
+        return corpus_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The same for a notebook (HTML), and for a terminal the table, or a summary where that would be long."""
+        from rome.display.corpus import corpus_text
+
+        plain = str(self) if len(self) <= SHORT else corpus_text(self)
+        return {"text/html": self._repr_html_(), "text/plain": plain}
 
 
 _COLUMNS = (

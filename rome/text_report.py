@@ -12,7 +12,7 @@ from rome.text_table import aligned, shorten
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
 
-__all__ = ["corpus_table", "error_note", "explain"]
+__all__ = ["blocks", "corpus_table", "error_note", "explain"]
 
 HYPOTHESIS_WIDTH, NOTE_WIDTH, BAR_WIDTH, WORST = 36, 44, 20, 3
 NO_EVIDENCE = "no evidence: the number comes from a stored table"
@@ -41,6 +41,11 @@ def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str
 
 def explain(segment: SegmentScore) -> str:
     """Everything about one segment as text: the texts, what moved the score, and the evidence of each feature."""
+    return "\n\n".join(blocks(segment))
+
+
+def blocks(segment: SegmentScore) -> list[str]:
+    """The parts of the explanation: texts, contributions, one a feature in the order of FEATURES, signature."""
     parts = [_texts(segment), _contributions(segment)]
     writers: tuple[Callable[[Any], Iterator[str]], ...] = (_semantic, _syntax, _grammar, _errors)
     for component, write in zip(segment.components, writers, strict=True):
@@ -48,7 +53,7 @@ def explain(segment: SegmentScore) -> str:
         lines = write(component.evidence) if component.evidence is not None else iter([NO_EVIDENCE])
         parts.append("\n".join([title, *(f"  {line}" for line in lines)]))
     parts.append(f"signature  {segment.signature}")
-    return "\n\n".join(parts)
+    return parts
 
 
 def error_note(error: Any) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING, TextIO
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
 from rome.files import open_output
+
+if TYPE_CHECKING:
+    from rome.results import SegmentScore
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--example", type=int, metavar="N", help="the example pair with this segment number")
     add_metric_arguments(parser)
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    output.add_argument(
+        "--format",
+        choices=("text", "json", "html"),
+        default="text",
+        help="default: text, with colours on a terminal unless NO_COLOR is set; html is a page for itself",
+    )
     output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
 
 
@@ -30,9 +39,21 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     references, hypothesis = _pair(options)
     with open_output(options.output) as stream:
         (segment,) = metric(options).score(references=[references], hypotheses=[hypothesis])
-        stream.write(json.dumps(segment.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else str(segment))
-        stream.write("\n")
+        stream.write(_written(segment, options.format, stream))
     return 0
+
+
+def _written(segment: SegmentScore, form: str, stream: TextIO) -> str:
+    """The explanation in the form that was asked for, its last line ended."""
+    if form == "html":
+        from rome.display.segment import segment_page
+
+        return segment_page(segment)
+    if form == "json":
+        return json.dumps(segment.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    from rome.display.terminal import coloured, takes_colours
+
+    return (coloured(segment) if takes_colours(stream) else str(segment)) + "\n"
 
 
 def _pair(options: argparse.Namespace) -> tuple[list[str], str]:

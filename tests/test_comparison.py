@@ -1,0 +1,244 @@
+"""Two systems: laws of the differences, slow textbook versions of the statistics, refusals, and how the text reads."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rome
+from rome.comparison import MEASURES, Comparison, compare, measures
+from rome.display.comparison import p_text
+from rome.exceptions import InputError, RomeError, SignatureMismatchError
+from rome.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
+from rome.results import CorpusScore
+
+from scored_segments import corpus, error, net, scored
+
+
+@pytest.fixture(scope="module")
+def systems() -> tuple[CorpusScore, CorpusScore]:
+    return corpus(40, 1), corpus(40, 2)
+
+
+def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """With the same seed: rows picked one by one, means taken, percentiles read off."""
+    table = measures(systems[0]) - measures(systems[1])
+    generator, means = np.random.default_rng(7), []
+    for _ in range(300):
+        rows = [table[row] for row in generator.integers(len(table), size=len(table))]
+        means.append([sum(row[column] for row in rows) / len(rows) for column in range(5)])
+    ends = [[np.percentile([m[column] for m in means], end) for end in (2.5, 97.5)] for column in range(5)]
+    assert np.allclose(bootstrap_means(table, 300, 7), means, rtol=0, atol=1e-12) is True
+    assert np.allclose(bootstrap_intervals(table, 300, 7), ends, rtol=0, atol=1e-12) is True
+
+
+def test_bootstrap_agrees_with_scipy(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """scipy's percentile bootstrap, with draws of its own, gives nearly the same interval."""
+    gaps = (measures(systems[0]) - measures(systems[1]))[:, 0]
+    found = stats.bootstrap((gaps,), np.mean, n_resamples=4000, method="percentile", random_state=3).confidence_interval
+    assert bootstrap_intervals(gaps[:, None], 4000, 0)[0] == pytest.approx([found.low, found.high], abs=0.01)
+
+
+@pytest.mark.parametrize("count", [2, 5, 9, 12])
+def test_few_segments_give_the_exact_p_value(count: int) -> None:
+    """Every pattern of signs counted, as scipy's paired permutation test does when it can."""
+    a, b = measures(corpus(count, 3)), measures(corpus(count, 4))
+    for column, found in enumerate(sign_flip_p_values(a - b, 10, 0)):
+        expected = stats.permutation_test(
+            (a[:, column], b[:, column]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=2**13
+        )
+        assert found == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+def test_many_segments_give_scipys_p_value_nearly() -> None:
+    """A sample of the patterns of signs; the t test, whose assumption the means of 60 segments nearly meet, agrees too."""
+    gaps = np.random.default_rng(0).normal(0.05, 0.2, (60, 3))
+    for column, found in enumerate(sign_flip_p_values(gaps, 4000, 1)):
+        assert found == pytest.approx(stats.ttest_1samp(gaps[:, column], 0).pvalue, abs=0.03)
+    generator = np.random.default_rng(5)
+    far = np.abs(gaps.mean(axis=0))
+    means = [np.abs((gaps * generator.choice([-1, 1], (60, 1))).mean(axis=0)) >= far for _ in range(4000)]
+    assert sign_flip_p_values(gaps, 4000, 1) == pytest.approx(np.mean(means, axis=0), abs=0.03)
+
+
+def test_p_values_are_never_zero_and_one_without_a_difference() -> None:
+    """The data itself is one of the patterns; equal systems are as equal in every pattern."""
+    assert sign_flip_p_values(np.ones((50, 1)), 99, 0)[0] == 1 / 100
+    assert sign_flip_p_values(np.ones((12, 1)), 99, 0)[0] == 2 / 2**12
+    assert list(sign_flip_p_values(np.zeros((50, 2)), 99, 0)) == [1.0, 1.0]
+
+
+def test_nothing_to_draw_from_gives_nan() -> None:
+    """Without rows neither interval nor p-value; one row gives a p-value of 1 and no interval; shapes are kept."""
+    assert np.isnan(sign_flip_p_values(np.zeros((0, 3)), 10, 0)).all()
+    for rows in (0, 1):
+        for found in (bootstrap_intervals(np.ones((rows, 2)), 10, 0), mean_intervals(np.ones((rows, 2)))):
+            assert found.shape == (2, 2) and np.isnan(found).all()
+    assert list(sign_flip_p_values(np.ones((1, 2)), 10, 0)) == [1.0, 1.0]
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(InputError, match="resamples"):
+            bootstrap_means(np.ones((2, 1)), wrong, 0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no columns"):
+        bootstrap_means(np.ones(3), 10, 0)
+
+
+def test_intervals_hold_what_they_should() -> None:
+    """Of 200 samples of 40 segments about 95 % of the intervals hold the true mean."""
+    generator = np.random.default_rng(11)
+    held = [np.prod(bootstrap_intervals(generator.normal(0.1, 1.0, (40, 1)), 300, n)[0] - 0.1) <= 0 for n in range(200)]
+    assert 0.89 <= np.mean(held) <= 0.98
+
+
+def test_intervals_of_many_segments_are_nearly_the_bootstraps() -> None:
+    """Beyond 5,000 segments the normal approximation stands in; on the border both give the same."""
+    table = np.random.default_rng(2).beta(5, 2, (5001, 2))
+    assert np.allclose(mean_intervals(table), bootstrap_intervals(table, 1000, 0), rtol=0, atol=5e-4) is True
+    assert np.array_equal(mean_intervals(table[:-1]), bootstrap_intervals(table[:-1], 1000, 0))
+
+
+def test_swapping_the_systems_swaps_everything(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """Differences and intervals change sign, wins and losses change places, p-values stay."""
+    a, b = systems
+    for there, back in zip(compare(a, b, names=("x", "y")), compare(b, a, names=("y", "x")), strict=True):
+        assert (there.difference, there.low, there.high) == pytest.approx((-back.difference, -back.high, -back.low))
+        assert (there.wins, there.losses, there.ties, there.p_value) == (back.losses, back.wins, back.ties, back.p_value)
+
+
+def test_differences_are_those_of_the_means(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """Score and components are the corpora's own; wins, losses and ties are all segments; the names stand in order."""
+    a, b = systems
+    comparison = compare(a, b)
+    assert tuple(found.name for found in comparison) == MEASURES
+    assert (comparison.score.a, comparison.score.b) == pytest.approx((a.score, b.score))
+    assert [found.b for found in comparison][1:] == pytest.approx(list(b.components))
+    for found in comparison:
+        assert found.difference == pytest.approx(found.a - found.b)
+        assert found.low <= found.difference <= found.high
+        assert found.wins + found.losses + found.ties == 40
+    assert sum(comparison.contributions) == pytest.approx(comparison.score.difference, abs=1e-9)
+    assert comparison["syntax"] is comparison.differences[2]
+    with pytest.raises(InputError, match="'bleu' is not compared"):
+        comparison["bleu"]
+
+
+def test_a_system_against_itself_is_a_tie(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """No difference, an interval of 0, p 1, nothing that decides."""
+    comparison = compare(systems[0], systems[0])
+    for found in comparison:
+        assert (found.difference, found.low, found.high, found.p_value, found.ties, found.decided) == (0, 0, 0, 1, 40, False)
+    assert comparison.deciding() == ()
+    assert "the same score on every one of 40 segments" in str(comparison)
+    assert "No segment differs." in str(comparison)
+
+
+def test_a_better_system_is_seen(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """Where every segment is better, the interval leaves 0 out and the p-value is small."""
+    worse = systems[0]
+    better = CorpusScore(tuple(replace(s, score=s.score + 0.01 + 0.001 * (s.segment % 3)) for s in worse), worse.signature)
+    found = compare(better, worse, names=("new", "old"))
+    assert found.score.decided and found.score.p_value < 0.01 and found.score.wins == 40
+    assert str(found).startswith("new is 0.0110 ahead of old on 40 segments; the 95% interval of the difference leaves out 0")
+    assert str(compare(worse, better, names=("old", "new"))).startswith("new is 0.0110 ahead of old")
+
+
+def test_the_same_seed_gives_the_same_numbers(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """Everything random hangs on the seed alone."""
+    assert compare(*systems, seed=3, resamples=100).differences == compare(*systems, seed=3, resamples=100).differences
+    assert compare(*systems, seed=3, resamples=100).score.low != compare(*systems, seed=4, resamples=100).score.low
+
+
+@pytest.mark.parametrize("count", [1, 7, 40, 60])
+def test_the_segments_that_decide_are_the_farthest(systems: tuple[CorpusScore, CorpusScore], count: int) -> None:
+    """Sorted by the size of the difference; what is left out is no farther; contributions add up."""
+    a, b = systems
+    pairs = compare(a, b, resamples=5).deciding(count)
+    gaps = [abs(pair.difference) for pair in pairs]
+    every = sorted((abs(x.score - y.score) for x, y in zip(a, b, strict=True)), reverse=True)
+    assert gaps == pytest.approx(every[:count])
+    assert all(sum(pair.contributions) == pytest.approx(pair.difference, abs=1e-9) for pair in pairs)
+
+
+def test_one_segment_is_compared_without_an_interval() -> None:
+    """Two numbers are still two numbers; nothing is claimed about others."""
+    comparison = compare(corpus(1, 1), corpus(1, 2))
+    assert math.isnan(comparison.score.low) and comparison.score.p_value == 1.0 and not comparison.score.decided
+    assert "one segment says nothing about others" in str(comparison)
+    assert json.loads(json.dumps(comparison.to_dict(), allow_nan=False))["differences"]["score"]["low"] is None
+
+
+def change_reference(result: CorpusScore) -> CorpusScore:
+    changed = replace(result.segments[3], reference="Something else.")
+    return CorpusScore((*result.segments[:3], changed, *result.segments[4:]), result.signature)
+
+
+def swap_segments(result: CorpusScore) -> CorpusScore:
+    return CorpusScore((result.segments[1], result.segments[0], *result.segments[2:]), result.signature)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        (
+            change_reference,
+            InputError,
+            "segment 3 has the reference 'Sentence 3 stands here.' in new and 'Something else.' in old",
+        ),
+        (swap_segments, InputError, "row 0 is segment 0 in new and 1 in old"),
+        (lambda r: CorpusScore(r.segments[:5], r.signature), InputError, "new has 40 segments, old has 5"),
+        (lambda r: CorpusScore((), r.signature), InputError, "old has 0"),
+        (lambda r: CorpusScore(r.segments, "features:1"), SignatureMismatchError, "features: 2 in new, 1 in old"),
+        (lambda r: list(r), InputError, "system old is list, not a CorpusScore"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    systems: tuple[CorpusScore, CorpusScore], change: Callable[[CorpusScore], CorpusScore], kind: type[RomeError], message: str
+) -> None:
+    """The error names the first segment that differs, or the signature's keys."""
+    with pytest.raises(kind, match=message):
+        compare(systems[0], change(systems[1]), names=("new", "old"))
+
+
+def test_other_references_of_a_segment_may_have_been_met(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """With several references each system has its best one: another place in the list may hold another text."""
+    changed = replace(systems[1].segments[0], reference="The second one.", reference_index=1)
+    assert len(compare(systems[0], CorpusScore((changed, *systems[1].segments[1:]), systems[1].signature)).a) == 40
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ("a",), "ab", ("a", ""), ("a", 1), ("a", "b", "c")])
+def test_two_names_are_needed(systems: tuple[CorpusScore, CorpusScore], names: tuple[str, ...]) -> None:
+    """One name for both would leave the reader guessing."""
+    with pytest.raises(InputError, match="does not name two systems"):
+        compare(*systems, names=names)
+
+
+def test_two_empty_systems_are_refused() -> None:
+    """Nothing can be said of nothing."""
+    with pytest.raises(InputError, match="one or more"):
+        compare(CorpusScore((), "s"), CorpusScore((), "s"))
+
+
+def test_text_names_what_moved() -> None:
+    """Each deciding segment shows both scores, the contributions in order of size, and the texts."""
+    better, worse = scored(hypothesis="The cat sleeps."), scored(errors=[error(4.0)])
+    pair = [CorpusScore((segment,), segment.signature) for segment in (better, worse)]
+    lines = str(compare(*pair, names=("new", "old"))).splitlines()
+    place = lines.index(next(line for line in lines if line.startswith("  segment 0")))
+    assert lines[place].split("  ")[-1].startswith("errors +")
+    assert lines[place + 1].split() == ["reference", *better.reference.split()]
+    assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]
+    assert lines[-1] == f"signature  {better.signature}"
+    assert p_text(0.0004) == "<0.001" and p_text(0.25) == "0.250"
+
+
+def test_the_public_name_is_there(systems: tuple[CorpusScore, CorpusScore]) -> None:
+    """`rome.compare` gives a `rome.Comparison`, whose repr is short."""
+    comparison = rome.compare(*systems)
+    assert isinstance(comparison, Comparison) and isinstance(comparison, rome.Comparison)
+    assert repr(comparison).startswith("Comparison(a - b = ") and len(comparison) == 5
+    assert net().signature in comparison.a.signature

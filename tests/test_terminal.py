@@ -1,0 +1,168 @@
+"""The explanation on a terminal: the same words in colours, for those who want them, and nothing that a text could do to a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.cli import explain as command
+from rome.cli import main
+from rome.display.segment import segment_page
+from rome.display.terminal import _underlined, coloured, takes_colours
+from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+from rome.results import SegmentScore
+from rome.text_report import blocks, explain
+
+Make = Callable[..., SegmentScore]
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def bare(text: str) -> str:
+    """Without escape sequences."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def bare_segment(segment: SegmentScore) -> SegmentScore:
+    parts = {c.name: replace(c, evidence=None) for c in segment.components}
+    return replace(segment, components=replace(segment.components, **parts))
+
+
+def test_colours_change_no_word(make_segment: Make) -> None:
+    """Without the escape sequences it is the plain explanation, byte for byte; with flags, without evidence, with an empty text."""
+    signature = "scorer:supervised.tac_2008|net:1"
+    for segment in (
+        make_segment(flags=("identical",)),
+        bare_segment(make_segment()),
+        make_segment(hypothesis=""),
+        make_segment(hypothesis="  two  \n lines   and blanks "),
+        make_segment(hypothesis="(odd) major --|++ 1.00  minor"),
+        replace(make_segment(), signature=signature),
+    ):
+        assert bare(coloured(segment)) == explain(segment)
+    assert "\n\n".join(blocks(make_segment())) == explain(make_segment())
+
+
+def test_what_stands_out(make_segment: Make) -> None:
+    """Errors underlined in both texts by severity, bars and edits by direction, doubtful and unrelated lines faint."""
+    text = coloured(make_segment())
+    for expected in (
+        "\x1b[1;4;31mFive\x1b[0m cats sleep.",
+        "\x1b[1;4;31mFour\x1b[0m cats sleep \x1b[4;33msoundly\x1b[0m.",
+        "\x1b[1mcontributions\x1b[0m",
+        "\x1b[31m--------------------\x1b[0m|",
+        "|\x1b[32m++++++++++\x1b[0m",
+        "sleep \x1b[2m(root)\x1b[0m",
+        "    \x1b[35mchange\x1b[0m four -> five",
+        "    \x1b[31mdelete\x1b[0m soundly",
+        "4.50  \x1b[1;4;31mmajor\x1b[0m replacement:number",
+        "1.25  \x1b[4;33mminor\x1b[0m missing:adverb",
+    ):
+        assert expected in text
+
+
+def test_texts_cannot_command_the_terminal(make_segment: Make) -> None:
+    """Escape sequences, bells, carriage returns and direction overrides of a text show as their codes."""
+    hostile = "clear \x1b[2J title \x1b]0;x\x07 back \x08 c1 \x9b31m turn \u202elive\u202c"
+    text = coloured(make_segment(hypothesis=hostile, reference=hostile[::-1]))
+    assert re.findall(r"\x1b(?!\[[\d;]*m)", text) == []
+    assert not set(text) & set("\x07\x08\x9b\r\u202e\u202c")
+    assert "clear <U+001B>[2J" in bare(text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_every_character_of_an_error_is_underlined(make_segment: Make, data: st.DataObject) -> None:
+    """On one line, whatever blanks the text holds: the visible characters under a code are those of the errors of that severity."""
+    text = data.draw(st.text("ab \n", max_size=12))
+    places = st.tuples(*[st.integers(0, len(text))] * 2).map(sorted)
+    rows = data.draw(st.lists(st.tuples(places, st.sampled_from(["major", "minor", "none"])), max_size=4))
+    errors = tuple(
+        ErrorSpan("unnecessary", "other", severity, 1.0, 0.5, None, TextSpan(text[a:b], a, b)) for (a, b), severity in rows
+    )
+    segment = make_segment(hypothesis=text)
+    parts = replace(segment.components, errors=replace(segment.components.errors, evidence=ErrorsEvidence(errors, 1.0)))
+    line = _underlined(text, "hypothesis", replace(segment, components=parts))
+    assert bare(line) == " ".join(text.split())
+    major, minor = ({n for (a, b), s in rows if s == severity for n in range(a, b)} for severity in ("major", "minor"))
+    wanted = ["1;4;31" if n in major else "4;33" if n in minor else "" for n, c in enumerate(text) if not c.isspace()]
+    found = [code for code, c in _characters(line) if not c.isspace()]
+    assert found == wanted
+
+
+def _characters(line: str) -> list[tuple[str, str]]:
+    """Each character with the code it stands under."""
+    code, found = "", []
+    for token in re.findall(r"\x1b\[[\d;]*m|.", line, re.S):
+        if token.startswith("\x1b"):
+            code = token[2:-1].removesuffix("0") if token == "\x1b[0m" else token[2:-1]
+        else:
+            found.append((code, token))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({}, True),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "0"}, False),
+        ({"TERM": "dumb"}, False),
+    ],
+)
+def test_who_gets_colours(environment: dict[str, str], expected: bool) -> None:
+    """A terminal, unless NO_COLOR is set to anything or the terminal is dumb; a pipe or a file never."""
+    assert takes_colours(Terminal(), environment) is expected
+    assert takes_colours(io.StringIO(), environment) is False
+
+
+def test_the_command_writes_plain_text_into_a_pipe(fake_metric: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Piped, the explanation is what it always was; on a terminal the same words in colours."""
+    arguments = ["explain", "--reference", "A cat.", "--hypothesis", "A dog."]
+    assert main(arguments, metric=lambda _: fake_metric) == 0
+    plain = capsys.readouterr().out
+    (segment,) = fake_metric.score(references=[["A cat."]], hypotheses=["A dog."])
+    assert plain == explain(segment) + "\n"
+
+
+def test_the_command_colours_a_terminal(fake_metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same words with escape sequences; without them when NO_COLOR is set."""
+    options = argparse.ArgumentParser()
+    command.add_arguments(options)
+    chosen = options.parse_args(["--reference", "A cat.", "--hypothesis", "A dog."])
+    written = []
+    for value in ("", "1"):
+        monkeypatch.setenv("NO_COLOR", value)
+        monkeypatch.setenv("TERM", "xterm")
+        stream = Terminal()
+        monkeypatch.setattr("sys.stdout", stream)
+        assert command.run(chosen, lambda _: fake_metric) == 0
+        written.append(stream.getvalue())
+    assert "\x1b[" in written[0]
+    assert written[1] == bare(written[0])
+
+
+def test_the_command_writes_a_page(fake_metric: Any, tmp_path: Path) -> None:
+    """`--format html --output FILE` is a whole page for itself, with the texts escaped."""
+    path = tmp_path / "pair.html"
+    arguments = ["explain", "--reference", "A cat.", "--hypothesis", "<b>dog", "--format", "html", "--output", str(path)]
+    assert main(arguments, metric=lambda _: fake_metric) == 0
+    (segment,) = fake_metric.score(references=[["A cat."]], hypotheses=["<b>dog"])
+    assert path.read_text(encoding="utf-8") == segment_page(segment)
+    assert "&lt;b&gt;d" in path.read_text(encoding="utf-8")
