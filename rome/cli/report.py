@@ -1,0 +1,99 @@
+"""Write one self-contained HTML page: leaderboard, distributions, and every segment with its explanation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.exceptions import InputError
+from rome.files import STANDARD_INPUT, open_output
+
+if TYPE_CHECKING:
+    from rome.page.inputs import SystemTexts
+    from rome.results import SegmentScore
+
+    Rows = Iterator[tuple[str, Sequence[SegmentScore]]]
+
+__all__ = ["add_arguments", "run"]
+
+BLOCK = 500
+"""Segments that are scored together: their evidence is in memory at once."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `rome report`."""
+    group = parser.add_argument_group("texts", "--references with --hypotheses, or --pairs, or --scores")
+    group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment a line")
+    group.add_argument("--hypotheses", nargs="+", metavar="SYSTEM=FILE", help="a text file of each system, one segment a line")
+    group.add_argument("--pairs", metavar="FILE", help="TSV (with header) or JSON lines: system, reference, hypothesis, id")
+    group.add_argument(
+        "--scores",
+        nargs="+",
+        metavar="SYSTEM=FILE",
+        help="what `rome score --format jsonl --evidence` wrote for each system; no model is needed",
+    )
+    add_metric_arguments(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--title", default="RoMe report", metavar="TEXT", help="heading of the page (default: RoMe report)")
+    output.add_argument("--resamples", type=int, default=2000, metavar="N", help="of the intervals and tests (default: 2000)")
+    output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
+    output.add_argument("--output", required=True, metavar="FILE", help="the HTML file, written all or nothing")
+
+
+def run(options: argparse.Namespace, metric: MakeMetric) -> int:
+    """Read, score block by block unless that was done before, write; the output is opened before anything is computed."""
+    from rome.page.writer import write_page
+
+    names, rows = _rows(options, metric)
+    with open_output(options.output) as stream:
+        write_page(stream, names, rows, title=options.title, resamples=options.resamples, seed=options.seed)
+    return 0
+
+
+def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
+    """The systems, and their scores segment by segment, from what the options name."""
+    from rome.page.inputs import named_files, read_system_pairs, read_systems
+    from rome.page.stored import iter_systems
+
+    parallel = options.references is not None or options.hypotheses is not None
+    if parallel + (options.pairs is not None) + (options.scores is not None) != 1:
+        raise InputError("name the texts in one way: --references with --hypotheses, or --pairs, or --scores")
+    if options.resamples < 1:
+        raise InputError(f"--resamples {options.resamples} gives no interval: take 1 or more, 2000 is usual")
+    if options.output == STANDARD_INPUT:
+        raise InputError("--output - : a page is a file, name one such as report.html")
+    if options.scores is not None:
+        files = named_files(options.scores, "--scores")
+        return [name for name, _ in files], iter_systems(files)
+    if options.pairs is not None:
+        texts = read_system_pairs(options.pairs)
+    elif options.references is None or options.hypotheses is None:
+        raise InputError("--references and --hypotheses belong together: give both")
+    else:
+        texts = read_systems(options.references, named_files(options.hypotheses, "--hypotheses"))
+    return texts.names, _scored(texts, options, metric)
+
+
+def _scored(texts: SystemTexts, options: argparse.Namespace, metric: MakeMetric) -> Rows:
+    """Score a block of segments of all systems at a time, so that a reference is analysed once and evidence does not pile up.
+
+    With ``--idf references`` the word weights come from all the references of one call, so everything is scored in one.
+    """
+    from rome.inputs import SegmentError
+
+    scorer, count = metric(options), len(texts.texts[0].hypotheses)
+    block = count if options.idf == "references" else BLOCK
+    for start in range(0, count, block):
+        places = range(start, min(start + block, count))
+        references = [system.references[n] for n in places for system in texts.texts]
+        hypotheses = [system.hypotheses[n] for n in places for system in texts.texts]
+        try:
+            result = scorer.score(references=references, hypotheses=hypotheses)
+        except SegmentError as error:
+            segment, system = divmod(error.segment, len(texts.names))
+            raise InputError(f"{texts.texts[system].places[start + segment]}: {error}") from error
+        for n in places:
+            first = (n - start) * len(texts.names)
+            yield texts.ids[n] if texts.ids else str(n), result[first : first + len(texts.names)]

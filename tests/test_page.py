@@ -1,0 +1,347 @@
+"""The data behind the page of `rome report`: nothing lost, nothing alive, the same bytes twice, wrong input refused with its place."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rome.cli import report
+from rome.display.segment import segment_fragment
+from rome.exceptions import InputError, SignatureMismatchError
+from rome.page import folding
+from rome.page.blocks import BLOCK, FragmentBlocks, clean, packed, packed_json
+from rome.page.board import standings
+from rome.page.folding import CODE, END, NUMBER, SECTION, UNIT, fold
+from rome.page.gathering import Gathered
+from rome.page.inputs import named_files, read_system_pairs, read_systems
+from rome.page.stored import iter_scores, iter_systems
+from rome.page.writer import write_report
+from rome.results import CorpusScore, SegmentScore
+
+HOSTILE = (
+    "</script><script>document.title='taken'</script>",
+    "<!-- <script> -->",
+    "a \u202e b \u2066 c",
+    "half \ud800 a pair",
+    "NUL \0, bell \a, unit \x1f and section \x1e",
+    "]]> &lt; &amp; ' \"",
+    "",
+    "🧵 naïve ﷽ 𝔘",
+)
+
+Make = Callable[..., SegmentScore]
+
+
+def unpacked(text: str) -> str:
+    """What `packed` packed."""
+    return zlib.decompress(base64.b64decode(text)).decode("utf-8")
+
+
+def unfolded(text: str) -> list[str]:
+    """What `fold` folded, spelt out: the slow twin of `unfold` in unpack.js."""
+    pieces, order, *columns = text.split(SECTION)
+    named = [(piece[:-1], piece[-1]) for piece in pieces.split(UNIT)]
+    waiting = [list(c) if kind == NUMBER else c.split(UNIT) for (_, kind), c in zip(named, columns, strict=True)]
+    found, html, last = [], "", [0] * len(named)
+    for place in (ord(code) - CODE for code in order):
+        piece, kind = named[place]
+        entry = waiting[place].pop(0)
+        if kind == NUMBER:
+            code = ord(entry) - CODE
+            last[place] += -(code + 1) // 2 if code % 2 else code // 2
+            entry = f"{last[place] / 100:.2f}".rstrip("0").rstrip(".")
+        html += piece + entry
+        if kind == END:
+            found, html, last = [*found, html], "", [0] * len(named)
+    return found
+
+
+def table_of(page: Path) -> dict[str, Any]:
+    """The columns that a page carries."""
+    found = re.search(r'<script type="text/plain" id="table">([^<]*)</script>', page.read_text(encoding="utf-8"))
+    return dict(json.loads(unpacked(found[1] if found else "")))
+
+
+def explanations_of(page: Path) -> list[str]:
+    """The explanations that a page carries."""
+    found = re.findall(r'<script type="text/plain" id="block-\d+">([^<]*)</script>', page.read_text(encoding="utf-8"))
+    return [fragment for block in found for fragment in unfolded(unpacked(block))]
+
+
+def corpus(make: Make, texts: Sequence[str], score: float = 0.5) -> CorpusScore:
+    """One segment a hypothesis."""
+    rows = [make(n, score=score, hypothesis=text, flags=() if text else ("empty_hypothesis",)) for n, text in enumerate(texts)]
+    return CorpusScore(tuple(rows), "rome:test")
+
+
+def test_folding_is_lossless(make_segment: Make) -> None:
+    """Fragments come back as they were, whatever numbers, attributes and texts they hold; control characters as their pictures."""
+    odd = [
+        "<p>",
+        "",
+        "plain 12.50 and 7",
+        '<path d="M0 .5L1.25 -3.333V0.10H12345678.9"/>',
+        '<b title="1 2">3</b>1.5',
+        "<i></i>" * 3,
+    ]
+    explained = [segment_fragment(make_segment(hypothesis=clean(text)), matrices=False) for text in HOSTILE]
+    for fragments in ([], odd, explained, [*odd, *explained, *odd]):
+        expected = [f.translate(folding._PICTURES) for f in fragments]
+        assert (unfolded(fold(fragments)) if fragments else []) == expected
+
+
+def test_folding_makes_blocks_smaller(make_segment: Make) -> None:
+    """The point of it: folded explanations take less than the same ones deflated as they are."""
+    random = np.random.default_rng(0)
+    rows = [
+        make_segment(n, score=random.random(), hypothesis=" ".join(random.choice(["a", "cat", "sat"], 20)))
+        for n in range(BLOCK)
+    ]
+    fragments = [segment_fragment(row, matrices=False) for row in rows]
+    assert len(packed(fold(fragments))) < 0.8 * len(packed("".join(fragments)))
+
+
+def test_blocks_keep_order_and_wait_on_disk() -> None:
+    """Explanations come back in their order, BLOCK at a time, the last block with the rest."""
+    with FragmentBlocks() as blocks:
+        for n in range(2 * BLOCK + 3):
+            blocks.add(f"<p>{n}</p>")
+        found = [unfolded(unpacked(block)) for block in blocks]
+    assert [len(block) for block in found] == [BLOCK, BLOCK, 3]
+    assert sum(found, []) == [f"<p>{n}</p>" for n in range(2 * BLOCK + 3)]
+
+
+def test_hostile_texts_stay_texts(make_segment: Make, tmp_path: Path) -> None:
+    """No text can be seen by an HTML parser: the file has the page's own scripts only, and the packed data gives the texts back."""
+    page = tmp_path / "report.html"
+    names = ("<b>A</b>$blocks<!--blocks-->", "B\u202e")
+    results = {name: corpus(make_segment, HOSTILE) for name in names}
+    write_report(results, page, ids=HOSTILE, title="</title><script>1</script>")
+    html = page.read_text(encoding="utf-8")
+    assert re.findall(r"<script(?![^>]*text/plain)", html) == ["<script"]
+    assert "taken" not in html and "<!--" not in html.split("</style>")[1].split("<script")[0]
+    table = table_of(page)
+    assert table["systems"] == list(names)
+    assert table["segments"] == [clean(text) for text in HOSTILE]
+    assert [table["texts"][place] for place in table["hypotheses"][::2]] == [clean(text) for text in HOSTILE]
+    assert clean("half \ud800 a pair \U0001f9f5") == "half \ufffd a pair \U0001f9f5"
+    for fragment in explanations_of(page):
+        assert not re.search(r"<(script|img|iframe|style|!)| on\w+=| style=| id=", fragment)
+
+
+def test_page_allows_its_own_script_and_style_only(make_segment: Make, tmp_path: Path) -> None:
+    """The policy names both by hash; nothing in the file points anywhere else."""
+    page = tmp_path / "report.html"
+    write_report({"A": corpus(make_segment, ["x"])}, page)
+    html = page.read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None and "unsafe" not in policy[1] and policy[1].startswith("default-src 'none'")
+    assert policy[1].count("'sha256-") == 2
+    assert not re.search(r'(?:src|href|action)="(?!#|data:,)', html)
+    assert not re.search(r"https?://", html)
+
+
+def test_same_input_gives_same_bytes(make_segment: Make, tmp_path: Path) -> None:
+    """Two runs write the same file; another seed changes intervals only."""
+    results = {"A": corpus(make_segment, ["one", "two", "three"]), "B": corpus(make_segment, ["1", "2", "3"], 0.25)}
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        write_report(results, tmp_path / name, seed=seed)
+    first, second, third = ((tmp_path / name).read_bytes() for name in "abc")
+    assert first == second != third
+    assert table_of(tmp_path / "a") == table_of(tmp_path / "c")
+
+
+def test_columns_hold_what_was_scored(make_segment: Make, tmp_path: Path) -> None:
+    """Numbers to six decimals, texts once, flags, and the errors that count; a missing number is null."""
+    bad = replace(make_segment(1, score=float("nan"), hypothesis=""), flags=("empty_hypothesis", "long"))
+    results = {
+        "A": CorpusScore((make_segment(0, score=1 / 3), bad), "rome:test"),
+        "B": corpus(make_segment, ["Four cats sleep soundly.", "x"]),
+    }
+    write_report(results, tmp_path / "p.html", ids=["s1", "s2"])
+    table = table_of(tmp_path / "p.html")
+    assert table["numbers"][0] == [333333, 500000, None, 500000]
+    assert table["numbers"][2] == [666667] * 4
+    assert table["texts"].count("Five cats sleep.") == 1
+    assert [[table["flagNames"][n] for n in row] for row in table["flags"]] == [[], [], ["empty_hypothesis", "long"], []]
+    assert [table["kinds"][n] for n in table["errors"][0]] == [["minor", "adverb"], ["major", "number"]]
+    assert len(explanations_of(tmp_path / "p.html")) == 4
+
+
+@pytest.mark.parametrize("texts", [["only"], [""]])
+def test_one_system_one_segment(make_segment: Make, tmp_path: Path, texts: list[str]) -> None:
+    """The smallest report: no differences, no intervals, and no warning on the way."""
+    write_report({"A": corpus(make_segment, texts)}, tmp_path / "p.html")
+    html = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "1 segment, 1 system." in html and 'id="differences"' not in html and "NaN" not in html.split("<script")[0]
+
+
+def test_segments_without_evidence(make_segment: Make, tmp_path: Path) -> None:
+    """Numbers from a stored table are shown without errors, and the explanation says that there is none."""
+    bare = [
+        replace(s, components=type(s.components)(*(replace(c, evidence=None) for c in s.components)))
+        for s in corpus(make_segment, ["a"])
+    ]
+    write_report({"A": CorpusScore(tuple(bare), "rome:test")}, tmp_path / "p.html")
+    assert table_of(tmp_path / "p.html")["errors"] == [[]]
+    assert "stored table" in explanations_of(tmp_path / "p.html")[0]
+
+
+def test_standings_rank_and_compare(make_segment: Make) -> None:
+    """Highest mean first, equal means share a rank, every other system is compared with the first on the same segments."""
+    gathered = Gathered(["low", "high", "even"])
+    for n in range(20):
+        gathered.add(str(n), [make_segment(n, score=score + n / 100) for score in (0.1, 0.6, 0.6)])
+    first, second, third = standings(gathered, resamples=200)
+    assert [(row.name, row.rank) for row in (first, second, third)] == [("high", 1), ("even", 1), ("low", 3)]
+    assert first.against is None and second.against is not None and third.against is not None
+    assert third.against.score.difference == pytest.approx(0.5) and third.against.score.decided
+    assert not second.against.score.decided
+    assert first.intervals[0][0] < first.means[0] < first.intervals[0][1]
+
+
+def test_python_refuses_what_does_not_fit(make_segment: Make, tmp_path: Path) -> None:
+    """Unequal numbers with both counts, blank or double names, no system, two ways of scoring; and then there is no file."""
+    three, two = corpus(make_segment, ["a", "b", "c"]), corpus(make_segment, ["a", "b"])
+    page = tmp_path / "p.html"
+    for results, ids, message in (
+        ({"A": three, "B": two}, None, "A has 3, B has 2"),
+        ({"A": three}, ["x"], "ids has 1"),
+        ({"A": three, " A": three}, None, "name of its own"),
+        ({" ": three}, None, "name of its own"),
+        ({}, None, "nothing"),
+        ({"A": CorpusScore(())}, None, "A has 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            write_report(results, page, ids=ids)
+    other = CorpusScore(tuple(replace(s, signature="rome:other") for s in two), "rome:other")
+    with pytest.raises(SignatureMismatchError, match="rome: other"):
+        write_report({"A": two, "B": other}, page)
+    assert list(tmp_path.iterdir()) == []
+
+
+def run_report(metric: Any, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What `rome report` complains about; empty when it wrote the page."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    report.add_arguments(parser)
+    try:
+        report.run(parser.parse_args(arguments), lambda _: metric)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_command_writes_the_page(fake_metric: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """From parallel files and from a table of pairs in any order, the same segments; ids are names."""
+    for name, lines in {"r": "One.\nTwo.\n", "a": "One.\n2\n", "b": "1\nTwo.\n"}.items():
+        (tmp_path / name).write_text(lines)
+    rows = ["id\tsystem\treference\thypothesis", "x\tA\tOne.\tOne.", "y\tA\tTwo.\t2", "y\tB\tTwo.\tTwo.", "x\tB\tOne.\t1"]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows))
+    r, a, b, pairs, one, two = (str(tmp_path / name) for name in ("r", "a", "b", "pairs.tsv", "one.html", "two.html"))
+    assert run_report(fake_metric, capsys, "--references", r, "--hypotheses", f"A={a}", f"B={b}", "--output", one) == ""
+    assert run_report(fake_metric, capsys, "--pairs", pairs, "--output", two) == ""
+    tables = table_of(tmp_path / "one.html"), table_of(tmp_path / "two.html")
+    assert tables[0]["numbers"][0] == tables[1]["numbers"][0] == [1_000_000, 500_000, 500_000, 1_000_000]
+    assert [table["segments"] for table in tables] == [["0", "1"], ["x", "y"]]
+
+
+def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every wrong input is one sentence that names the place, and leaves no page behind."""
+    for name, lines in {"r": "One.\nTwo.\n", "a": "One.\n", "b": "1\nTwo.\n", "none": "", "gap": "One.\n \n"}.items():
+        (tmp_path / name).write_text(lines)
+    r, a, b, none, gap, page = (str(tmp_path / name) for name in ("r", "a", "b", "none", "gap", "p.html"))
+    for arguments, message in (
+        (["--references", r, "--hypotheses", f"A={a}"], f"{r} has 2 lines and {a} has 1"),
+        (["--references", r, "--hypotheses", f"B={b}", f"B={b}"], "B was given twice"),
+        (["--references", r, "--hypotheses", b], "give SYSTEM=FILE"),
+        (["--references", r], "belong together"),
+        (["--references", none, "--hypotheses", f"A={none}"], "holds no segment"),
+        (["--references", gap, "--hypotheses", f"A={b}", f"B={b}"], f"{gap}+{b}:2: "),
+        (["--references", "-", "--hypotheses", f"A={a}", f"B={b}"], "standard input"),
+        ([], "in one way"),
+        (["--pairs", r, "--scores", f"A={a}"], "in one way"),
+        (["--references", r, "--hypotheses", f"B={b}", "--resamples", "0"], "--resamples 0"),
+    ):
+        assert message in run_report(fake_metric, capsys, *arguments, "--output", page), arguments
+    assert not (tmp_path / "p.html").exists() and not list(tmp_path.glob(".p.html*"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"system": "A", "id": 1}, {"system": "A", "id": 1}], ":2: segment 1 of system A stands in"),
+        ([{"system": "A", "id": 1}, {"system": "A", "id": 2}, {"system": "B", "id": 1}], "A has 2 segments and B has 1"),
+        ([{"system": "A", "id": 1}, {"system": "B", "id": 2}], "segment 1 of system A is not answered by B"),
+        ([{"system": "A", "id": 1}, {"id": 1}], ":2: no system"),
+        ([{"system": "A", "id": 1}, {"system": "B", "id": 1, "reference": "other"}], ":2: segment 1 has other references"),
+    ],
+)
+def test_tables_of_pairs_are_checked(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+    """Each system answers each segment once, against the same references."""
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps({"reference": "r", "hypothesis": "h"} | row) + "\n" for row in rows))
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_system_pairs(str(path))
+
+
+def test_names_may_hold_what_they_like() -> None:
+    """The first = parts the system from its file; several references a segment are kept."""
+    assert named_files(["my system=a=b.txt"], "--hypotheses") == [("my system", "a=b.txt")]
+
+
+def test_several_references(tmp_path: Path) -> None:
+    """Each reference file is one more reference of every segment."""
+    for name in "abc":
+        (tmp_path / name).write_text(f"{name}1\n{name}2\n")
+    texts = read_systems([str(tmp_path / "a"), str(tmp_path / "b")], [("C", str(tmp_path / "c"))])
+    assert texts.texts[0].references == [["a1", "b1"], ["a2", "b2"]]
+
+
+def test_stored_scores_come_back_whole(make_segment: Make, tmp_path: Path) -> None:
+    """What `rome score --format jsonl --evidence` wrote is the same segment again, its edits not searched for anew."""
+    segments = [make_segment(0), replace(make_segment(1, score=float("nan"), hypothesis=""), flags=("long",))]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(s.to_dict()) + "\n" for s in segments))
+    found = [segment for _, segment in iter_scores(str(path))]
+    assert [s.to_dict() for s in found] == [s.to_dict() for s in segments]
+    assert "operations" in vars(found[0].evidence.syntax)
+    assert segment_fragment(found[0]) == segment_fragment(segments[0])
+    path.write_text("".join(json.dumps(s.to_dict(evidence=False)) + "\n" for s in segments))
+    assert [s.evidence.syntax for _, s in iter_scores(str(path))] == [None, None]
+
+
+def test_damaged_scores_are_refused(make_segment: Make, tmp_path: Path) -> None:
+    """A file that is no stored score, a tree with a cycle, another number of segments: InputError with file and line or counts."""
+    row = make_segment().to_dict()
+    whole, cyclic, short = json.dumps(row), json.loads(json.dumps(row)), json.loads(json.dumps(row))
+    cyclic["evidence"]["syntax"]["reference"]["parents"][1:] = [2, 1, 0]
+    short["evidence"]["semantic"]["cost"] = [[1.0]]
+    path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for text in ("{", "[]", "{}", json.dumps(cyclic), json.dumps(short), whole.replace('"minor"', '"deadly"')):
+        path.write_text(f"{whole}\n{text}\n")
+        with pytest.raises(InputError, match=re.escape(f"{path}:2: ")):
+            list(iter_scores(str(path)))
+    path.write_text(f"{whole}\n{whole}\n{whole}\n")
+    other.write_text(f"{whole}\n")
+    with pytest.raises(InputError, match=re.escape(f"{path} has 3, {other} has 1")):
+        list(iter_systems([("A", str(path)), ("B", str(other))]))
+    with pytest.raises(InputError, match="nowhere"):
+        list(iter_scores("nowhere.jsonl"))
+
+
+def test_missing_numbers_can_be_packed() -> None:
+    """JSON without NaN: packing one is an error, not a page that no browser reads."""
+    assert json.loads(unpacked(packed_json({"a": [None, "é\u2028"]}))) == {"a": [None, "é\u2028"]}
+    with pytest.raises(ValueError, match="JSON"):
+        packed_json(float("nan"))
