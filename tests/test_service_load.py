@@ -1,0 +1,320 @@
+"""The HTTP service under load: batches, queues, time limits, connections, the end; and once with the real models."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the service needs the extra `serve`")
+pytest.importorskip("starlette", reason="the service needs the extra `serve`")
+
+from rome.exceptions import ModelMissingError  # noqa: E402
+from rome.inputs import Pair  # noqa: E402
+from rome.service.batching import Batcher  # noqa: E402
+from rome.service.limits import Limits  # noqa: E402
+from rome.service.refusal import Refusal  # noqa: E402
+from rome.service.server import Server  # noqa: E402
+
+from serving import PAIR, SECONDS, SmallMetric, ask, expected, running  # noqa: E402
+
+
+def _many(name: str, count: int, **more: str) -> dict[str, Any]:
+    return {
+        "pairs": [{"reference": [f"{name} reference {n}", "another"], "hypothesis": f"{name} text {n}"} for n in range(count)]
+    }
+
+
+def _right(request: dict[str, Any], body: dict[str, Any]) -> bool:
+    """The answer holds the scores of exactly these pairs."""
+    wanted = [(n, p["hypothesis"], expected(p["reference"], p["hypothesis"])) for n, p in enumerate(request["pairs"])]
+    return [(s["segment"], s["hypothesis"], s["score"]) for s in body["segments"]] == wanted
+
+
+def test_fifty_clients_share_calls_and_get_their_own_scores() -> None:
+    """50 at once, three requests each: all right, one thread scores, and the metric is called less often than it is asked."""
+    metric = SmallMetric(pause=0.02)
+    requests = [_many(f"slow client {n}", 1 + n % 3) for n in range(50)]
+    with running(lambda: metric, limits=Limits(batch_pairs=64)) as server, ThreadPoolExecutor(50) as pool:
+        metric.pause = 0.002
+        answers = list(pool.map(lambda request: [ask(server, "/score", request) for _ in range(3)], requests))
+        done = ask(server, "/health")[2]["done"]
+    assert all(
+        status == 200 and _right(request, body)
+        for request, row in zip(requests, answers, strict=True)
+        for status, _, body in row
+    )
+    assert len(metric.threads) == 1
+    assert done == {"calls": len(metric.calls) - 1, "pairs": sum(metric.calls) - 1}
+    assert sum(metric.calls) - 1 == 3 * sum(len(request["pairs"]) for request in requests)
+    assert len(metric.calls) < 100 < 150
+
+
+def test_a_bad_pair_never_harms_its_neighbours() -> None:
+    """Scored together with others, only its own request fails, and names the pair; nothing of it is said aloud."""
+    metric = SmallMetric()
+    held = {"reference": "a", "hypothesis": "held"}
+    bad = {"pairs": [PAIR, PAIR, {"reference": "secret", "hypothesis": "boom"}, PAIR]}
+    good = [_many(f"client {n}", 3) for n in range(8)]
+    with running(lambda: metric) as server, ThreadPoolExecutor(10) as pool:
+        first = pool.submit(ask, server, "/score", held)
+        assert metric.reached.wait(SECONDS)  # the others meet in the queue
+        waiting = [pool.submit(ask, server, "/score", request) for request in (*good[:4], bad, *good[4:])]
+        _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 10)
+        metric.release.set()
+        answers = [job.result() for job in waiting]
+        assert first.result()[0] == 200
+    failed = answers.pop(4)
+    assert (failed[0], failed[2]["error"]["code"], failed[2]["error"]["where"]) == (500, "scoring_failed", "pairs[2]")
+    assert all(status == 200 and _right(request, body) for request, (status, _, body) in zip(good, answers, strict=True))
+    assert any("ValueError at" in line for line in server.lines)  # type: ignore[attr-defined]
+    assert not any("secret" in line or "'boom'" in line for line in server.lines)  # type: ignore[attr-defined]
+
+
+def test_a_full_queue_is_told_and_time_runs_out() -> None:
+    """503 with Retry-After over the queue's length; 504 when the time is over, and what was not begun is never scored."""
+    metric = SmallMetric()
+    limits = Limits(queue=3, seconds=2.0)
+    with running(lambda: metric, limits=limits) as server, ThreadPoolExecutor(3) as pool:
+        first = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
+        assert metric.reached.wait(SECONDS)
+        others = [pool.submit(ask, server, "/score", PAIR) for _ in range(2)]
+        _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 3)
+        status, headers, body = ask(server, "/score", PAIR)
+        assert (status, body["error"]["code"]) == (503, "busy")
+        assert int(headers["retry-after"]) >= 1
+        assert [job.result()[0] for job in (first, *others)] == [504, 504, 504]
+        metric.release.set()
+        assert ask(server, "/score", PAIR)[0] == 200
+    assert metric.calls == [1, 1, 1]  # the warm-up, the held one, the last one
+
+
+def test_a_client_that_goes_away_is_not_scored() -> None:
+    """What it asked is dropped from the queue."""
+    metric = SmallMetric()
+    with running(lambda: metric) as server, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
+        assert metric.reached.wait(SECONDS)
+        body = b'{"reference": "a", "hypothesis": "b"}'
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+            connection.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 2)
+        _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 1)
+        metric.release.set()
+        assert first.result()[0] == 200
+    assert metric.calls == [1, 1]
+
+
+def test_a_large_request_does_not_hold_up_small_ones() -> None:
+    """It is scored in parts, between which others are let in."""
+    metric = SmallMetric(pause=0.01)
+    large = _many("slow large", 200)
+    with running(lambda: metric, limits=Limits(batch_pairs=16)) as server, ThreadPoolExecutor(1) as pool:
+        job = pool.submit(ask, server, "/score", large)
+        _until(lambda: len(metric.calls) > 2)
+        assert ask(server, "/score", PAIR)[0] == 200
+        assert not job.done()
+        assert _right(large, job.result()[2])
+    assert max(metric.calls) <= 8  # 16 references, two a pair
+
+
+def test_connections_are_counted() -> None:
+    """One more than allowed gets 503 in JSON and is closed; when one goes, the next is served."""
+    with running(SmallMetric, limits=Limits(connections=3)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
+        try:
+            for _ in range(5):
+                status, headers, body = ask(server, "/health")
+                assert (status, body["error"]["code"], headers["retry-after"]) == (503, "busy", "1")
+        finally:
+            for connection in held:
+                connection.close()
+        _until(lambda: ask(server, "/health")[0] == 200)
+
+
+def test_who_never_reads_the_answer_is_cut_off() -> None:
+    """An answer larger than the kernel's buffers does not stay in memory."""
+    limits = Limits(characters=400_000, body_bytes=1 << 20, receive_seconds=0.5)
+    body = b'{"pairs": [' + b", ".join([b'{"reference": "a", "hypothesis": "%s"}' % (b"\\u0000" * 10_000)] * 16) + b"]}"
+    with running(SmallMetric, limits=limits) as server, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", server.port))
+        head = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        for _ in range(8):  # pipelined, so that the answers pile up
+            try:
+                connection.sendall(head % len(body) + body)
+            except OSError:
+                break
+        _until(lambda: len(server._uvicorn.config.http.open) == 0)  # type: ignore[union-attr]
+
+
+def test_requests_wait_for_the_models_and_health_says_so() -> None:
+    """503 from /health until they are loaded; a request that came before is answered afterwards."""
+    loaded = threading.Event()
+
+    def make() -> SmallMetric:
+        loaded.wait(SECONDS)
+        return SmallMetric()
+
+    with running(make, ready=False) as server, ThreadPoolExecutor(1) as pool:
+        status, _, body = ask(server, "/health")
+        assert (status, body["status"], body["signature"]) == (503, "loading", None)
+        early = pool.submit(ask, server, "/score", PAIR)
+        loaded.set()
+        assert early.result()[0] == 200
+        assert ask(server, "/health")[0] == 200
+
+
+def test_models_that_cannot_be_loaded_end_the_service() -> None:
+    """The error comes out of `run`."""
+
+    def make() -> SmallMetric:
+        raise ModelMissingError("no models: install them")
+
+    with pytest.raises(ModelMissingError, match="install them"):
+        Server(make).run()
+
+
+def test_scores_that_depend_on_the_call_are_made_in_calls_of_their_own() -> None:
+    """together=False: a request is a call, whole and alone."""
+    metric = SmallMetric()
+    batcher = Batcher(lambda: metric, Limits(batch_pairs=2), together=False)
+    jobs = [batcher.submit([Pair(n, ("a",), f"{n}") for n in range(5)]) for _ in range(3)]
+    batcher.start()
+    assert [len(job.result(SECONDS)) for job in jobs] == [5, 5, 5]
+    assert metric.calls == [1, 5, 5, 5]
+    assert batcher.stop(SECONDS)
+    with pytest.raises(Refusal, match="stopping"):
+        batcher.submit([Pair(0, ("a",), "b")])
+
+
+def test_everybody_may_go_while_a_call_waits_for_more() -> None:
+    """Whoever cancels is forgotten, and the next one is served."""
+    batcher = Batcher(SmallMetric, Limits(wait_seconds=0.1))
+    batcher.start()
+    _until(lambda: batcher.state == "ready")
+    for _ in range(3):
+        assert batcher.submit([Pair(0, ("a",), "b")]).cancel()
+        time.sleep(0.15)
+    assert batcher.submit([Pair(0, ("a",), "b")]).result(SECONDS).score == expected("a", "b")
+    assert batcher.counts().calls == 1
+    assert batcher.stop(SECONDS)
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import rome.cli
+from rome.cli import serve
+from serving import SmallMetric
+rome.cli.COMMANDS.setdefault("serve", serve)
+sys.exit(rome.cli.main(["serve", "--port", "0", *sys.argv[1:]], metric=lambda options: SmallMetric(pause=1.0)))
+"""
+
+
+@contextmanager
+def _process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """`rome serve` with a slow small metric, in a process; and what `ask` needs of a server."""
+    script = SCRIPT.format(tests=str(Path(__file__).parent))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        url = process.stdout.readline().strip()  # type: ignore[union-attr]
+        assert url.startswith("http://127.0.0.1:"), process.stderr.read()  # type: ignore[union-attr]
+        yield process, type("At", (), {"port": int(url.rpartition(":")[2])})
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_after_what_is_in_hand(sent: signal.Signals, code: int) -> None:
+    """The request that is being scored and the one that waits are answered, new ones are not taken, and nothing of the texts is said."""
+    with _process("--log-requests") as (process, server), ThreadPoolExecutor(2) as pool:
+        _until(lambda: ask(server, "/health")[0] == 200)
+        request = {"reference": "a", "hypothesis": "slow private"}
+        answers = [pool.submit(ask, server, "/score", request) for _ in range(2)]
+        _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 2)
+        process.send_signal(sent)
+        assert [answer.result()[0] for answer in answers] == [200, 200]
+        said = process.communicate(timeout=SECONDS)
+        with pytest.raises(OSError):
+            ask(server, "/health")
+    assert process.returncode == code
+    assert said[0] == "" and "private" not in said[1]
+    assert "rome serve: POST /score 200" in said[1]
+    assert "Traceback" not in said[1]
+
+
+def test_the_end_does_not_wait_for_ever() -> None:
+    """After the grace the process goes, whatever the metric does; who waited is told."""
+    with _process("--grace", "1") as (process, server), ThreadPoolExecutor(1) as pool:
+        _until(lambda: ask(server, "/health")[0] == 200)
+        answer = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
+        _until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 1)
+        process.terminate()
+        begun = time.monotonic()
+        assert process.wait(SECONDS) == 0
+        assert time.monotonic() - begun < SECONDS / 2
+        assert answer.result()[2]["error"]["code"] == "stopping"
+
+
+def test_bad_usage_is_said_in_one_line() -> None:
+    """Exit code 2: a foreign host without leave, a limit of nothing."""
+    for arguments, word in ((["--host", "0.0.0.0"], "--allow-remote"), (["--max-queue", "0"], "queue")):
+        script = SCRIPT.format(tests=str(Path(__file__).parent))
+        ended = subprocess.run([sys.executable, "-P", "-c", script, *arguments], capture_output=True, text=True, timeout=60)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert word in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_the_real_metric_gives_the_scores_of_a_single_process() -> None:
+    """Alone, together with others, and in one process without a server: equal to 1e-6; the explanation is SegmentScore.to_dict."""
+    pytest.importorskip("torch", reason="the metric needs the extra `models`")
+    from rome.metric import RoMe
+
+    pairs = [
+        {"reference": "Snow fell on the hills all night.", "hypothesis": "It snowed on the hills during the night."},
+        {
+            "reference": ["The train left at noon.", "At noon the train departed."],
+            "hypothesis": "The train left at 12 at noon.",
+        },
+        {"reference": "She bought three apples.", "hypothesis": "She bought four apple."},
+        {"reference": "Rain is expected tomorrow.", "hypothesis": ""},
+    ]
+    metric = RoMe(progress=False, threads=1)
+    with running(lambda: metric) as server, ThreadPoolExecutor(5) as pool:
+        bodies = list(pool.map(lambda body: ask(server, "/score", body)[2], [*pairs, {"pairs": pairs}]))
+        explained = ask(server, "/explain", pairs[2])[2]
+    metric._analyses._memory.clear()  # each text meets the models once more, now in a call of its own
+    wanted = [metric.score(references=[p["reference"]], hypotheses=[str(p["hypothesis"])])[0] for p in pairs]
+    for body, segment in zip(bodies, wanted, strict=False):
+        assert body["score"] == pytest.approx(segment.score, abs=1e-6)
+    assert [s["score"] for s in bodies[-1]["segments"]] == pytest.approx([s.score for s in wanted], abs=1e-6)
+    assert bodies[-1]["signature"] == metric.signature
+    truth = wanted[2].to_dict()
+    assert explained.keys() == truth.keys()
+    assert explained["evidence"]["errors"]["errors"][0]["text"] == truth["evidence"]["errors"]["errors"][0]["text"]
+    assert explained["evidence"]["syntax"]["operations"] == truth["evidence"]["syntax"]["operations"]
+
+
+def _until(true: Any, seconds: float = SECONDS) -> None:
+    """Wait until it is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return
+        time.sleep(0.01)
+    raise TimeoutError("it never became true")
