@@ -1,0 +1,74 @@
+"""Hugging Face: a metric module for `evaluate.load`, and a function for `datasets.Dataset.map`. Neither is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.integrations.holder import MetricHolder, refuse_batches
+from rome.integrations.measuring import DEFAULT_COLUMNS, check_columns, check_names, score_columns
+
+__all__ = ["BatchScorer", "batch_scorer", "module_path"]
+
+MODULE = "rome_score"
+
+
+def module_path() -> str:
+    """The folder that `evaluate.load` takes: ``evaluate.load(module_path())`` needs no network.
+
+    Raises ModelMissingError, with the install line, when the package evaluate is not there.
+    """
+    if find_spec("evaluate") is None:
+        raise ModelMissingError("the metric module needs the package evaluate: run `pip install evaluate`")
+    return str(Path(__file__).parent / MODULE)
+
+
+def batch_scorer(
+    metric: Any = None,
+    *,
+    reference: str = "reference",
+    hypothesis: str = "hypothesis",
+    columns: Sequence[str] = DEFAULT_COLUMNS,
+    prefix: str = "",
+    missing: Literal["error", "null"] = "error",
+) -> BatchScorer:
+    """A function for ``dataset.map(batch_scorer(), batched=True)`` that adds score columns; see `score_frame` for the arguments.
+
+    datasets keeps what it computed under a fingerprint of this function: the metric's options, its signature, store and threads, and the
+    arguments here. The same settings find the stored columns again, and a change of any, or of the embedded models, scores anew.
+    """
+    return BatchScorer(metric, reference, hypothesis, tuple(columns), prefix, missing)
+
+
+class BatchScorer:
+    """What `batch_scorer` returns; pickles as its settings, and a process that unpickles it loads the models at the first batch."""
+
+    def __init__(
+        self,
+        metric: Any,
+        reference: str,
+        hypothesis: str,
+        columns: tuple[str, ...],
+        prefix: str,
+        missing: Literal["error", "null"],
+    ) -> None:
+        check_columns(columns, missing)
+        check_names((), {}, columns)
+        refuse_batches(metric, "Dataset.map")
+        self.holder = MetricHolder(metric)
+        self.reference, self.hypothesis, self.columns = reference, hypothesis, columns
+        self.prefix, self.missing = prefix, missing
+
+    def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """The new columns of one batch. Raises InputError, naming the row within the batch; see `score_frame`."""
+        if any(isinstance(batch[name], str) for name in (self.reference, self.hypothesis) if name in batch):
+            raise InputError("a single row arrived in place of a batch: call map with batched=True")
+        added = [f"{self.prefix}{name}" for name in self.columns]
+        check_names(list(batch), {"reference": self.reference, "hypothesis": self.hypothesis}, added)
+        texts = [list(batch[name]) for name in (self.reference, self.hypothesis)]
+        names = (self.reference, self.hypothesis)
+        found = score_columns(self.holder.metric, *texts, columns=self.columns, missing=self.missing, names=names)
+        return {f"{self.prefix}{name}": values for name, values in found.items()}

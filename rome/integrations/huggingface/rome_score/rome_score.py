@@ -1,0 +1,121 @@
+"""RoMe as a module of Hugging Face's `evaluate`, which copies this one file: load it with `evaluate.load(module_path())`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from rome import RoMe
+from rome.exceptions import InputError
+from rome.features.values import FEATURES
+from rome.inputs import check_pairs
+from rome.integrations.holder import shared_metric
+from rome.integrations.measuring import measure
+
+_DESCRIPTION = """\
+RoMe scores generated English text against references and says why: meaning (Earth Mover's Distance over word vectors), syntax (tree edit
+distance), grammar (a classifier trained on CoLA) and errors (a severity-weighted count), each in [0, 1] where 1 is best, and a small
+monotone net that turns the four into one score in [0, 1]. All models are in the package rome-metric: nothing is downloaded.
+"""
+
+_CITATION = """\
+@inproceedings{rony-etal-2022-rome,
+    title = "{R}o{M}e: A Robust Metric for Evaluating Natural Language Generation",
+    author = "Rony, Md Rashad Al Hasan and Kovriguina, Liubov and Chaudhuri, Debanjan and Usbeck, Ricardo and Lehmann, Jens",
+    booktitle = "Proceedings of the 60th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long Papers)",
+    year = "2022",
+    pages = "5645--5657",
+    url = "https://aclanthology.org/2022.acl-long.387",
+}
+"""
+
+_INPUTS = """
+Args:
+    predictions (list of str): the generated texts; one may be empty.
+    references (list of str, or list of lists of str): one text, or several, for each prediction; of several the one that scores best counts.
+    metric (RoMe, optional): a metric that is loaded already; excludes the options.
+    **options: of `rome.RoMe`, such as emd="aligned", scorer="supervised", store="analyses.sqlite", empty_reference="score".
+Returns:
+    score (float): the mean over the predictions, in [0, 1].
+    scores (list of float): the score of each prediction.
+    semantic, syntax, grammar, errors (lists of float): the four features of each prediction.
+    signature (str): every choice that changes a number, as key:value|key:value.
+Examples:
+    >>> import evaluate
+    >>> from rome.integrations.huggingface import module_path
+    >>> rome_score = evaluate.load(module_path())
+    >>> result = rome_score.compute(predictions=["It costs little."], references=[["It is cheap.", "Prices are low."]])
+    >>> sorted(result)
+    ['errors', 'grammar', 'score', 'scores', 'semantic', 'signature', 'syntax']
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _INPUTS)
+class RomeScore(evaluate.Metric):
+    """The metric module; what it stores of a batch is texts, so that processes can share them, as evaluate does."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        """Both shapes of references; what is stored is always a list of texts, because evaluate would turn a mixture into strings."""
+        text = datasets.Value("string")
+        shapes = (datasets.Sequence(text), text)
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=[datasets.Features({"predictions": text, "references": shape}) for shape in shapes],
+        )
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
+        """Keep a batch. Raises InputError for what is no text, before evaluate would make a text of it."""
+        pairs = check_pairs(references, predictions, empty_reference="score")
+        lists = [list(pair.references) for pair in pairs]
+        super().add_batch(predictions=[pair.hypothesis for pair in pairs], references=lists)
+
+    def add(self, *, prediction: Any = None, reference: Any = None) -> None:
+        """Keep one pair; see `add_batch`."""
+        self.add_batch(predictions=[prediction], references=[reference])
+
+    def compute(
+        self, *, predictions: Any = None, references: Any = None, metric: Any = None, **options: Any
+    ) -> dict[str, Any] | None:
+        """Score what was added, and these texts; None in every process but the first.
+
+        Raises InputError for wrong texts or options, before anything is stored.
+        """
+        chosen = self._chosen(metric, options)
+        if predictions is not None or references is not None:
+            check_pairs(references, predictions, empty_reference=getattr(chosen, "empty_reference", "error"))
+        elif not len(self):
+            raise InputError("nothing was added: give predictions= and references=, or call add_batch before compute")
+        result: dict[str, Any] | None = super().compute(predictions=predictions, references=references, metric=chosen)
+        return result
+
+    def _compute(self, *, predictions: list[str], references: list[list[str]], metric: Any) -> dict[str, Any]:
+        """Score every pair; see the description of the result above."""
+        measured = measure(metric, references, predictions)
+        scores = measured.column("score")
+        columns = {name: measured.column(name) for name in FEATURES}
+        return {"score": sum(scores) / len(scores), "scores": scores, **columns, "signature": measured.signature}
+
+    def _chosen(self, metric: Any, options: dict[str, Any]) -> Any:
+        """The metric to use; one that was made from options is kept for the next call with the same ones."""
+        if metric is not None:
+            if options:
+                raise InputError(f"metric= is loaded already: give {', '.join(options)} where it is made, RoMe(...)")
+            return metric
+        made: list[tuple[dict[str, Any], Any]] = self.__dict__.setdefault("_made", [])
+        if not any(known == options for known, _ in made):
+            made.append((options, _made(options)))
+        return next(metric for known, metric in made if known == options)
+
+
+def _made(options: dict[str, Any]) -> RoMe:
+    """A metric with these options. Raises InputError for one that there is not."""
+    if not options:
+        return shared_metric()
+    try:
+        return RoMe(**{"progress": False, **options})
+    except TypeError as error:
+        raise InputError(f"{error}: the options of compute are those of rome.RoMe") from error

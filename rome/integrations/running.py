@@ -1,0 +1,97 @@
+"""A score that grows batch by batch, as in a training loop: update, compute, reset; no torch needed, and no text is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rome.exceptions import InputError
+from rome.integrations.holder import MetricHolder, refuse_batches
+from rome.integrations.measuring import DEFAULT_COLUMNS
+from rome.table import FeatureTable
+
+__all__ = ["RunningScore"]
+
+
+class RunningScore:
+    """Adds up batches: ``update(predictions=..., references=...)``, ``compute()``, ``reset()``, as torchmetrics names them.
+
+    What it keeps of a batch is its FeatureTable (a few dozen numbers a segment), never a text; so it pickles small, travels between
+    processes and is merged with `merge_state`. The order of batches and of merging does not change the result by a digit.
+    metric : a RoMe; None takes the one with default settings. Raises InputError for one whose scores depend on the batch.
+    """
+
+    def __init__(self, metric: Any = None) -> None:
+        refuse_batches(metric, "RunningScore")
+        self._holder = MetricHolder(metric)
+        self._tables: list[FeatureTable] = []
+        self._segments = 0
+
+    def update(self, *, predictions: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
+        """Measure one batch. references : one text, or a list of texts, for each prediction. An empty batch adds nothing.
+
+        Raises as `RoMe.score`; nothing of a refused batch is kept.
+        """
+        if _is_empty(predictions) and _is_empty(references):
+            return
+        self._add(self._holder.metric.features(references=references, hypotheses=predictions))
+
+    def compute(self) -> dict[str, float]:
+        """The means over all segments so far, each in [0, 1]: ``score`` and the four features of the best references.
+
+        All nan before the first segment. May be called as often as one likes, and changes nothing.
+        """
+        if not self._tables:
+            return dict.fromkeys(DEFAULT_COLUMNS, math.nan)
+        table, net = self.table, self._holder.metric.combiner
+        best = net.combine(table, allow_mismatch=True)
+        columns = [best.score, *table.values[best.row].T]
+        return {name: math.fsum(column) / len(best) for name, column in zip(DEFAULT_COLUMNS, columns, strict=True)}
+
+    def reset(self) -> None:
+        """Forget every batch."""
+        self._tables, self._segments = [], 0
+
+    def merge_state(self, other: RunningScore) -> None:
+        """Add what another one saw, in another process perhaps; the other stays as it is.
+
+        Raises InputError for another kind of object, and for one whose metric has another signature.
+        """
+        if not isinstance(other, RunningScore):
+            raise InputError(f"merge_state takes a RunningScore, not {type(other).__name__}: gather the objects themselves")
+        if other.signature != self.signature:
+            raise InputError(
+                f"these states have different signatures ({self.signature} and {other.signature}): merge what one metric made"
+            )
+        for table in list(other._tables):
+            self._add(table)
+
+    @property
+    def table(self) -> FeatureTable:
+        """The features of every candidate so far, segments numbered in the order of arrival. Raises InputError before the first."""
+        if not self._tables:
+            raise InputError("nothing was measured yet: call update first")
+        self._tables = [FeatureTable.concat(self._tables)]
+        return self._tables[0]
+
+    @property
+    def signature(self) -> str:
+        """Every choice that changes the score."""
+        return str(self._holder.metric.signature)
+
+    def __len__(self) -> int:
+        """The number of segments so far."""
+        return self._segments
+
+    def _add(self, table: FeatureTable) -> None:
+        """Keep a table with its segments numbered after those that are there."""
+        segment = table.segment - table.segment[0] + self._segments
+        self._tables.append(replace(table, segment=segment))
+        self._segments = int(segment[-1]) + 1
+
+
+def _is_empty(given: object) -> bool:
+    """An empty list, or whatever else holds nothing; a text is not one of them."""
+    return hasattr(given, "__len__") and not isinstance(given, str) and len(given) == 0

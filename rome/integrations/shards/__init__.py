@@ -1,0 +1,1 @@
+"""Scoring files in parts: what is read (`inputs`), how it is shared out (`plan`), how it is written whole (`parts`)."""

@@ -1,0 +1,160 @@
+"""Rows of Parquet and JSON-lines files, read from any place in them, on any file system that Arrow knows."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from rome.exceptions import InputError, StoreError
+
+__all__ = ["FORMATS", "SourceRow", "Span", "input_files", "kind_of", "located", "read_rows"]
+
+FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+READ_ROWS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Rows of one file that stand together.
+
+    file : its path as the file system knows it. first : number of the first row, or line, from 1. rows : how many rows.
+    start, stop : bytes of a JSON-lines file, rows from 0 of a Parquet file.
+    """
+
+    file: str
+    first: int
+    rows: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One row: its number in the file from 1, its values by column, what makes it unreadable (or None), and where it starts and stops."""
+
+    number: int
+    values: dict[str, Any]
+    fault: str | None
+    start: int
+    stop: int
+
+
+def located(path: str | PathLike[str]) -> tuple[Any, str]:
+    """The file system (a pyarrow.fs.FileSystem) and the path in it of a path or an address such as ``s3://bucket/folder``."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    text = os.fspath(path)
+    if "://" not in text:
+        return fs.LocalFileSystem(), os.path.abspath(text)
+    try:
+        return fs.FileSystem.from_uri(text)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"{text} names no file system that can be reached ({error}): give a path, or check the address"
+        ) from error
+
+
+def kind_of(file: str) -> str | None:
+    """``parquet`` or ``jsonl`` by the end of the name, None for any other."""
+    return FORMATS.get(os.path.splitext(file)[1].lower())
+
+
+def input_files(path: str | PathLike[str]) -> tuple[Any, list[str]]:
+    """The file system and the files of a path: a file, or the Parquet or JSON-lines files of a folder by name (not of folders in it).
+
+    Raises InputError when there is none, when both kinds stand together, and for a file of another kind.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    system, place = located(path)
+    found = system.get_file_info(place)
+    if found.type == FileType.NotFound:
+        raise InputError(f"{path} does not exist: name a Parquet or JSON-lines file, or a folder of such files")
+    if found.type == FileType.File:
+        if kind_of(place) is None:
+            raise InputError(f"{path} is neither .parquet nor .jsonl: convert it (a compressed file: decompress it)")
+        return system, [place]
+    inner = system.get_file_info(FileSelector(place))
+    files = sorted(f.path for f in inner if f.type == FileType.File and kind_of(f.path) and f.base_name[0] not in "._")
+    if len({kind_of(file) for file in files}) != 1:
+        raise InputError(
+            f"{path} holds {'both Parquet and JSON lines' if files else 'no .parquet or .jsonl file'}: name one kind"
+        )
+    return system, files
+
+
+def read_rows(system: Any, file: str, columns: Sequence[str], span: Span | None = None) -> Iterator[SourceRow]:
+    """The rows of a file, or of a span of it, with these columns; a blank line of JSON lines is no row.
+
+    A line that is no JSON object comes back with its fault. Raises StoreError for a Parquet file that cannot be read and InputError
+    for a column that it lacks.
+    """
+    return _parquet(system, file, columns, span) if kind_of(file) == "parquet" else _jsonl(system, file, span)
+
+
+def _jsonl(system: Any, file: str, span: Span | None) -> Iterator[SourceRow]:
+    """Lines with the bytes where they start and stop."""
+    number, at, stop = (span.first, span.start, span.stop) if span else (1, 0, None)
+    with system.open_input_file(file) as opened:
+        opened.seek(at)
+        stream = io.BufferedReader(opened)
+        while stop is None or at < stop:
+            line = stream.readline()
+            if not line:
+                break
+            end = at + len(line)
+            if line.strip():
+                yield SourceRow(number, *_parsed(line), at, end)
+            number, at = number + 1, end
+
+
+def _parsed(line: bytes) -> tuple[dict[str, Any], str | None]:
+    """The object of a line, or what is wrong with it."""
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        return {}, f"the line is not JSON ({error}): give one object a line, in UTF-8"
+    return (row, None) if isinstance(row, dict) else ({}, "the line holds no object: give one object a line")
+
+
+@contextmanager
+def opened_parquet(system: Any, file: str) -> Iterator[Any]:
+    """A pyarrow.parquet.ParquetFile; what goes wrong while reading becomes StoreError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with system.open_input_file(file) as opened, pq.ParquetFile(opened) as table:
+            yield table
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, (InputError, StoreError)):
+            raise
+        raise StoreError(f"{file} cannot be read as Parquet ({str(error).splitlines()[0]:.120}): write it again") from error
+
+
+def _parquet(system: Any, file: str, columns: Sequence[str], span: Span | None) -> Iterator[SourceRow]:
+    """Rows with their numbers; only the row groups of the span are read, batch by batch."""
+    with opened_parquet(system, file) as table:
+        start, stop = (span.start, span.stop) if span else (0, table.metadata.num_rows)
+        groups: list[int] = []
+        at, upto = 0, 0
+        for group in range(table.metadata.num_row_groups):
+            begin, upto = upto, upto + table.metadata.row_group(group).num_rows
+            if begin < stop and upto > start:
+                at = begin if not groups else at
+                groups.append(group)
+        for batch in table.iter_batches(batch_size=READ_ROWS, row_groups=groups, columns=list(columns)) if groups else ():
+            if at >= stop:
+                break
+            first = max(0, start - at)
+            rows = batch.slice(first, min(stop, at + len(batch)) - at - first).to_pylist() if at + len(batch) > start else []
+            for n, values in enumerate(rows, start=at + first):
+                yield SourceRow(n + 1, values, None, n, n + 1)
+            at += len(batch)

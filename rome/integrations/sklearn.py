@@ -1,0 +1,102 @@
+"""The four features as a scikit-learn transformer, for pipelines that learn on top of them. Needs scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.features.values import FEATURES
+from rome.integrations.holder import MetricHolder, refuse_batches, shared_metric
+from rome.integrations.measuring import score_columns
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+except ImportError as _error:
+    raise ModelMissingError("RoMeFeatures needs scikit-learn: run `pip install scikit-learn`") from _error
+
+__all__ = ["RoMeFeatures"]
+
+
+class RoMeFeatures(TransformerMixin, BaseEstimator):
+    """Turns pairs of texts into the four features, (n, 4) float64 in [0, 1], in the order semantic, syntax, grammar, errors.
+
+    X is a sequence of (reference, hypothesis) pairs, where a reference is a text or a list of texts, or a data frame with the two columns.
+    Nothing is learnt: fit only checks. A row never depends on the others, so cross-validation leaks nothing.
+
+    metric : a RoMe; None takes the one with default settings. Copies and clones share it; a pickle holds its options, never its models.
+    reference, hypothesis : the columns of a frame.
+    """
+
+    def __init__(self, metric: Any = None, reference: str = "reference", hypothesis: str = "hypothesis") -> None:
+        self.metric = metric
+        self.reference = reference
+        self.hypothesis = hypothesis
+
+    def fit(self, X: Any = None, y: Any = None) -> RoMeFeatures:
+        """Check the metric; X and y are not read. Raises InputError for a metric whose scores depend on the batch."""
+        refuse_batches(self.metric, "RoMeFeatures")
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The features of each pair. Raises InputError, naming the row, for what is no pair of texts; see `RoMe.score`."""
+        refuse_batches(self.metric, "RoMeFeatures")
+        references, hypotheses = self._texts(X)
+        metric = shared_metric() if self.metric is None else self.metric
+        columns = score_columns(metric, references, hypotheses, columns=FEATURES, names=(self.reference, self.hypothesis))
+        return np.array([columns[name] for name in FEATURES], dtype=np.float64).T.reshape(-1, len(FEATURES))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the four features; input_features is not read."""
+        return np.array(FEATURES, dtype=object)
+
+    def _texts(self, X: Any) -> tuple[list[Any], list[Any]]:
+        """References and hypotheses of pairs or of a frame."""
+        if hasattr(X, "columns"):
+            from rome.integrations.frames import texts_of_frame
+
+            return texts_of_frame(X, reference=self.reference, hypothesis=self.hypothesis)
+        rows = X.tolist() if isinstance(X, np.ndarray) else X
+        if isinstance(rows, str) or not hasattr(rows, "__iter__"):
+            raise InputError(f"X is of type {type(X).__name__}: give a list of (reference, hypothesis) pairs, or a data frame")
+        pairs = list(rows)
+        for row, pair in enumerate(pairs):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InputError(f"row {row} of X is no (reference, hypothesis) pair: give a tuple of two for each row")
+        if not pairs:
+            raise InputError("X has no rows: give at least one (reference, hypothesis) pair")
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+    def __sklearn_clone__(self) -> RoMeFeatures:
+        """A copy with the same parameters that shares the metric: cloning it would load the models once more."""
+        copied = type(self)(**self.get_params(deep=False))
+        for name in ("_sklearn_output_config", "_metadata_request"):
+            if hasattr(self, name):
+                setattr(copied, name, getattr(self, name))
+        return copied
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Always: there is nothing to fit."""
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        """Texts in, no fit needed."""
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.no_validation = True
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The parameters, a RoMe among them as its options."""
+        state = dict(super().__getstate__())
+        if self.metric is not None:
+            state["metric"] = MetricHolder(self.metric)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickle; the metric is built anew, its models load at the first text."""
+        held = state.get("metric")
+        super().__setstate__({**state, "metric": held.metric} if isinstance(held, MetricHolder) else state)

@@ -1,0 +1,61 @@
+"""RoMe as a torchmetrics.Metric: in a MetricCollection, in Lightning, and over several processes. Needs torchmetrics.
+
+A loop without torchmetrics takes `rome.integrations.running.RunningScore`, which keeps every segment's features and needs no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rome.exceptions import ModelMissingError
+from rome.integrations.holder import MetricHolder, refuse_batches
+from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+
+try:
+    import torch
+    import torchmetrics
+except ImportError as _error:
+    raise ModelMissingError(f"RoMeScore needs the package {_error.name}: run `pip install torchmetrics`") from _error
+
+__all__ = ["RoMeScore"]
+
+
+class RoMeScore(torchmetrics.Metric):
+    """The mean score and the means of the four features, each in [0, 1].
+
+    Called as torchmetrics calls its text metrics, ``update(preds, target)``, so that it fits into a MetricCollection with them: mind the
+    order. What it keeps is five sums and a count, which torchmetrics adds up over processes; texts are never gathered.
+    They are float64; for a device without it (``mps``) say ``RoMeScore().set_dtype(torch.float32)``.
+    metric : a RoMe; None takes the one with default settings. Raises InputError for one whose scores depend on the batch.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+    plot_upper_bound = 1.0
+    total: torch.Tensor
+    segments: torch.Tensor
+
+    def __init__(self, metric: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        refuse_batches(metric, "RoMeScore")
+        self._holder = MetricHolder(metric)
+        self.add_state("total", default=torch.zeros(len(DEFAULT_COLUMNS), dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("segments", default=torch.zeros((), dtype=torch.int64), dist_reduce_fx="sum")
+
+    def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
+        """Score one batch. target : one text, or a list of texts, for each prediction. An empty batch adds nothing; raises as `RoMe.score`."""
+        if not len(preds) and not len(target):
+            return
+        measured = measure(self._holder.metric, target, preds)
+        sums = [sum(measured.column(name)) for name in DEFAULT_COLUMNS]
+        self.total += torch.tensor(sums, dtype=self.total.dtype, device=self.total.device)
+        self.segments += len(measured.score)
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar`` and ``rome_errors``; nan before the first segment."""
+        means = self.total / self.segments
+        names = ("rome", *(f"rome_{name}" for name in DEFAULT_COLUMNS[1:]))
+        return dict(zip(names, means, strict=True))

@@ -1,0 +1,67 @@
+"""A metric without models that measures real differences: word overlap, length, a constant, and the place of the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rome.combiner import Combiner
+from rome.flags import FLAGS, pack_flags
+from rome.inputs import Pair, check_pairs
+from rome.table import FeatureTable
+
+SIGNATURE = "features:overlap"
+
+
+def net(slope: float = 1.0) -> Combiner:
+    """A net that weighs the four features alike."""
+    return Combiner(np.eye(4), np.zeros(4), np.full(4, slope), np.array(-2.0), np.full(4, 0.5))
+
+
+class OverlapMetric:
+    """What the integrations ask of a RoMe: features, combiner, signature, idf and empty_reference; it counts its calls and texts."""
+
+    def __init__(self, combiner: Combiner | None = None, *, idf: str = "embedded", empty_reference: Any = "error") -> None:
+        self.combiner = combiner or net()
+        self.idf, self.empty_reference = idf, empty_reference
+        self.calls: list[int] = []
+
+    @property
+    def signature(self) -> str:
+        """As RoMe has it: those of the features, and the net."""
+        return f"{SIGNATURE}|{self.combiner.signature}"
+
+    def features(self, *, references: Any, hypotheses: Any) -> FeatureTable:
+        """One row a candidate."""
+        pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        self.calls.append(len(pairs))
+        rows = [
+            (pair, index, values(text, pair.hypothesis, index)) for pair in pairs for index, text in enumerate(pair.references)
+        ]
+        measured = np.array([row[2] for row in rows])
+        return FeatureTable(
+            np.array([row[0].segment for row in rows]),
+            np.array([row[1] for row in rows]),
+            measured,
+            -measured,
+            signature=SIGNATURE,
+            flags=np.array([pack_flags(flags(row[0])) for row in rows], np.uint32),
+            flag_names=FLAGS,
+        )
+
+
+def values(reference: str, hypothesis: str, index: int) -> list[float]:
+    """The four features of one candidate, each in [0, 1]."""
+    here, there = set(reference.lower().split()), set(hypothesis.lower().split())
+    return [
+        len(here & there) / max(1, len(here | there)),
+        1 / (1 + abs(len(reference) - len(hypothesis))),
+        0.5,
+        1 / (1 + index),
+    ]
+
+
+def flags(pair: Pair) -> tuple[str, ...]:
+    """Those of an empty hypothesis."""
+    return () if pair.hypothesis.strip() else ("empty_hypothesis",)

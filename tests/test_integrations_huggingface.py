@@ -1,0 +1,238 @@
+"""Hugging Face: the metric module and the function for map, with the real packages and no network; nothing is written elsewhere."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pickle
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rome.combiner import Combiner
+from rome.exceptions import InputError
+from rome.features.values import FEATURES
+from rome.integrations.holder import shared_metric
+from rome.integrations.huggingface import batch_scorer, module_path
+from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+from rome.metric import RoMe
+
+from overlap_metric import OverlapMetric
+
+PREDICTIONS, REFERENCES = ["the cat sat", "dogs sleep"], ["the cat sat", "dogs bark"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The cache of this file; every connection is refused, and the packages are told where to write even if they are loaded already."""
+    for package in ("datasets", "evaluate"):
+        pytest.importorskip(package)
+    import datasets.config
+    import evaluate.config
+
+    home = tmp_path_factory.mktemp("huggingface")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HF_CACHE_HOME", "HF_EVALUATE_CACHE", "HF_METRICS_CACHE", "HF_MODULES_CACHE"):
+            patch.setattr(evaluate.config, name, home / name)
+        patch.setattr(datasets.config, "HF_DATASETS_CACHE", home / "datasets")
+        patch.setattr(socket.socket, "connect", _offline(socket.socket.connect))
+        yield home
+
+
+def _offline(connect: Callable[..., None]) -> Callable[..., None]:
+    """Connections within the machine's own files only (processes speak so with each other)."""
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX:
+            raise OSError(f"no network in this test: {address}")
+        connect(self, address)
+
+    return guarded
+
+
+@pytest.fixture(scope="module")
+def module(folder: Path) -> Any:
+    import evaluate
+
+    return evaluate.load(module_path(), cache_dir=str(folder / "metrics"))
+
+
+def test_evaluate_loads_the_module_offline(module: Any, folder: Path) -> None:
+    """Name, description, citation, and both shapes of references; what evaluate writes stands in the folders that it was told."""
+    assert module.name == "rome_score"
+    assert "rony-etal-2022-rome" in module.citation
+    assert "Earth Mover" in module.description and "signature" in module.inputs_description
+    assert [str(shape["references"]) for shape in module.features] == ["List(Value('string'))", "Value('string')"]
+    assert Path(module.data_dir).is_relative_to(folder / "metrics")
+    assert Path(str(inspect.getfile(type(module)))).is_relative_to(folder / "HF_MODULES_CACHE")
+
+
+def test_the_real_metric_through_evaluate(module: Any) -> None:
+    """Without options it is RoMe(): the same floats, the same signature, plain values that JSON holds."""
+    references = [["It rains.", "The cat sat."], ["Dogs bark."]]
+    found = module.compute(predictions=["A cat sat.", "Dogs sleep."], references=references)
+    result = shared_metric().score(references=references, hypotheses=["A cat sat.", "Dogs sleep."])
+    assert found["scores"] == [segment.score for segment in result]
+    assert found["score"] == result.score
+    for name in FEATURES:
+        assert found[name] == [getattr(segment.components, name).value for segment in result]
+    assert found["signature"] == result.signature
+    assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    "references",
+    [REFERENCES, [["a", "the cat sat"], ["dogs bark"]], ["the cat sat", ["dogs", "bark"]], [["the cat sat"], "dogs bark"]],
+)
+def test_every_shape_of_references_is_scored_as_it_is(module: Any, references: Any) -> None:
+    """One text, several, and both mixed: evaluate alone would turn a list among texts into a text, and a text among lists into letters."""
+    found = module.compute(predictions=PREDICTIONS, references=references, metric=OverlapMetric())
+    assert found["scores"] == measure(OverlapMetric(), references, PREDICTIONS).column("score")
+
+
+def test_batches_add_up(module: Any) -> None:
+    """add, add_batch with either shape, compute: what one call gives."""
+    module.add(prediction=PREDICTIONS[0], reference=REFERENCES[0])
+    module.add_batch(predictions=PREDICTIONS[1:], references=[[REFERENCES[1], "dogs"]])
+    found = module.compute(metric=OverlapMetric())
+    wanted = measure(OverlapMetric(), [REFERENCES[0], [REFERENCES[1], "dogs"]], PREDICTIONS)
+    assert found["scores"] == wanted.column("score")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"predictions": ["a"], "references": ["a", "b"]}, "references has 2 segments"),
+        ({"predictions": ["a", None], "references": ["a", "b"]}, r"hypotheses\[1\] is None"),
+        ({"predictions": [1], "references": ["a"]}, "of type int, not a text"),
+        ({"predictions": "ab", "references": "ab"}, "bare string"),
+        ({"predictions": [], "references": []}, "both empty"),
+        ({"predictions": ["a"], "references": [""]}, 'empty_reference="score"'),
+        ({"predictions": ["a"]}, "references is None"),
+        ({}, "nothing was added"),
+        ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= is loaded already: give emd"),
+    ],
+)
+def test_wrong_input_is_refused_and_the_next_call_works(module: Any, arguments: dict[str, Any], words: str) -> None:
+    """evaluate would make texts of numbers and letters of a bare string; here it is an error that leaves nothing behind."""
+    with pytest.raises(InputError, match=words):
+        module.compute(**arguments, metric=OverlapMetric())
+    assert len(module.compute(predictions=["a"], references=["a"], metric=OverlapMetric())["scores"]) == 1
+
+
+def test_options_are_those_of_rome(module: Any) -> None:
+    """An option makes a metric once, and shows in the signature; an unknown one is refused."""
+    with pytest.raises(InputError, match="unexpected keyword argument 'nonsense'.*those of rome.RoMe"):
+        module.compute(predictions=["a"], references=["a"], nonsense=1)
+    with pytest.raises(InputError, match="emd='wrong' is unknown"):
+        module.compute(predictions=["a"], references=["a"], emd="wrong")
+    one, other = (module._chosen(None, {"emd": "aligned"}) for _ in range(2))
+    assert one is other and "|emd:aligned|" in one.signature
+    assert module._chosen(None, {}) is shared_metric()
+
+
+def test_the_module_file_is_as_evaluate_reads_it() -> None:
+    """The folder and the file have one name, every import stands on a line of its own, and none of them is relative."""
+    path = Path(module_path())
+    source = (path / f"{path.name}.py").read_text(encoding="utf-8")
+    imports = [line for line in source.splitlines() if re.match(r"(import|from)\s", line)]
+    assert [line for line in imports if "," in line or "from ." in line or "(" in line] == []
+
+
+def test_map_adds_the_columns(folder: Path) -> None:
+    """Dataset.map(batched=True), in batches: the metric's own numbers beside the old columns."""
+    import datasets
+
+    rows = {"reference": [*REFERENCES, "it rains"], "hypothesis": [*PREDICTIONS, ""], "id": [1, 2, 3]}
+    data = datasets.Dataset.from_dict(rows)
+    scored = data.map(batch_scorer(OverlapMetric()), batched=True, batch_size=2)
+    assert scored.column_names == ["reference", "hypothesis", "id", *DEFAULT_COLUMNS]
+    assert scored["score"][:] == measure(OverlapMetric(), rows["reference"], rows["hypothesis"]).column("score")
+
+
+def test_map_reads_lists_of_references_and_missing_texts(folder: Path) -> None:
+    """Several references count as several; missing="null" leaves a gap, the default names the row."""
+    import datasets
+
+    data = datasets.Dataset.from_dict({"reference": [["a", "b c"], None], "hypothesis": ["b c", "d"]})
+    scored = data.map(batch_scorer(OverlapMetric(), missing="null", prefix="rome_", columns=["score"]), batched=True)
+    assert scored["rome_score"][:] == [measure(OverlapMetric(), [["a", "b c"]], ["b c"]).score[0], None]
+    with pytest.raises(InputError, match="reference of row 1"):
+        data.map(batch_scorer(OverlapMetric()), batched=True)
+
+
+def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
+    """Two metrics, before and after use, pickled or not: datasets finds its cache again. Any other setting gives another one."""
+    from datasets.fingerprint import Hasher
+
+    metric = RoMe(progress=False)
+    first = Hasher.hash(batch_scorer(metric))
+    metric.combiner.baseline_score  # noqa: B018 - kept by the net once asked for
+    measure(shared_metric(), ["a cat"], ["the cat"])
+    same = [batch_scorer(metric), batch_scorer(), batch_scorer(shared_metric()), pickle.loads(pickle.dumps(batch_scorer()))]
+    assert {Hasher.hash(scorer) for scorer in same} == {first}
+    net = metric.combiner
+    tensors = (net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias + 1e-9, net.baseline)
+    others = [
+        batch_scorer(RoMe(emd="aligned")),
+        batch_scorer(RoMe(errors="edit-script")),
+        batch_scorer(RoMe(scorer="supervised")),
+        batch_scorer(RoMe(combiner=Combiner(*tensors))),
+        batch_scorer(RoMe(empty_reference="score")),
+        batch_scorer(reference="other"),
+        batch_scorer(hypothesis="other"),
+        batch_scorer(prefix="rome_"),
+        batch_scorer(columns=["score"]),
+        batch_scorer(missing="null"),
+    ]
+    found = {Hasher.hash(scorer) for scorer in others}
+    assert len(found) == len(others) and first not in found
+
+
+def test_map_finds_what_it_computed(folder: Path) -> None:
+    """The second map with the same settings reads its cache, and with other settings it scores."""
+    import datasets
+
+    datasets.Dataset.from_dict({"reference": REFERENCES, "hypothesis": PREDICTIONS}).save_to_disk(str(folder / "data"))
+    data = datasets.load_from_disk(str(folder / "data"))
+    one, two = (data.map(batch_scorer(), batched=True) for _ in range(2))
+    assert one.cache_files == two.cache_files and one._fingerprint == two._fingerprint
+    assert data.map(batch_scorer(columns=["score"]), batched=True)._fingerprint != one._fingerprint
+    wanted = shared_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
+    assert two["score"][:] == [segment.score for segment in wanted]
+
+
+def test_what_cannot_be_mapped_is_refused() -> None:
+    """A clash of names, an absent column, a row in place of a batch, and a metric whose scores depend on the batch."""
+    batch = {"reference": ["a"], "hypothesis": ["b"]}
+    with pytest.raises(InputError, match="column score already"):
+        batch_scorer(OverlapMetric())({**batch, "score": [1.0]})
+    with pytest.raises(InputError, match="no column 'ref'"):
+        batch_scorer(OverlapMetric(), reference="ref")(batch)
+    with pytest.raises(InputError, match="batched=True"):
+        batch_scorer(OverlapMetric())({"reference": "a", "hypothesis": "b"})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match=r"Dataset\.map scores batch by batch"):
+        batch_scorer(OverlapMetric(idf="references"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the workers are forked")
+def test_a_forked_worker_does_not_hang(folder: Path) -> None:
+    """num_proc=2 after torch has used threads in this process: the workers build the metric anew and give the same numbers."""
+    import datasets
+
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    (torch.ones(400, 400) @ torch.ones(400, 400)).sum()
+    try:
+        data = datasets.Dataset.from_dict({"reference": REFERENCES, "hypothesis": PREDICTIONS})
+        scored = data.map(batch_scorer(), batched=True, num_proc=2)
+    finally:
+        torch.set_num_threads(before)
+    wanted = shared_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
+    assert scored["score"][:] == pytest.approx([segment.score for segment in wanted], abs=1e-6)

@@ -1,0 +1,121 @@
+"""RoMe as a torchmetrics.Metric, with the real package."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import pytest
+
+from rome.exceptions import InputError
+from rome.features.values import FEATURES
+from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+
+from overlap_metric import OverlapMetric
+
+torch = pytest.importorskip("torch")
+torchmetrics = pytest.importorskip("torchmetrics")
+
+NAMES = ("rome", *(f"rome_{name}" for name in FEATURES))
+TARGET: list[Any] = ["the cat sat", ["dogs bark", "a dog barks"], "it rains", "he left"]
+PREDS = ["the cat sat", "a dog barks", "", "she left early"]
+
+
+def made(**options: Any) -> Any:
+    from rome.integrations.torchmetrics import RoMeScore
+
+    return RoMeScore(OverlapMetric(), **options)
+
+
+def floats(result: dict[str, Any]) -> dict[str, float]:
+    return {name: value.item() for name, value in result.items()}
+
+
+def expected(rows: slice = slice(None)) -> dict[str, float]:
+    """The oracle: one call of the metric."""
+    measured = measure(OverlapMetric(), TARGET[rows], PREDS[rows])
+    return {name: float(sum(measured.column(c)) / len(PREDS[rows])) for name, c in zip(NAMES, DEFAULT_COLUMNS, strict=True)}
+
+
+def test_batches_add_up_to_one_call() -> None:
+    """update, compute, compute again, reset."""
+    metric = made()
+    for row in range(4):
+        metric.update(PREDS[row : row + 1], TARGET[row : row + 1])
+    metric.update([], [])
+    assert floats(metric.compute()) == pytest.approx(expected())
+    assert metric.compute() == metric.compute()
+    metric.reset()
+    metric.update(PREDS[:2], TARGET[:2])
+    assert floats(metric.compute()) == pytest.approx(expected(slice(2)))
+
+
+def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
+    """Called as a function in a loop, as torchmetrics allows."""
+    metric = made()
+    assert floats(metric(PREDS[:2], TARGET[:2])) == pytest.approx(expected(slice(2)))
+    assert floats(metric(PREDS[2:], TARGET[2:])) == pytest.approx(expected(slice(2, 4)))
+    assert floats(metric.compute()) == pytest.approx(expected())
+
+
+def test_before_the_first_segment_all_is_nan() -> None:
+    """An empty shard gives nan, and torchmetrics' own warning."""
+    with pytest.warns(UserWarning, match="before the ``update``"):
+        assert all(math.isnan(value) for value in floats(made().compute()).values())
+
+
+def test_states_of_two_processes_merge() -> None:
+    """torchmetrics' merge_state, and a pickle on the way; no text travels."""
+    one, other = made(), made()
+    one.update(PREDS[:1], TARGET[:1])
+    other.update(PREDS[1:], TARGET[1:])
+    packed = pickle.dumps(other)
+    assert b"barks" not in packed
+    one.merge_state(pickle.loads(packed))
+    assert floats(one.compute()) == pytest.approx(expected())
+    assert one.clone()._holder.metric is one._holder.metric
+
+
+def test_in_a_collection_with_another_text_metric() -> None:
+    """Beside BLEU, by position and by name; its keys clash with no other's."""
+    collection = torchmetrics.MetricCollection([made(), torchmetrics.text.BLEUScore(n_gram=1)])
+    references = [[text] if isinstance(text, str) else text for text in TARGET]
+    collection.update(PREDS, references)
+    collection.update(preds=PREDS, target=references)
+    found = collection.compute()
+    assert {name: found[name].item() for name in NAMES} == pytest.approx(expected())
+    assert set(found) == {*NAMES, "BLEUScore"}
+    collection.reset()
+
+
+def test_float32_for_devices_without_float64() -> None:
+    """set_dtype makes the sums float32."""
+    metric = made().set_dtype(torch.float32)
+    metric.update(PREDS, TARGET)
+    assert metric.compute()["rome"].dtype == torch.float32
+    assert floats(metric.compute()) == pytest.approx(expected(), abs=1e-6)
+
+
+def test_wrong_input_is_refused() -> None:
+    """Unequal lengths, and a metric whose scores depend on the batch."""
+    from rome.integrations.torchmetrics import RoMeScore
+
+    with pytest.raises(InputError):
+        made().update(["a"], ["a", "b"])
+    with pytest.raises(InputError, match="RoMeScore scores batch by batch"):
+        RoMeScore(OverlapMetric(idf="references"))
+
+
+def test_processes_add_up() -> None:
+    """When torchmetrics gathers the states of several processes, each is told the mean of all segments, and goes on with its own."""
+    other = made()
+    other.update(PREDS[3:], TARGET[3:])
+
+    def gathered(state: Any, group: Any) -> list[Any]:
+        return [state, other.segments if state.ndim == 0 else other.total]
+
+    metric = made(dist_sync_fn=gathered, distributed_available_fn=lambda: True)
+    metric.update(PREDS[:3], TARGET[:3])
+    assert floats(metric.compute()) == pytest.approx(expected())
+    assert metric.segments == 3
