@@ -78,7 +78,7 @@ def test_console_commands_work(folder: Path, capsys: pytest.CaptureFixture[str],
         for name in before:
             monkeypatch.setattr("sys.stdin", (folder / name.removeprefix("cat ")).open())
         program, *rest = shlex.split(words)
-        if "--no-browser" in rest:
+        if "--no-browser" in rest or rest[0] == "serve":
             serve(rest)
             continue
         code, errors = main(rest), capsys.readouterr().err
@@ -95,7 +95,7 @@ def serve(words: list[str]) -> None:
     with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             line = process.stdout.readline()  # type: ignore[union-attr]
-            address = re.search(r"http://127\.0\.0\.1:\d+/", line)
+            address = re.search(r"http://127\.0\.0\.1:\d+", line)
             assert address, line
             with urlopen(address.group(), timeout=20) as answer:
                 assert b"<html" in answer.read()
