@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rome.display.markup import Html, disclosure, element, escaped, number
 
 if TYPE_CHECKING:
+    from rome.features.values import Component
     from rome.results import SegmentScore
 
 __all__ = ["bar", "components", "sentences"]
@@ -30,12 +31,17 @@ def components(segment: SegmentScore) -> Html:
             element("th", escaped(component.name), scope="row"),
             element("td", bar(component.value)),
             element("td", escaped(f"{component.value:.3f}")),
-            element("td", escaped(f"{number(component.raw, 3)} {component.unit}".replace("-", "\u2212", component.raw < 0))),
+            element("td", escaped(f"{number(component.raw, 3)} {_unit(component)}".replace("-", "\u2212", component.raw < 0))),
         )
         for component in segment.components
     ]
     caption = element("caption", escaped("Components"), element("small", escaped(" from 0 to 1, 1 is best")))
     return element("table", caption, element("tbody", *rows), class_="rome-bars")
+
+
+def _unit(component: Component) -> str:
+    """The unit of the raw quantity, in the singular for one."""
+    return component.unit.removesuffix("s") if component.raw == 1.0 else component.unit
 
 
 def sentences(segment: SegmentScore) -> Html:

@@ -1,0 +1,118 @@
+"""The worked examples of the pages: every block of Python is run, and what it prints is compared with what the page says.
+
+    python docs/examples.py           # says what differs; exit code 1 when something does
+    python docs/examples.py --write   # puts the true output into the pages, after new models say
+
+A fence ``python`` is a program; a fence ``output`` after it is what it prints. The blocks of one page share their names. One that begins
+with ``# needs NAME`` is left out where that package is not installed. Programs that want a server or a cluster stand in fences ``py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from os import chdir
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PAGES", "Example", "agree", "examples_of", "rewritten", "run"]
+
+PAGES = Path(__file__).resolve().parent / "pages"
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```output\n(?P<output>.*?)^```$)?", re.M | re.S)
+NEEDS = re.compile(r"# needs (\w+)\n")
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+TOLERANCE = 3e-3
+"""Processors round differently; an output whose numbers are further off than this, and the last digit that is shown, is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One block of Python and what the page says that it prints; None where the page says nothing."""
+
+    code: str
+    output: str | None
+    line: int
+
+
+def examples_of(text: str) -> list[Example]:
+    """The blocks of one page, in order."""
+    return [Example(found["code"], found["output"], text.count("\n", 0, found.start()) + 2) for found in BLOCK.finditer(text)]
+
+
+def run(examples: list[Example], name: str, globals_: dict[str, Any]) -> list[str]:
+    """What each block prints; names made by one stand in ``globals_`` for the next. What a block raises passes through.
+
+    A block that needs a package that is not here counts as if it had printed what the page says.
+    """
+    printed = []
+    for example in examples:
+        needed = NEEDS.match(example.code)
+        if needed and find_spec(needed[1]) is None:
+            printed.append(example.output or "")
+            continue
+        stream = io.StringIO()
+        code = compile("\n" * (example.line - 1) + example.code, name, "exec")
+        with contextlib.redirect_stdout(stream):
+            exec(code, globals_)
+        printed.append(stream.getvalue())
+    return printed
+
+
+def agree(expected: str, printed: str) -> bool:
+    """Whether two outputs are the same but for the last digits of their numbers and blanks at the ends of lines."""
+    words = [[NUMBER.sub("#", line).split() for line in text.strip().splitlines()] for text in (expected, printed)]
+    numbers = [NUMBER.findall(text) for text in (expected, printed)]
+    return words[0] == words[1] and all(
+        abs(float(one) - float(other)) <= TOLERANCE + 10.0 ** -len(one.partition(".")[2])
+        for one, other in zip(*numbers, strict=True)
+    )
+
+
+def rewritten(text: str, printed: list[str]) -> str:
+    """The page with its outputs put right; a block that prints gets an output where it had none."""
+    outputs = iter(printed)
+
+    def block(found: re.Match[str]) -> str:
+        output = next(outputs)
+        lines = "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
+        return f"```python\n{found['code']}```" + (f"\n\n```output\n{lines}```" if lines else "")
+
+    return BLOCK.sub(block, text)
+
+
+def main(arguments: list[str]) -> int:
+    """Run every page in a folder of its own; compare or write. A page whose program fails is named and left as it is."""
+    import rome
+
+    write, wanted, wrong = "--write" in arguments, [word for word in arguments if not word.startswith("-")], 0
+    metric = rome.RoMe(progress=False)
+    make = rome.RoMe
+    rome.RoMe = lambda **options: make(**options) if options else metric  # type: ignore[assignment,misc]  # loaded once
+    for path in sorted(PAGES.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        examples = examples_of(text)
+        if not examples or (wanted and path.stem not in wanted):
+            continue
+        chdir(tempfile.mkdtemp())
+        try:
+            printed = run(examples, str(path), {})
+        except rome.RomeError as error:
+            print(f"{path}: {error}")
+            wrong += 1
+            continue
+        differs = [e for e, out in zip(examples, printed, strict=True) if not agree(e.output or "", out)]
+        wrong += len(differs)
+        for example in differs:
+            print(f"{path}:{example.line}: the output differs")
+        if write and differs:
+            path.write_text(rewritten(text, printed), encoding="utf-8")
+    return int(wrong > 0 and not write)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

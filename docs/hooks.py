@@ -1,0 +1,60 @@
+"""What MkDocs calls while it builds the site: sources for the API pages, generated pages, tables, formulas, and the last check."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from figures import TOP, filled
+from formulas import Formulas
+from generated import card_page, command_page
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from offline import foreign_resources
+from pygments.formatters import HtmlFormatter
+
+SOURCES = TOP / "build" / "docs-sources"
+ROOMS = ("features", "train", "data")
+GENERATED = {"use/cli.md": command_page, "models.md": card_page}
+CODE = {"light": "default", "dark": "github-dark"}
+log = logging.getLogger("mkdocs.hooks.rome")
+
+
+def on_startup(**_: Any) -> None:
+    """Copy the sources into the shape of the installed package, where the API pages find every room."""
+    shutil.rmtree(SOURCES, ignore_errors=True)
+    modules = shutil.ignore_patterns("__pycache__", "models", "*.parquet", "examples", "lexicons", "published")
+    shutil.copytree(TOP / "rome", SOURCES / "rome", ignore=modules)
+    for room in ROOMS:
+        shutil.copytree(TOP / room, SOURCES / "rome" / room, ignore=modules)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add the formulas to what Markdown knows."""
+    extensions: list[Any] = config.markdown_extensions
+    if not any(isinstance(extension, Formulas) for extension in extensions):
+        extensions.append(Formulas())
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are generated, and the colours of code in light and dark."""
+    for name, write in GENERATED.items():
+        files.append(File.generated(config, name, content=write()))
+    for scheme, style in CODE.items():
+        colours = HtmlFormatter(style=style).get_style_defs(".highlight")
+        files.append(File.generated(config, f"styles/code-{scheme}.css", content=f"{colours}\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the measured tables in their places."""
+    return filled(markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Warn, which fails a strict build, for every resource that a browser would fetch from elsewhere."""
+    for line in foreign_resources(Path(config.site_dir)):
+        log.warning("the site would load from the network: %s", line)
