@@ -14,7 +14,7 @@ class Limits:
     """Sizes, counts and seconds. Raises InputError for a number that is not above 0 (``wait_seconds`` may be 0).
 
     body_bytes : a request's body. pairs : pairs a request. references : references a pair. characters : characters a text.
-    explain_characters : the same where all the evidence is asked for as JSON: the edit operations of long texts take long to find.
+    explain_characters : the same where all the evidence is asked for as JSON: its matrices grow with the square of a text.
     queue : requests that wait or are being scored; one more is refused with 503. seconds : a request, from its last byte to the score.
     connections : open connections. receive_seconds : a request's head, and again its body; also an idle connection.
     batch_pairs, batch_characters : references scored in one call of the metric, and the characters of all its texts.
