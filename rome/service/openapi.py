@@ -56,7 +56,7 @@ def _explain(limits: Limits) -> Schema:
     return {
         "operationId": "explain",
         "summary": "Score one pair and give all the evidence; as a page when the Accept header prefers text/html.",
-        "description": f"For JSON a text may have {limits.explain_characters} characters: the edit operations of long texts take long to find.",
+        "description": f"For JSON a text may have {limits.explain_characters} characters: its matrices grow with the square of a text.",
         "requestBody": {"required": True, "content": {"application/json": {"schema": _ref("Pair"), "example": EXAMPLE}}},
         "responses": {"200": _answer("The score with its evidence.", content), **_errors("POST")},
     }
