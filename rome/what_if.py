@@ -14,7 +14,7 @@ import numpy as np
 from rome.combiner import Combiner
 from rome.comparison import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.errors.values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan
+from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_and_raw
 from rome.features.values import FEATURES, Component
 from rome.plain import plain
 from rome.results import ComponentMeans, Contributions, SegmentScore
@@ -173,10 +173,8 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
 
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
-    """The errors component of a hypothesis with words that has these errors: the formula of `Errors.measure`."""
-    words = len(segment.evidence.semantic.reference_words)
-    value = math.exp(-evidence.count / (MAJOR * math.sqrt(max(1, words))))
-    raw = MAXIMUM * (1.0 - math.exp(-evidence.count / MAXIMUM))
+    """The errors component of a hypothesis with words that has these errors."""
+    value, raw = value_and_raw(evidence.count, len(segment.evidence.semantic.reference_words))
     return replace(segment.components.errors, value=value, raw=raw, evidence=evidence)
 
 

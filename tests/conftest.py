@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -14,6 +17,11 @@ if find_spec("features") is not None:
     pytest.exit("the checkout shadows the installed rome: run `pytest` (or `python -P -m pytest`), not `python -m pytest`", 4)
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+
+# Hugging Face's packages read these when they are first imported: no test may write to the user's caches, or ask a hub.
+_hub = tempfile.mkdtemp(prefix="rome-tests-hub-")
+os.environ |= {"HF_HOME": _hub, "HF_HUB_OFFLINE": "1"}
+atexit.register(shutil.rmtree, _hub, ignore_errors=True)
 
 
 def _evidence() -> tuple[Any, ...]:

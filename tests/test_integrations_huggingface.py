@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.setattr(evaluate.config, name, home / name)
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", home / "datasets")
         patch.setattr(socket.socket, "connect", _offline(socket.socket.connect))
+        patch.setattr(sys, "path", [entry for entry in sys.path if not (Path(entry) / "evaluate_modules").is_dir()])
+        for name in [name for name in sys.modules if name.partition(".")[0] == "evaluate_modules"]:  # another test loaded one
+            patch.delitem(sys.modules, name)
         yield home
 
 

@@ -48,6 +48,7 @@ def cluster() -> Iterator[Any]:
     for name, value in {"PYTHONPATH": paths, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}.items():
         patch.setenv(name, value)
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
+    patch.chdir(folder)  # workers import from where Ray was started, and the top of the checkout hides the installed package
     settings: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "configure_logging": False}
     settings |= {"num_cpus": 2, "object_store_memory": 100 * 2**20, "_temp_dir": folder}
     try:
@@ -232,6 +233,21 @@ def test_the_models_are_loaded_once_in_a_worker(tmp_path: Path, cluster: Any) ->
         score_dataset(dataset, options, metric=counted, workers=1, batch_size=2).take_all(), key=lambda row: row["key"]
     )
     assert len(list(marks.iterdir())) == 1
-    alone = score_columns({name: [item[name] for item in items] for name in items[0]}, own_metric()(), options)
+    alone = in_one_process({name: [item[name] for item in items] for name in items[0]})
     assert found == [dict(zip(alone, row, strict=True)) for row in zip(*alone.values(), strict=True)]
     assert json.loads(found[0]["evidence"])["errors"]["errors"]
+
+
+def in_one_process(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The same columns scored by one fresh process without Ray; one thread for linear algebra, as Ray gives its workers."""
+    script = """
+import json, sys
+from rome.integrations.rows import own_metric, score_columns
+from rome.integrations.shards.columns import RowOptions
+print(json.dumps(score_columns(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
+"""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    program = [sys.executable, "-P", "-c", script]
+    done = subprocess.run(program, input=json.dumps(columns), capture_output=True, text=True, env=environment, check=True)
+    made: dict[str, list[Any]] = json.loads(done.stdout)
+    return made

@@ -16,7 +16,7 @@ from .edits import edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SurfaceConfig, surface_errors
-from .values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan
+from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan, value_and_raw
 
 __all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
 
@@ -85,8 +85,7 @@ class Errors(ABC):
         total = math.fsum(error.weight for error in errors)
         listed = tuple(error for error in errors if error.weight >= self.config.smallest_weight)
         empty = bool(reference.words) and not hypothesis.words
-        value = 0.0 if empty else math.exp(-total / (MAJOR * math.sqrt(max(1, len(reference.words)))))
-        raw = MAXIMUM if empty else MAXIMUM * (1.0 - math.exp(-total / MAXIMUM))
+        value, raw = (0.0, MAXIMUM) if empty else value_and_raw(total, len(reference.words))
         return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(listed, total))
 
     def found(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:

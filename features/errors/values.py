@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["MAJOR", "MAXIMUM", "MINOR", "ErrorSpan", "ErrorsEvidence", "TextSpan"]
+__all__ = ["MAJOR", "MAXIMUM", "MINOR", "ErrorSpan", "ErrorsEvidence", "TextSpan", "value_and_raw"]
 
 MINOR, MAJOR, MAXIMUM = 1.0, 5.0, 25.0
 """The weights of MQM: one minor error, one major error, and the most that a segment can collect."""
+
+
+def value_and_raw(count: float, words: int) -> tuple[float, float]:
+    """The component of a hypothesis whose errors weigh ``count`` together, for a reference of so many words.
+
+    The value is exp(-count / (5 sqrt(words))), raw the count brought under 25 by 25 (1 - exp(-count / 25)).
+    """
+    return math.exp(-count / (MAJOR * math.sqrt(max(1, words)))), MAXIMUM * (1.0 - math.exp(-count / MAXIMUM))
+
 
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
 Severity = Literal["none", "minor", "major"]

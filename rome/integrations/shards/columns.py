@@ -38,7 +38,8 @@ class RowOptions:
 
     reference, hypothesis : columns of texts; a reference may be a list of texts. key : a column of texts or whole numbers that
         names each row; None takes a digest of the texts. keep : columns that are passed on.
-    exact : analyse each text alone, so that the bits of a row depend on nothing but the row. False analyses the texts of a batch
+    exact : analyse each text alone, so that the bits of a row depend on nothing but the row, on one kind of processor and with one
+        thread for linear algebra (OMP_NUM_THREADS=1, which Ray sets in its workers). False analyses the texts of a batch
         together: about twice as fast, the same to within 1e-6.
     evidence : add a column ``evidence``, JSON. longest : characters of the longest text that is scored.
     Raises InputError for a bound below 1 and for names that clash.
