@@ -107,6 +107,19 @@ def test_spans_and_ranges(seed: int) -> None:
         assert errors.measure(a, a).value == 1.0 and errors.measure(a, a).evidence.errors == ()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_word_that_stands_unchanged_is_named_no_error(seed: int) -> None:
+    """Whatever the head thinks of it: its weight counts, its severity is none, unless it moved."""
+    named = 0
+    for one, other in PAIRS:
+        for error in estimator(seed, 2.0).measure(analysis(one), analysis(other)).evidence.errors:
+            if error.severity != "none" and error.kind == "replacement":
+                named += 1
+                assert error.reference is not None and error.hypothesis is not None
+                assert error.reference.text.lower() != error.hypothesis.text.lower()
+    assert named
+
+
 def test_every_compared_word_stands_in_one_span() -> None:
     """No word of the hypothesis is counted twice: the spans of words do not overlap on its side."""
     errors = estimator(spread=1.0)

@@ -17,6 +17,7 @@ from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
 
+from ..model_files import checked
 from .memo import MemoisedTrunk
 
 __all__ = ["MODELS", "embedded_pipeline", "package_pipeline", "quiet"]
@@ -27,11 +28,12 @@ STUB = {"en": {"lang_name": "English", "default_processors": {}, "default_depend
 
 
 def _model_files(folder: Path | None) -> dict[str, Path]:
-    """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent."""
+    """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent or damaged."""
     paths = {processor: Path(folder or ".") / name / f"{name}.pt" for processor, name in MODELS.items()}
     for path in paths.values():
         if not path.is_file():
             raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
+        checked(path)
     return paths
 
 

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from rome.exceptions import ModelMissingError
+
+from ..model_files import checked
 
 SCALE = ".scale"
 
@@ -42,16 +44,24 @@ def save_weights(
 def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
     """Read what save_weights wrote: float32 tensors by name, and the JSON description.
 
-    Raises ModelMissingError when the file is not there.
+    Raises ModelMissingError when the file is not there, or is not what save_weights writes; a file of the package's own is
+    compared with its recorded hash first.
     """
     if not Path(path).is_file():
         raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
-    with safe_open(str(path), framework="pt") as file:
-        raw = {name: file.get_tensor(name) for name in file.keys()}
-        description = json.loads((file.metadata() or {}).get("description", "{}"))
-    tensors = {}
-    for name, tensor in raw.items():
-        if not name.endswith(SCALE):
-            scale = raw.get(name + SCALE)
-            tensors[name] = tensor.float() if scale is None else tensor.float() * scale[:, None]
-    return tensors, description
+    checked(Path(path))
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            raw = {name: file.get_tensor(name) for name in file.keys()}
+            description = json.loads((file.metadata() or {}).get("description", "{}"))
+        return {name: _as_floats(raw, name) for name in raw if not name.endswith(SCALE)}, description
+    except (SafetensorError, ValueError, RecursionError, RuntimeError, IndexError) as error:
+        raise ModelMissingError(
+            f"the weights file {path} is damaged ({error}): reinstall rome-metric, or train it again"
+        ) from error
+
+
+def _as_floats(raw: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
+    """One tensor in float32, its rows multiplied by their scales where it has any."""
+    scale = raw.get(name + SCALE)
+    return raw[name].float() if scale is None else raw[name].float() * scale[:, None]

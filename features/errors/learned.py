@@ -69,7 +69,7 @@ def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Un
     known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
     repeated = {edit.hypothesis[0]: j.weight for edit, j in edits if edit.repeated}
 
-    def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
+    def unit(kind: Kind, i: int | None, j: int | None, doubted: bool = True) -> _Unit:
         row = p + j if j is not None else i or 0
         ruled = known.get((1, j)) if j is not None else known.get((0, row))
         none, minor, major = probabilities[row]
@@ -79,7 +79,7 @@ def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Un
             j,
             max(costs[row], repeated.get(j, 0.0) if j is not None else 0.0),
             1.0 - none,
-            "none" if 1.0 - none < threshold else "major" if major >= minor else "minor",
+            "none" if not doubted or 1.0 - none < threshold else "major" if major >= minor else "minor",
             _type(kind, ruled, TYPES[types[row]]),
         )
 
@@ -90,7 +90,8 @@ def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Un
             continue
         k, match = there[j]
         same = reference.words[match.reference].text.lower() == hypothesis.words[j].text.lower()
-        units.append(unit("order" if same and k in moved else "replacement", match.reference, j))
+        # what stands unchanged in its place counts with its probability, but nobody would call it an error
+        units.append(unit("order" if same and k in moved else "replacement", match.reference, j, not same or k in moved))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
 
