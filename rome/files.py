@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import os
+import secrets
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import IO, BinaryIO, TextIO
 
-from rome.exceptions import InputError
+from rome.exceptions import InputError, RomeError
 
-__all__ = ["STANDARD_INPUT", "atomic_path", "open_output", "read_lines"]
+__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines", "sync_folder"]
 
 STANDARD_INPUT = "-"
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_ROOM, _MOST_RATIO = 1 << 26, 200
+"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def read_lines(path: str) -> list[str]:
@@ -38,6 +46,51 @@ def read_lines(path: str) -> list[str]:
     return [_decoded(row.removesuffix(b"\r"), path, number) for number, row in enumerate(rows, start=1)]
 
 
+@contextmanager
+def open_lines(path: str) -> Iterator[Callable[[], Iterator[str]]]:
+    """A function that reads the lines from the first one on, whenever it is called, with one line in memory; see `read_lines`.
+
+    What can be read only once (standard input, a pipe) is copied to a temporary file first. One reading at a time. Raises InputError as
+    `read_lines` does, for a faulty line when it is reached.
+    """
+    if path == STANDARD_INPUT:
+        with _copied(sys.stdin.buffer) as copy:
+            yield lambda: _each_line(copy, path)
+        return
+    with _opened(path) as stream:
+        if stream.seekable():
+            yield lambda: _each_line(stream, path)
+            return
+        with _copied(stream) as copy:
+            yield lambda: _each_line(copy, path)
+
+
+@contextmanager
+def _copied(stream: BinaryIO) -> Iterator[IO[bytes]]:
+    """Everything that a stream holds in a temporary file, which has no name where the system allows that."""
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        yield copy
+
+
+def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
+    """The lines of a file that can be read again and again."""
+    stream.seek(0)
+    zipped = stream.read(len(_GZIP)) == _GZIP
+    stream.seek(0)
+    try:
+        for number, row in enumerate(gzip.GzipFile(fileobj=stream) if zipped else stream, start=1):
+            if number == 1:
+                if row.startswith(_UTF16):
+                    raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
+                row = row.removeprefix(_BOM)
+                if not row:
+                    return
+            yield _decoded(row.removesuffix(b"\n").removesuffix(b"\r"), path, number)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{named(path)} is a damaged gzip file ({error}): compress or copy it again") from error
+
+
 def named(path: str) -> str:
     """How messages call a file."""
     return "standard input" if path == STANDARD_INPUT else path
@@ -47,8 +100,14 @@ def _content(path: str) -> bytes:
     """Every byte of a file or of standard input."""
     if path == STANDARD_INPUT:
         return sys.stdin.buffer.read()
+    with _opened(path) as stream:
+        return stream.read()
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file opened for reading, or what is wrong with its name."""
     try:
-        return Path(path).read_bytes()
+        return open(path, "rb")
     except IsADirectoryError as error:
         raise InputError(f"{path} is a directory: name a file in it") from error
     except FileNotFoundError as error:
@@ -61,9 +120,17 @@ def _unzipped(content: bytes, path: str) -> bytes:
     """The content itself, decompressed when it is gzip."""
     if not content.startswith(_GZIP):
         return content
+    most, unpacked = max(_ROOM, _MOST_RATIO * len(content)), bytearray()
     try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, ValueError) as error:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            while piece := stream.read(1 << 20):
+                unpacked += piece
+                if len(unpacked) > most:
+                    raise InputError(
+                        f"{named(path)} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it"
+                    )
+        return bytes(unpacked)
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{named(path)} is a damaged gzip file ({error}): compress or copy it again") from error
 
 
@@ -82,46 +149,83 @@ def _decoded(row: bytes, path: str, number: int) -> str:
 def open_output(path: str | None) -> Iterator[TextIO]:
     """A text stream to standard output (None or ``-``) or to a file that appears under its name only when complete.
 
-    The file is opened at once, so a wrong name is reported before anything is computed. A name ending in ``.gz`` is compressed.
-    Raises InputError when it cannot be written.
+    The file is opened at once, so a wrong name is reported before anything is computed. A name ending in ``.gz`` is compressed,
+    the same text to the same bytes. Raises InputError when it cannot be written.
     """
     if path is None or path == STANDARD_INPUT:
         yield sys.stdout
         return
-    with atomic_path(path) as temporary:
-        opener = gzip.open if path.endswith(".gz") else open
-        with opener(temporary, "wt", encoding="utf-8", newline="\n") as stream:
-            yield stream
+    with atomic_path(path) as temporary, open(temporary, "wb") as raw:
+        if path.endswith(".gz"):
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed, _text(packed) as stream:
+                yield stream
+        else:
+            with _text(raw) as stream:
+                yield stream
+
+
+def _text(raw: IO[bytes] | gzip.GzipFile) -> TextIO:
+    """UTF-8 with line feeds, over bytes."""
+    return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = InputError) -> Iterator[Path]:
     """A temporary path beside the wanted one that takes its place when the block ends well, and vanishes when it does not.
 
-    A link is followed, and what is no ordinary file (a pipe, a device) is written directly. Raises InputError, with the remedy,
-    when the path is a directory or its folder is missing or not writable.
+    The content is on the disk before the name is: whatever ends the process or the machine, the old file stands, or the new one,
+    whole. (A killed process leaves its temporary file, ``.NAME.*.part``.) A link is followed, an existing file keeps its
+    permissions, and what is no ordinary file (a pipe, a device) is written directly.
+
+    Raises ``refusal``, with the remedy, when the path is a directory, its folder is missing or not writable, or the disk is full.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise InputError(f"{path} is a directory: name a file in it to write to")
+        raise refusal(f"{path} is a directory: name a file in it to write to")
     if target.exists() and not target.is_file():
         yield target
         return
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        os.close(handle)
+        temporary = _beside(target)
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
+        raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
     try:
-        yield Path(name)
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        os.replace(name, target)
+        yield temporary
+        _sync(temporary)
+        os.replace(temporary, target)
+        sync_folder(target.parent)
+    except OSError as error:
+        if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
+            raise
+        raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
     finally:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    """The permissions that new files of this process do not get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _beside(target: Path) -> Path:
+    """A new empty file in the same folder, with the permissions of the target or those that a new file gets."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    temporary = target.with_name(f".{target.name[:48]}.{secrets.token_hex(8)}.part")
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+    if mode is not None:
+        os.chmod(temporary, mode)
+    return temporary
+
+
+def _sync(path: Path) -> None:
+    """Wait until the file's content is on the disk."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in the folder are on the disk, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

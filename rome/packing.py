@@ -1,12 +1,11 @@
-"""One analysis as plain bytes and back, without loss: a compressed JSON header, then the two arrays, under one checksum.
+"""One analysis as plain bytes and back, without loss: a compressed JSON header, then the two arrays.
 
-Layout: ``checksum (8) | header size (4, little endian) | header (zlib of UTF-8 JSON) | vectors | word probabilities``. An array
-is written as float16 when that loses nothing (the analyser rounds its vectors so), otherwise as float32.
+Layout: ``header size (4, little endian) | header (zlib of UTF-8 JSON) | vectors | word probabilities``. An array is written as
+float16 when that loses nothing (the analyser rounds its vectors so), otherwise as float32. The store puts its checksum before it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 import zlib
@@ -17,16 +16,11 @@ from numpy.typing import NDArray
 
 from rome.features.values import Analysis, Sentence, Word
 
-__all__ = ["DamagedRow", "pack", "unpack"]
+__all__ = ["pack", "unpack"]
 
-_CHECKSUM = 8
 _SIZE = struct.Struct("<I")
 _DTYPES: dict[str, np.dtype[Any]] = {"2": np.dtype("<f2"), "4": np.dtype("<f4")}
 _WORD_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "relation", "start", "end", "sentence")
-
-
-class DamagedRow(ValueError):
-    """The bytes are not what pack wrote."""
 
 
 def pack(analysis: Analysis) -> bytes:
@@ -40,15 +34,11 @@ def pack(analysis: Analysis) -> bytes:
         "kinds": vectors_kind + probabilities_kind,
     }
     compressed = zlib.compress(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), 6)
-    body = _SIZE.pack(len(compressed)) + compressed + vectors.tobytes() + probabilities.tobytes()
-    return _checksum(body) + body
+    return _SIZE.pack(len(compressed)) + compressed + vectors.tobytes() + probabilities.tobytes()
 
 
-def unpack(text: str, row: bytes) -> Analysis:
-    """The analysis of a text from the bytes that pack made of it. Raises DamagedRow when they are anything else."""
-    body = row[_CHECKSUM:]
-    if len(body) < _SIZE.size or _checksum(body) != row[:_CHECKSUM]:
-        raise DamagedRow(f"{len(row)} bytes do not fit their checksum")
+def unpack(text: str, body: bytes) -> Analysis:
+    """The analysis of a text from the bytes that pack made of it; whoever kept them has verified their checksum."""
     (size,) = _SIZE.unpack_from(body)
     arrays = _SIZE.size + size
     header: dict[str, Any] = json.loads(zlib.decompress(body[_SIZE.size : arrays]))
@@ -62,10 +52,6 @@ def unpack(text: str, row: bytes) -> Analysis:
         vectors=vectors.reshape(count, width),
         word_probabilities=probabilities,
     )
-
-
-def _checksum(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=_CHECKSUM).digest()
 
 
 def _shrink(array: NDArray[np.float32]) -> tuple[NDArray[Any], str]:

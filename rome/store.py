@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 
 from rome.features.values import Analysis
-from rome.packing import DamagedRow, pack, unpack
+from rome.packing import pack, unpack
 from rome.sqlite_file import KeyValueFile
 
 __all__ = ["AnalysisStore"]
@@ -17,7 +17,9 @@ class AnalysisStore(KeyValueFile):
 
     path : the file; it is made when it is missing, its folder is not.
 
-    Nothing is pickled. A row whose checksum does not fit counts as missing, so it is computed and written again.
+    Nothing is pickled. What is damaged counts as missing, so it is computed and written again; what can be is repaired
+    (see `rome.sqlite_file`). A store is only a memory: it may be deleted when no process uses it.
+
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
     >>> with AnalysisStore("analyses.sqlite") as store:           # doctest: +SKIP
@@ -30,17 +32,16 @@ class AnalysisStore(KeyValueFile):
     def get_many(self, texts: Iterable[str], *, identity: str) -> dict[str, Analysis]:
         """The analyses known for these texts under this model identity; unknown and damaged ones are simply absent."""
         wanted = {_key(text, identity): text for text in texts}
-        found: dict[str, Analysis] = {}
-        for key, row in self.read(list(wanted)):
-            try:
-                found[wanted[key]] = unpack(wanted[key], row)
-            except DamagedRow:
-                continue
-        return found
+        return {wanted[key]: unpack(wanted[key], row) for key, row in self.read(list(wanted))}
 
     def put_many(self, analyses: Iterable[Analysis], *, identity: str) -> None:
         """Keep these analyses under this model identity, all or none; a text that is known already is overwritten."""
         self.write([(_key(analysis.text, identity), pack(analysis)) for analysis in analyses])
+
+    def unsealed(self, key: bytes, row: bytes) -> bytes | None:
+        """The value behind the checksum that format 1 had, or None when it does not fit."""
+        body = row[8:]
+        return body if hashlib.blake2b(body, digest_size=8).digest() == row[:8] else None
 
 
 def _key(text: str, identity: str) -> bytes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.exceptions import InputError, StoreError
+from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
+from rome.files import atomic_path
 from rome.table import WIDTH, FeatureTable, check_alike
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["iter_tables", "read_table", "write_tables"]
 
-FORMAT_KEY, FORMAT = b"rome.feature_table", b"1"
+FORMAT_KEY, FORMAT, UNCHECKED = b"rome.feature_table", b"2", b"1"
+DIGEST_KEY = b"rome.digest"
 ROW_GROUP = 1 << 18
 REMEDY = "make it with `rome features` or FeatureTable.save"
 
@@ -31,61 +32,86 @@ REMEDY = "make it with `rome features` or FeatureTable.save"
 def write_tables(path: str | PathLike[str], tables: Iterable[FeatureTable]) -> int:
     """Write tables one after the other into one Parquet file; return the number of rows.
 
-    The file appears under its name only when complete. Raises InputError for no table or unlike ones, StoreError when the
-    path cannot be written.
+    The file appears under its name only when complete; every page carries a checksum, and so does the whole.
+    Raises InputError for no table or unlike ones, StoreError when the path cannot be written.
     """
     target, rest = Path(path), iter(tables)
     first = next(rest, None)
     if first is None:
         raise InputError(f"{target}: no feature table was given to write")
-    if target.is_dir():
-        raise StoreError(f"{target} is a folder: name a file to write the feature table to")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        os.close(handle)
+        with atomic_path(target, refusal=StoreError) as temporary:
+            return _write(temporary, first, rest)
     except OSError as error:
-        raise StoreError(
-            f"{target} cannot be written ({error.strerror}): choose a folder that exists and is writable"
-        ) from error
-    try:
-        rows = _write(name, first, rest)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except OSError as error:
+        if isinstance(error, RomeError):
+            raise
         raise StoreError(f"{target} cannot be written ({error}): free some space or choose another folder") from error
-    finally:
-        Path(name).unlink(missing_ok=True)
-    return rows
 
 
-def _write(name: str, first: FeatureTable, rest: Iterable[FeatureTable]) -> int:
+def _write(name: Path, first: FeatureTable, rest: Iterable[FeatureTable]) -> int:
     import pyarrow.parquet as pq
 
-    schema, rows = _schema(first), 0
-    with pq.ParquetWriter(name, schema, compression="zstd") as writer:
+    schema, rows, digest = _schema(first), 0, _Digest()
+    with pq.ParquetWriter(str(name), schema, compression="zstd", write_page_checksum=True) as writer:
         for table in chain([first], rest):
             check_alike([first, table])
             writer.write_table(_to_arrow(table, schema), row_group_size=ROW_GROUP)
+            digest.add(table)
             rows += len(table)
+        writer.add_key_value_metadata({DIGEST_KEY: digest.value(first)})
     return rows
+
+
+class _Digest:
+    """One checksum of everything that tables written or read one after the other hold, however they are cut."""
+
+    def __init__(self) -> None:
+        self.columns = [hashlib.blake2b(digest_size=16) for _ in range(5)]
+
+    def add(self, table: FeatureTable) -> None:
+        flags = table.segment[:0] if table.flags is None else table.flags
+        for column, values in zip(self.columns, (table.segment, table.reference, table.values, table.raw, flags), strict=True):
+            column.update(np.ascontiguousarray(values).data)
+
+    def value(self, described: FeatureTable) -> str:
+        """32 hexadecimal digits."""
+        whole = hashlib.blake2b(repr(described.described()).encode(), digest_size=16)
+        for column in self.columns:
+            whole.update(column.digest())
+        return whole.hexdigest()
+
+    def check(self, described: FeatureTable, file: Any, path: str | PathLike[str]) -> None:
+        """Raise StoreError unless the file was written with this checksum; files of format 1 have none."""
+        metadata = file.metadata.metadata or {}
+        if metadata.get(FORMAT_KEY) != UNCHECKED and metadata.get(DIGEST_KEY) != self.value(described).encode():
+            raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
 
 
 def read_table(path: str | PathLike[str]) -> FeatureTable:
     """Read the whole file. Raises InputError when it is absent or no feature table, StoreError when it is damaged."""
+    digest = _Digest()
     with _open(path) as file:
-        return _from_arrow(file.read(), path)
+        table = _from_arrow(file.read(), path)
+        digest.add(table)
+        digest.check(table, file, path)
+        return table
 
 
-def iter_tables(path: str | PathLike[str], rows: int = 1 << 20) -> Iterator[FeatureTable]:
-    """Yield the file as tables of about ``rows`` rows; the rows of a segment, which stand together, stay together."""
+def iter_tables(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
+    """Yield the file as tables of about ``rows`` rows; the rows of a segment, which stand together, stay together.
+
+    Every page is verified before its rows are given, the file as a whole after the last.
+    """
     if rows < 1:
         raise InputError(f"batches of {rows} rows are not possible: ask for 1 or more")
     held: FeatureTable | None = None
+    digest = _Digest()
     with _open(path) as file:
         import pyarrow as pa
 
-        for batch in file.iter_batches(batch_size=rows):
+        for batch in _batches(file, rows):
             table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+            digest.add(table)
             table = table if held is None else FeatureTable.concat([held, table])
             if not len(table):
                 continue
@@ -94,8 +120,24 @@ def iter_tables(path: str | PathLike[str], rows: int = 1 << 20) -> Iterator[Feat
             if cut:
                 yield table[:cut]
             held = table[cut:]
+        digest.check(_from_arrow(file.schema_arrow.empty_table(), path), file, path)
     if held is not None and len(held):
         yield held
+
+
+def _batches(file: Any, rows: int) -> Iterator[Any]:
+    """Batches of at most ``rows`` rows, from as few groups of the file at a time, because Arrow holds all groups it was asked for."""
+    groups: list[int] = []
+    held = 0
+    for group in range(file.num_row_groups):
+        size = file.metadata.row_group(group).num_rows
+        if groups and held + size > rows:
+            yield from file.iter_batches(batch_size=rows, row_groups=groups)
+            groups, held = [], 0
+        groups.append(group)
+        held += size
+    if groups:
+        yield from file.iter_batches(batch_size=rows, row_groups=groups)
 
 
 def _schema(table: FeatureTable) -> pa.Schema:
@@ -145,14 +187,14 @@ def _open(path: str | PathLike[str]) -> Iterator[Any]:
         kind = "a folder" if Path(path).is_dir() else "missing"
         raise InputError(f"the feature table {path} is {kind}: name a Parquet file; {REMEDY}")
     try:
-        file = pq.ParquetFile(str(path))
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(str(path), page_checksum_verification=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no feature table (not a readable Parquet file): {REMEDY}") from error
     with file:
-        _check_schema(file.schema_arrow, path)
         try:
+            _check_schema(file.schema_arrow, path)
             yield file
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, (InputError, StoreError)):
                 raise
             raise StoreError(f"the feature table {path} is damaged ({_short(error)}): {REMEDY} again") from error
@@ -162,9 +204,10 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     version = (schema.metadata or {}).get(FORMAT_KEY)
     if version is None:
         raise InputError(f"{path} is a Parquet file but no feature table of RoMe: {REMEDY}")
-    if version != FORMAT:
+    if version not in (UNCHECKED, FORMAT):
+        number = version.decode(errors="replace")
         raise InputError(
-            f"{path} has the feature table format {version.decode()}, this version reads {FORMAT.decode()}: upgrade rome-metric"
+            f"{path} has the feature table format {number}, this version reads {FORMAT.decode()}: upgrade rome-metric"
         )
     needed = ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
     missing = [name for name in needed if name not in schema.names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -157,3 +158,61 @@ def test_output_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
                 pytest.fail("the block must not run")
     with atomic_path(os.devnull) as path:
         assert path == Path(os.devnull)
+
+
+def test_compressed_output_depends_on_its_text_alone(tmp_path: Path) -> None:
+    """The same text gives the same bytes at another time and under another name; nothing of the temporary name is in them."""
+    contents = []
+    for name in ("a.gz", "b.gz"):
+        with open_output(str(tmp_path / name)) as stream:
+            stream.write("a line\n")
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1] and contents[0][4:8] == bytes(4)
+
+
+def test_new_output_has_the_permissions_of_a_new_file(tmp_path: Path) -> None:
+    """The umask decides, as for any file; a private file is never readable for others, not even while it is written."""
+    private, new = tmp_path / "private", tmp_path / "new"
+    private.touch(0o600)
+    before = os.umask(0o027)
+    try:
+        for path, mode in ((private, 0o600), (new, 0o640)):
+            with atomic_path(path) as temporary:
+                assert temporary.stat().st_mode & 0o777 == mode
+            assert path.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+
+
+def test_a_link_that_leads_nowhere_gets_its_file(tmp_path: Path) -> None:
+    """The output stands where the link points, also when nothing was there; a name as long as the system allows is no obstacle."""
+    link, target = tmp_path / "link", tmp_path / ("n" * 255)
+    link.symlink_to(target)
+    with open_output(str(link)) as stream:
+        stream.write("new")
+    assert link.is_symlink() and target.read_text() == "new"
+
+
+@pytest.mark.parametrize("code", ["ENOSPC", "EDQUOT", "EFBIG"])
+def test_full_disk_is_one_line_with_a_remedy(tmp_path: Path, code: str) -> None:
+    """No room: an InputError that names the file; the old content stands and nothing is left over. Other errors stay what they are."""
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(InputError, match=r"a cannot be written \(.*\): free some space"):
+        with open_output(str(path)):
+            raise OSError(getattr(errno, code), os.strerror(getattr(errno, code)))
+    with pytest.raises(PermissionError):
+        with open_output(str(path)):
+            raise PermissionError(errno.EACCES, "another file")
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a"]
+
+
+def test_content_is_on_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is flushed to the disk, then it is renamed, then its folder is flushed: a power cut leaves no empty file."""
+    order: list[str] = []
+    for name in ("fsync", "replace"):
+        function = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *args, name=name, function=function: (order.append(name), function(*args))[1])
+    with open_output(str(tmp_path / "a")) as stream:
+        stream.write("new")
+    assert order == ["fsync", "replace", "fsync"]

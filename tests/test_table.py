@@ -153,6 +153,50 @@ def test_a_file_with_flipped_bytes_is_an_error_of_ours(tmp_path: Path) -> None:
         FeatureTable.load(path)
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_changed_bit_is_never_a_changed_table(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """One bit flipped anywhere, the file's own description included: an error of ours, or the same table."""
+    path, table = tmp_path_factory.mktemp("table") / "f.parquet", _make(40, flags=True)
+    table.save(path)
+    content = bytearray(path.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(content)
+    try:
+        assert FeatureTable.load(path) == table
+        assert FeatureTable.concat(list(FeatureTable.iter_batches(path, 7))) == table
+    except (InputError, StoreError) as error:
+        assert str(path) in str(error)
+
+
+def test_a_row_that_fell_out_is_noticed(tmp_path: Path) -> None:
+    """A file that is a good Parquet file with one row less is refused, in batches after the last one."""
+    path = tmp_path / "f.parquet"
+    _make(20).save(path)
+    _damaged(path, lambda table: table.slice(0, 19))
+    for read in (FeatureTable.load, lambda path: list(FeatureTable.iter_batches(path, 5))):
+        with pytest.raises(StoreError, match=r"f\.parquet is damaged \(its content does not fit its checksum\)"):
+            read(path)
+
+
+def test_tables_of_the_first_format_are_read(tmp_path: Path) -> None:
+    """Files made before there were checksums stay readable."""
+    path = tmp_path / "f.parquet"
+    _make(20).save(path)
+    _damaged(path, lambda t: t.replace_schema_metadata({**t.schema.metadata, b"rome.feature_table": b"1"}))
+    assert FeatureTable.load(path) == _make(20)
+
+
+def test_a_table_follows_links_and_keeps_permissions(tmp_path: Path) -> None:
+    """As every output: a link stays one, and an existing file keeps its mode."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.touch()
+    target.chmod(0o600)
+    link.symlink_to(target)
+    _make(3).save(link)
+    assert link.is_symlink() and FeatureTable.load(target) == _make(3) and target.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     """Saving is all or nothing: a stream that fails half way changes nothing and leaves no temporary file."""
     path = tmp_path / "f.parquet"
