@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
+from .model_files import checked
+
 __all__ = ["IdfTable"]
 
 
@@ -65,7 +67,7 @@ class IdfTable:
         """Read a table that save wrote; ModelMissingError when it is not there."""
         if not Path(path).is_file():
             raise ModelMissingError(f"the IDF table {path} is missing: reinstall rome-metric, or make it with `rome train idf`")
-        table = pq.read_table(path)
+        table = pq.read_table(checked(Path(path)))
         metadata = table.schema.metadata or {}
         counts = dict(zip(table["word"].to_pylist(), table["documents"].to_pylist(), strict=True))
         return cls(int(metadata[b"documents"]), counts, metadata[b"name"].decode())

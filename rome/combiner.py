@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.features.model_files import checked
 from rome.features.values import FEATURES
 from rome.shapley import shapley_values
 from rome.supervision import SCORERS, RatedSource, Scorer, signature_part
@@ -234,11 +235,14 @@ def _read(path: Path) -> Combiner:
         raise ModelMissingError(
             f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
         )
+    checked(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
             description = json.loads((file.metadata() or {}).get("description", "{}"))
-    except (SafetensorError, OSError, ValueError) as error:
+        if not isinstance(description, dict):
+            raise ValueError("its description is no object")
+    except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
     if set(tensors) != set(TENSORS):
         raise StoreError(

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from rome.exceptions import InputError
 
-__all__ = ["EmptyReference", "Pair", "SegmentError", "check_pairs"]
+__all__ = ["MOST_CHARACTERS", "MOST_WORDS", "EmptyReference", "Pair", "SegmentError", "check_pairs"]
 
+MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
+"""Of one text. A pair's alignment grows with the square of its words in memory and faster in time, so a text beyond this is refused
+rather than cut, which would score another text than the one given. Words are counted as runs of letters and digits, and every
+other mark or symbol on its own."""
 EmptyReference = Literal["error", "score"]
+_WORD = re.compile(r"\w+|[^\w\s]")
 _BARE = (str, bytes, bytearray, memoryview)
 
 
@@ -42,8 +49,8 @@ def check_pairs(references: object, hypotheses: object, *, empty_reference: Empt
     A square nest (as many references as segments) cannot be told from its transpose and is read as ``[segment][reference]``.
 
     Raises InputError for a bare string, None, bytes or anything else that is not a text where a text belongs, for unequal
-    lengths, for the transposed shape, for a lone surrogate, for an empty reference, and for no segments at all: a mean over
-    nothing has no value.
+    lengths, for the transposed shape, for a lone surrogate, for a text of more than MOST_WORDS or MOST_CHARACTERS, for an empty
+    reference, and for no segments at all: a mean over nothing has no value.
     """
     if empty_reference not in ("error", "score"):
         raise InputError(f'empty_reference is {empty_reference!r}: choose "error" or "score"')
@@ -116,7 +123,20 @@ def _text(given: object, name: str, segment: int) -> str:
             "read it again with the right encoding, or clean it with .encode('utf-8', 'replace').decode('utf-8')",
             segment,
         ) from error
+    if len(text) > MOST_WORDS:  # words are never more than characters, so a shorter text needs no count
+        _check_length(text, name, segment)
     return text
+
+
+def _check_length(text: str, name: str, segment: int) -> None:
+    """Refuse a text that would take minutes and gigabytes to compare; the characters first, which costs nothing."""
+    remedy = "give its paragraphs or sentences as segments of their own"
+    if len(text) > MOST_CHARACTERS:
+        raise SegmentError(f"{name} has {len(text):,} characters, over {MOST_CHARACTERS:,}: {remedy}", segment)
+    firsts = (found.group()[0] for found in _WORD.finditer(text))
+    words = sum(first.isalnum() or unicodedata.category(first)[0] in "PS" for first in firsts)
+    if words > MOST_WORDS:
+        raise SegmentError(f"{name} has {words:,} words and marks, over {MOST_WORDS:,}: {remedy}", segment)
 
 
 def _is_listing(given: object) -> bool:

@@ -12,8 +12,10 @@ from rome.text_table import aligned, shorten
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
 
-__all__ = ["blocks", "corpus_table", "error_note", "explain"]
+__all__ = ["blocks", "corpus_footer", "corpus_header", "corpus_means", "corpus_row", "corpus_table", "error_note", "explain"]
 
+RIGHT = [True] * 6
+"""Segment and numbers stand at the right of their columns, the texts after them at the left."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, BAR_WIDTH, WORST = 36, 44, 20, 3
 NO_EVIDENCE = "no evidence: the number comes from a stored table"
 
@@ -23,20 +25,37 @@ def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str
 
     notes : one text a segment for a column of its own, such as what kind of mistake an example shows.
     """
-    extra = [] if notes is None else ["example"]
-    rows = [["segment", "score", *FEATURES, *extra, "hypothesis", "flags and worst errors"]]
+    rows = [corpus_header(notes is not None)]
     for number, segment in enumerate(result.segments):
-        note = [] if notes is None else [notes[number]]
-        values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
-        rows.append([str(segment.segment), *values, *note, shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)])
+        rows.append(corpus_row(segment, None if notes is None else notes[number]))
     if result.segments:
-        means = [f"{value:.3f}" for value in (result.score, *result.components)]
-        rows.append(["mean", *means, *[""] * (len(extra) + 2)])
-    right = [True] * 6 + [False] * (len(extra) + 2)
-    table = aligned(rows, right, rule_after=(0, len(rows) - 2) if result.segments else (0,))
-    label = supervision_note(result.signature)
-    score = f"{'supervised ' if label else ''}score {result.score:.4f}"
-    return f"{table}\n\n{len(result)} segments, {score}, signature {result.signature}" + (f"\n{label}" if label else "")
+        rows.append(corpus_means((result.score, *result.components), len(rows[0])))
+    table = aligned(rows, RIGHT + [False] * (len(rows[0]) - 6), rule_after=(0, len(rows) - 2) if result.segments else (0,))
+    return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
+
+
+def corpus_header(notes: bool) -> list[str]:
+    """The names of the columns of a corpus table."""
+    return ["segment", "score", *FEATURES, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
+
+
+def corpus_row(segment: SegmentScore, note: str | None = None) -> list[str]:
+    """The line of one segment in a corpus table."""
+    values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
+    texts = [shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)]
+    return [str(segment.segment), *values, *([] if note is None else [note]), *texts]
+
+
+def corpus_means(means: Sequence[float], columns: int) -> list[str]:
+    """The last line of a corpus table: the means of the score and the four components."""
+    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - 6)]
+
+
+def corpus_footer(segments: int, score: float, signature: str) -> str:
+    """What stands below a corpus table."""
+    label = supervision_note(signature)
+    named = f"{'supervised ' if label else ''}score {score:.4f}"
+    return f"{segments} segments, {named}, signature {signature}" + (f"\n{label}" if label else "")
 
 
 def explain(segment: SegmentScore) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["aligned", "display_width", "shorten"]
+__all__ = ["aligned", "aligned_row", "display_width", "rule", "shorten", "widest"]
 
 _GAP = "  "
 
@@ -22,9 +22,13 @@ def shorten(text: str, width: int) -> str:
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     if display_width(text) <= width:
         return text
-    while display_width(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    kept, used = 0, 0
+    for character in text:
+        used += display_width(character)
+        if used > width - 1:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…"
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = ()) -> str:
@@ -33,14 +37,32 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after:
     right : for each column, whether it is aligned to the right (numbers). rule_after : rows that a line of dashes follows.
     Without rows: an empty string.
     """
-    widths = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = widest(rows)
     lines = []
     for number, row in enumerate(rows):
-        cells = [_pad(cell, width, to_right) for cell, width, to_right in zip(row, widths, right, strict=True)]
-        lines.append(_GAP.join(cells).rstrip())
+        lines.append(aligned_row(row, widths, right))
         if number in rule_after:
-            lines.append(_GAP.join("-" * width for width in widths))
+            lines.append(rule(widths))
     return "\n".join(lines)
+
+
+def widest(rows: Iterable[Sequence[str]]) -> list[int]:
+    """The width of each column, one row in memory at a time."""
+    widths: list[int] = []
+    for row in rows:
+        widths = [max(width, display_width(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
+    return widths
+
+
+def aligned_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    """One line of a table whose columns are as wide as ``widths``."""
+    cells = (_pad(cell, width, to_right) for cell, width, to_right in zip(row, widths, right, strict=True))
+    return _GAP.join(cells).rstrip()
+
+
+def rule(widths: Sequence[int]) -> str:
+    """A line of dashes below every column."""
+    return _GAP.join("-" * width for width in widths)
 
 
 def _pad(cell: str, width: int, to_right: bool) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from rome.data.readers.development import check_shared_texts, development_rows, numbers, segment_of
-from rome.data.readers.lines import number, table
+from rome.data.readers.lines import number, shown, table
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.data.sources import data_file
 from rome.exceptions import InputError
@@ -52,8 +52,10 @@ def read_meaning_representations(dataset: str, path: str | Path | None = None) -
         raise InputError(f"{dataset} is no set of Novikova et al. 2017: choose one of {', '.join(DATASETS)}")
     segments = []
     for place, row in development_rows(path or data_file("human/bagel_sfhotel.jsonl.gz")):
-        if row.get("dataset") not in DATASETS or not row.get("system"):
-            raise InputError(f"{place}: needs a system and a dataset out of {', '.join(DATASETS)}: fetch the file again")
+        if row.get("dataset") not in DATASETS or not row.get("system") or not isinstance(row["reference"], str):
+            raise InputError(
+                f"{place}: needs a reference, a system and a dataset out of {', '.join(DATASETS)}: fetch the file again"
+            )
         if row["dataset"] == dataset:
             segments.append(segment_of(row, place, row["reference"], numbers(row["scores"], place)))
     names = {"BAGEL": "bagel-mr", "SFHOT": "sfhotel", "SFRES": "sfrest"}
@@ -74,9 +76,11 @@ def read_novikova(path: str | Path, dataset: str = "") -> RatedSet:
     judges: dict[tuple[str, ...], Counter[str]] = {}
     for place, row in table(path, _NEEDED, ",", quoted=True):
         if row["dataset"] not in DATASETS:
-            raise InputError(f"{place}: dataset {row['dataset']} is none of {', '.join(DATASETS)}: fetch the file again")
+            raise InputError(f"{place}: dataset {shown(row['dataset'])} is none of {', '.join(DATASETS)}: fetch the file again")
         if row.get("mr_type") and not row["mr"].startswith(row["mr_type"] + "("):
-            raise InputError(f"{place}: {row['mr'][:40]} is no {row['mr_type']}: its columns are of two lines, fetch it again")
+            raise InputError(
+                f"{place}: {shown(row['mr'], 40)} is no {shown(row['mr_type'])}: its columns are of two lines, fetch it again"
+            )
         key = (row["dataset"], row["mr"], row["system"], row["sys_ref"])
         judges.setdefault(key, Counter())[row.get("judge", "")] += 1
         judged.setdefault(key, []).append(_segment(row, place))
@@ -92,7 +96,9 @@ def _check_judges(judges: Mapping[tuple[str, ...], Counter[str]], places: Mappin
         counts = {rated[judge] for judge in everybody}
         if len(counts) > 1 or (everybody == {""} and counts != {1}):
             found = ", ".join(f"{judge or 'the file'} {rated[judge]} times" for judge in sorted(everybody))
-            raise InputError(f"{places[key]}: {key[2]}'s output is rated by {found}: give each rating beside its own output")
+            raise InputError(
+                f"{places[key]}: {shown(key[2])}'s output is rated by {shown(found, 200)}: give each rating beside its own output"
+            )
 
 
 def _segment(row: dict[str, str], place: str) -> RatedSegment:
@@ -131,7 +137,7 @@ def _numbered(segments: Iterable[RatedSegment]) -> list[RatedSegment]:
         before = texts.setdefault((segment.item, segment.system), {})
         if segment.hypothesis in before:
             raise InputError(
-                f"{segment.place}: {segment.system}'s output stands already in {before[segment.hypothesis]}: give it once"
+                f"{segment.place}: {shown(segment.system)}'s output stands already in {before[segment.hypothesis]}: give it once"
             )
         before[segment.hypothesis] = segment.place
         found.append(segment if len(before) == 1 else replace(segment, item=f"{segment.item}#{len(before)}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rome.data.readers.lines import json_objects
+from rome.data.readers.lines import json_objects, shown
 from rome.exceptions import InputError
 
 __all__ = ["SentencePair", "read_blimp"]
@@ -41,12 +41,16 @@ def read_blimp(path: str | Path) -> list[SentencePair]:
         numbers: dict[str, str] = {}
         for place, row in json_objects(file, _KEYS):
             item = str(row["pairID"])
+            if not all(isinstance(row[name], str) for name in _KEYS[:-1]):
+                raise InputError(f"{place}: {', '.join(_KEYS[:-1])} are not all texts: fetch the file again")
             if row["UID"] != stem:
-                raise InputError(f"{place}: pair {item} belongs to {row['UID']}, the file to {stem}: fetch the file again")
+                raise InputError(
+                    f"{place}: pair {shown(item)} belongs to {shown(row['UID'])}, the file to {stem}: fetch the file again"
+                )
             if item in numbers:
-                raise InputError(f"{place}: pair {item} stands already in {numbers[item]}: fetch the file again")
+                raise InputError(f"{place}: pair {shown(item)} stands already in {numbers[item]}: fetch the file again")
             if row["sentence_good"] == row["sentence_bad"]:
-                raise InputError(f"{place}: both sentences of pair {item} are the same: fetch the file again")
+                raise InputError(f"{place}: both sentences of pair {shown(item)} are the same: fetch the file again")
             numbers[item] = place
             texts = row["sentence_good"], row["sentence_bad"]
             pairs.append(SentencePair(*texts, row["UID"], row["linguistics_term"], row["field"], item, place))

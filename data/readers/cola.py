@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rome.data.readers.lines import text_lines
 from rome.exceptions import InputError
 
 __all__ = ["Judgement", "read_cola"]
@@ -25,13 +26,12 @@ class Judgement:
 def read_cola(path: Path) -> Iterator[Judgement]:
     """Yield the judgements of one raw CoLA file: tab-separated source, label (0 or 1), mark, sentence.
 
-    Raises InputError naming the line that does not have these four columns.
+    Raises InputError naming the line that does not have these four columns or is not UTF-8.
     """
-    with Path(path).open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            columns = line.rstrip("\n").split("\t")
-            if len(columns) != COLUMNS or columns[1] not in ("0", "1"):
-                raise InputError(f"{path}:{number} is not a CoLA line (source, 0 or 1, mark, sentence): get the raw files")
-            yield Judgement(columns[3], columns[1] == "1", columns[0])
+    for number, line in enumerate(text_lines(path), start=1):
+        if not line.strip():
+            continue
+        columns = line.split("\t")
+        if len(columns) != COLUMNS or columns[1] not in ("0", "1"):
+            raise InputError(f"{path}:{number} is not a CoLA line (source, 0 or 1, mark, sentence): get the raw files")
+        yield Judgement(columns[3], columns[1] == "1", columns[0])

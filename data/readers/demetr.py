@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
 
-from rome.data.readers.lines import json_array
+from rome.data.readers.lines import json_array, shown
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
@@ -119,6 +119,7 @@ class MinimalPair:
 
 
 _KEYS = ("id", "src_sent", "eng_sent", "mt_sent", "pert_sent", "lang_tag", "pert_check", "pert_name")
+_TEXTS = tuple(name for name in _KEYS if name not in ("id", "pert_check"))
 _MOST_UNCHANGED = 0.02
 
 
@@ -160,17 +161,21 @@ def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str
     """The checked items of one file; seen : the first occurrence of every item in the files so far, extended here."""
     pairs, here = [], set()
     for place, row in json_array(path, _KEYS):
+        if not all(isinstance(row[name], str) for name in _TEXTS) or not isinstance(row.get("data_source", ""), str):
+            raise InputError(f"{place}: {', '.join(_TEXTS)} are not all texts: fetch the file again")
         if row["pert_name"] not in path.stem and path.stem not in row["pert_name"]:
-            raise InputError(f"{place}: item {row['id']} is a {row['pert_name']}, the file {path.stem}: fetch the file again")
+            raise InputError(
+                f"{place}: item {shown(str(row['id']))} is a {shown(row['pert_name'])}, the file {path.stem}: fetch the file again"
+            )
         key = (str(row["id"]), str(row["lang_tag"]))
         if key in here:
-            raise InputError(f"{place}: item {key[0]} ({key[1]}) comes twice in this file: fetch the file again")
+            raise InputError(f"{place}: item {shown(' '.join(key))} comes twice in this file: fetch the file again")
         here.add(key)
         first, where = seen.setdefault(key, (row, place))
         for name in ("eng_sent", "mt_sent", "src_sent"):
             if not _same(row[name], first[name]):
                 raise InputError(
-                    f"{place}: {name} of item {key[0]} ({key[1]}) is another text than in {where}: fetch both files again"
+                    f"{place}: {name} of item {shown(' '.join(key))} is another text than in {where}: fetch both files again"
                 )
         if row["pert_check"]:
             pairs.append(_pair(path.stem, row, place))

@@ -110,7 +110,7 @@ def read_ad_scores(
         if system not in texts:
             texts[system] = _outputs(Path(outputs), system, pair, place)
             check_counts([(str(reference), references), (f"{outputs} ({system})", texts[system])])
-        at = int(number_of) - first if number_of.isdecimal() else -1
+        at = int(number_of) - first if number_of.isdecimal() and len(number_of) < 10 else -1
         if not 0 <= at < len(references):
             raise InputError(
                 f"{place}: line {number_of} is none of {len(references)} in {reference}: give the test set that was rated"

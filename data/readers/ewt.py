@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rome.data.readers.lines import shown, text_lines
 from rome.exceptions import InputError
 
 __all__ = ["TreebankSentence", "TreebankWord", "read_conllu"]
@@ -35,39 +36,48 @@ def read_conllu(path: Path) -> Iterator[TreebankSentence]:
     """Yield the sentences of a CoNLL-U file; words of a multi-word token such as *do* + *n't* stay apart, without white space.
 
     Where the words of a multi-word token do not spell it, the token itself is taken as one word. Raises InputError naming the
-    file when a line does not have ten columns.
+    line that does not have ten columns, or where a multi-word token names words that are not there.
     """
-    with Path(path).open(encoding="utf-8") as lines:
-        rows: list[list[str]] = []
-        text = ""
-        for line in lines:
-            line = line.rstrip("\n")
-            if line.startswith("# text = "):
-                text = line[len("# text = ") :]
-            elif line and not line.startswith("#"):
-                rows.append(_columns(line, path))
-            elif not line and rows:
-                yield TreebankSentence(text, tuple(_words(rows)))
-                rows = []
-        if rows:
+    rows: list[tuple[str, list[str]]] = []
+    text = ""
+    for number, line in enumerate(text_lines(path), start=1):
+        if line.startswith("# text = "):
+            text = line[len("# text = ") :]
+        elif line and not line.startswith("#"):
+            rows.append((f"{path}:{number}", _columns(line, f"{path}:{number}")))
+        elif not line and rows:
             yield TreebankSentence(text, tuple(_words(rows)))
+            rows = []
+    if rows:
+        yield TreebankSentence(text, tuple(_words(rows)))
 
 
-def _columns(line: str, path: Path) -> list[str]:
+def _columns(line: str, place: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != COLUMNS:
-        raise InputError(f"{path}: '{line[:40]}' does not have ten columns: it is not a CoNLL-U file")
+        raise InputError(f"{place}: '{shown(line, 40)}' does not have ten columns: it is not a CoNLL-U file")
     return columns
 
 
-def _words(rows: list[list[str]]) -> Iterator[TreebankWord]:
-    by_number = {row[0]: row for row in rows}
+def _parts(number: str, by_number: Mapping[str, list[str]], place: str) -> list[list[str]]:
+    """The rows of the words that a multi-word token's number, such as 2-3, names."""
+    first, _, last = number.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and len(last) < 9 and 0 <= int(last) - int(first) < len(by_number)):
+        raise InputError(f"{place}: {shown(number)} is no range of words of this sentence: it is not a CoNLL-U file")
+    parts = [by_number.get(str(n)) for n in range(int(first), int(last) + 1)]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        raise InputError(f"{place}: {number} names words that this sentence does not have: it is not a CoNLL-U file")
+    return found
+
+
+def _words(rows: Sequence[tuple[str, list[str]]]) -> Iterator[TreebankWord]:
+    by_number = {row[0]: row for _, row in rows}
     covered: set[str] = set()
-    for row in rows:
+    for place, row in rows:
         number, form, space = row[0], row[1], "SpaceAfter=No" not in row[9]
         if "-" in number:
-            first, last = (int(part) for part in number.split("-"))
-            parts = [by_number[str(n)] for n in range(first, last + 1)]
+            parts = _parts(number, by_number, place)
             covered.update(part[0] for part in parts)
             if "".join(part[1] for part in parts) != form:
                 yield TreebankWord(form, form.lower(), parts[0][4], space)

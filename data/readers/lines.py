@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import math
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
 
-__all__ = ["check_counts", "json_array", "json_objects", "number", "same_words", "set_name", "table", "text_lines", "texts_of"]
+__all__ = [
+    "check_counts",
+    "json_array",
+    "json_objects",
+    "json_value",
+    "number",
+    "same_words",
+    "set_name",
+    "shown",
+    "table",
+    "text_lines",
+    "texts_of",
+]
 
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+_ROOM, _MOST_RATIO = 1 << 26, 200
+"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def text_lines(path: str | Path) -> list[str]:
     """The lines of a UTF-8 file, gzipped or plain, without their ends; LF and CR LF end a line and nothing else does.
 
-    Raises InputError that names the file, and the line where it is not UTF-8.
+    Raises InputError that names the file, and the line where it is not UTF-8; also for gzip that unpacks to over 200 times its
+    size and over 64 MiB.
     """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}): check the name") from error
     if content.startswith(_GZIP):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, ValueError) as error:
-            raise InputError(f"{path} is a damaged gzip file ({error}): fetch it again") from error
+        content = _unzipped(content, path)
     rows = content.removeprefix(_BOM).split(b"\n")
     if rows[-1] == b"":
         rows.pop()
@@ -41,6 +57,25 @@ def text_lines(path: str | Path) -> list[str]:
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{line}: not UTF-8 at byte {error.start + 1} of the line: convert the file") from error
     return lines
+
+
+def _unzipped(content: bytes, path: str | Path) -> bytes:
+    """What the gzip bytes hold, as long as that is not out of proportion."""
+    most, unpacked = max(_ROOM, _MOST_RATIO * len(content)), bytearray()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            while piece := stream.read(1 << 20):
+                unpacked += piece
+                if len(unpacked) > most:
+                    raise InputError(f"{path} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is a damaged gzip file ({error}): fetch it again") from error
+    return bytes(unpacked)
+
+
+def shown(text: str, most: int = 60) -> str:
+    """A text of a file as a message quotes it: on one line, without control characters, its beginning."""
+    return "".join(c if c.isprintable() else " " for c in text[:most])
 
 
 def table(
@@ -78,36 +113,50 @@ def _check_header(header: Sequence[str], needed: Sequence[str], place: str) -> N
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(
-            f"{place}: no column {', '.join(missing)} among {', '.join(header)}: give the table in its released layout"
+            f"{place}: no column {', '.join(missing)} among {shown(', '.join(header), 400)}: give the table in its released layout"
         )
     if len(set(header)) < len(header):
-        raise InputError(f"{place}: a column stands twice among {', '.join(header)}: name each one once")
+        raise InputError(f"{place}: a column stands twice among {shown(', '.join(header), 400)}: name each one once")
 
 
 def json_objects(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(file:line, object)`` of a JSON-lines file, blank lines skipped. Raises InputError for what is no object with these keys."""
     for line, text in enumerate(text_lines(path), start=1):
         if text.strip():
-            try:
-                row = json.loads(text)
-            except ValueError as error:
-                raise InputError(f"{path}:{line}: not JSON ({error}): give one object a line") from error
+            row = json_value(text, f"{path}:{line}", "give one object a line")
             yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
+
+
+def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
+    """The value that a JSON text holds. Raises InputError for what is no JSON, is nested too deep, or holds half a character."""
+    return _decoded(text, 0, place, remedy, whole=True)[0]
+
+
+def _decoded(text: str, start: int, place: str, remedy: str, *, whole: bool = False) -> tuple[Any, int]:
+    """The JSON value at a place of a text, or the whole text's, and where it ends."""
+    try:
+        value, end = (json.loads(text), len(text)) if whole else json.JSONDecoder().raw_decode(text, start)
+        if _SURROGATE.search(text, start, end):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place}: a lone surrogate, half a character, in a text: {remedy}") from error
+    except RecursionError as error:
+        raise InputError(f"{place}: nested too deep: {remedy}") from error
+    except ValueError as error:
+        raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
+    return value, end
 
 
 def json_array(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(file:line where it starts, object)`` of a file that holds one JSON list. Raises InputError as json_objects does."""
     text = "\n".join(text_lines(path))
-    decoder, position, line = json.JSONDecoder(), _skip(text, 0), 1
+    position, line = _skip(text, 0), 1
     if text[position : position + 1] != "[":
         raise InputError(f"{path}:1: not a JSON list: fetch the file again")
     counted, position = 0, _skip(text, position + 1)
     while text[position : position + 1] != "]":
         line, counted = line + text.count("\n", counted, position), position
-        try:
-            row, end = decoder.raw_decode(text, position)
-        except ValueError as error:
-            raise InputError(f"{path}:{line}: not JSON ({error}): fetch the file again") from error
+        row, end = _decoded(text, position, f"{path}:{line}", "fetch the file again")
         yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
         position = _skip(text, end)
         if text[position : position + 1] == ",":
@@ -121,6 +170,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _object(row: object, needed: Sequence[str], place: str) -> dict[str, Any]:
+    """The row itself, once sure that it is an object with these keys."""
     if not isinstance(row, dict) or any(name not in row for name in needed):
         raise InputError(f"{place}: not an object with {', '.join(needed) or 'keys'}: give it in the released layout")
     return row
@@ -130,10 +180,10 @@ def number(value: object, place: str, what: str) -> float:
     """The finite number that a cell or a JSON value holds. Raises InputError naming place and what."""
     try:
         found = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(f"{place}: {what} is {value!r}, not a number: correct it or leave the line out")
+        raise InputError(f"{place}: {what} is {shown(repr(value))}, not a finite number: correct it or leave the line out")
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rome.data.readers.development import check_shared_texts, development_rows, segment_of
-from rome.data.readers.lines import set_name
+from rome.data.readers.lines import set_name, shown
 from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.data.sources import data_file
@@ -29,14 +29,16 @@ def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -
     """
     segments = []
     for place, row in development_rows(path or data_file("human/wmt23_mqm_zh-en_spans.jsonl.gz"), "ratings"):
-        if "segment" not in row or not row.get("system"):
-            raise InputError(f"{place}: an item needs a segment and a system: fetch the file again")
+        if "segment" not in row or not row.get("system") or not isinstance(row["ratings"], list):
+            raise InputError(f"{place}: an item needs a segment, a system and a list of ratings: fetch the file again")
         marks: dict[str, tuple[ErrorMark, ...]] = {}
         errors: dict[str, list[tuple[str, str]]] = {}
         for rating in row["ratings"]:
             rater = str(rating["rater"]) if isinstance(rating, Mapping) and rating.get("rater") else ""
             if not rater or rater in marks:
-                raise InputError(f"{place}: rater {rater or 'without name'} rates twice or has no name: name each one once")
+                raise InputError(
+                    f"{place}: rater {shown(rater) or 'without name'} rates twice or has no name: name each one once"
+                )
             found = _errors(rating, place)
             marks[rater] = tuple(_mark(error, row["hypothesis"], place) for error in found)
             errors[rater] = [(mark.severity, mark.category) for mark in marks[rater]]
@@ -61,5 +63,8 @@ def _errors(rating: Mapping[str, Any], place: str) -> Sequence[Mapping[str, Any]
 def _mark(error: Mapping[str, Any], hypothesis: str, place: str) -> ErrorMark:
     severity, category = str(error["severity"]).lower(), str(error["category"])
     marked, span = error.get("text", hypothesis), error["span"]
+    ends = isinstance(span, list) and len(span) == 2 and all(isinstance(at, int) for at in span)
+    if not isinstance(marked, str) or (span is not None and not ends):
+        raise InputError(f"{place}: a span is null or two numbers, characters of a text: fetch the file again")
     start, end = map_span(marked, hypothesis, (span[0], span[1]) if span else (0, 0), place)
     return ErrorMark(start, end, severity, category) if span else ErrorMark(None, None, severity, category)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rome.data.readers.development import check_shared_texts, development_rows, numbers, segment_of
-from rome.data.readers.lines import check_counts, number, same_words, table, text_lines
+from rome.data.readers.lines import check_counts, number, same_words, shown, table, text_lines
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.data.sources import data_file
 from rome.exceptions import InputError
@@ -59,7 +59,7 @@ def read_webnlg17(folder: str | Path, outputs: str | Path | None = None) -> Rate
             continue
         line = index.get("".join(row["mr"].split()))
         if line is None:
-            raise InputError(f"{place}: {row['mr'][:60]} is no line of {root / INPUTS}: give files that belong together")
+            raise InputError(f"{place}: {shown(row['mr'])} is no line of {root / INPUTS}: give files that belong together")
         texts = tuple(column[line] for column in columns if column[line].strip())
         segments.append(_segment(row, place, line, texts, inputs[line]))
     _check_teams(segments)
@@ -85,7 +85,7 @@ def _check_teams(segments: list[RatedSegment]) -> None:
     for team, items in rated.items():
         for item, place in every.items():
             if item not in items:
-                raise InputError(f"{place}: input {item} is rated here but not for {team}: fetch the file again")
+                raise InputError(f"{place}: input {item} is rated here but not for {shown(team)}: fetch the file again")
 
 
 def _check_outputs(segments: list[RatedSegment], folder: Path, count: int) -> None:

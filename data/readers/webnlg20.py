@@ -7,14 +7,13 @@ all of them; here a rating reaches only the file of the system that it names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from rome.data.readers.lines import json_array, number, text_lines
+from rome.data.readers.lines import json_array, json_value, number, shown, text_lines
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.exceptions import InputError
 
@@ -54,11 +53,13 @@ def read_webnlg20(
         raise InputError(
             f"{folder}:1: one system's outputs would meet every system's ratings: give the folder with SYSTEM/{OUTPUT}"
         )
-    rows = [row for row in _ratings(Path(ratings)) if row[1]["submission_id"] not in leave_out]
+    rows = [row for row in _ratings(Path(ratings)) if str(row[1]["submission_id"]) not in leave_out]
     texts: dict[str, list[str]] = {}
     segments = []
     for place, row in rows:
         system = str(row["submission_id"])
+        if system in ("", "..") or system != Path(system).name:
+            raise InputError(f"{place}: {shown(system)} is no name of a system's folder: fetch the file again")
         if system not in texts:
             texts[system] = _outputs(folder / system / OUTPUT, len(inputs), place)
         segments.append(_segment(row, place, texts[system], inputs))
@@ -72,13 +73,14 @@ def _ratings(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from json_array(path, ("submission_id", "sample_id", *DIMENSIONS))
         return
     for file in sorted(path.glob("*/primary.json")):
-        try:
-            samples = json.loads("\n".join(text_lines(file)))
-        except ValueError as error:
-            raise InputError(f"{file}:1: not JSON ({error}): fetch the file again") from error
+        samples = json_value("\n".join(text_lines(file)), f"{file}:1")
+        if not isinstance(samples, dict):
+            raise InputError(f"{file}:1: not an object of samples: fetch the file again")
         for sample, workers in samples.items():
-            place = f"{file}:1 (sample {sample})"
+            place = f"{file}:1 (sample {shown(sample)})"
             if workers:
+                if not isinstance(workers, dict) or not all(isinstance(one, dict) for one in workers.values()):
+                    raise InputError(f"{place}: not an object of workers and their ratings: fetch the file again")
                 given = {name: [number(one.get(name), place, name) for one in workers.values()] for name in DIMENSIONS}
                 means = {name: sum(values) / len(values) for name, values in given.items()}
                 yield place, {"submission_id": file.parent.name, "sample_id": sample, **means}
@@ -97,13 +99,15 @@ def _outputs(path: Path, count: int, place: str) -> list[str]:
 
 def _segment(row: dict[str, Any], place: str, outputs: list[str], inputs: list[_Input]) -> RatedSegment:
     sample = str(row["sample_id"])
-    if not sample.isdecimal() or not 1 <= int(sample) <= len(inputs):
-        raise InputError(f"{place}: sample {sample} is none of the {len(inputs)} inputs: give the references that were rated")
+    if not sample.isdecimal() or len(sample) > 9 or not 1 <= int(sample) <= len(inputs):
+        raise InputError(
+            f"{place}: sample {shown(sample)} is none of the {len(inputs)} inputs: give the references that were rated"
+        )
     entry = inputs[int(sample) - 1]
     for name in ("category", "size"):
         if name in row and str(row[name]) != getattr(entry, name):
             raise InputError(
-                f"{place}: sample {sample} is rated as {name} {row[name]}, the references have {getattr(entry, name)}: "
+                f"{place}: sample {sample} is rated as {name} {shown(str(row[name]))}, the references have {shown(getattr(entry, name))}: "
                 "give the references that were rated"
             )
     found = {name: number(row[name], place, name) for name in DIMENSIONS}
@@ -128,15 +132,29 @@ def _inputs(path: Path) -> list[_Input]:
     """The test inputs in order, from the released XML or JSON."""
     text = "\n".join(text_lines(path))
     try:
-        found = (
-            _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_xml(ElementTree.fromstring(text.encode()))
-        )
-    except (ValueError, KeyError, TypeError, StopIteration, ElementTree.ParseError) as error:
-        raise InputError(f"{path}:1: not the released test data with references ({error}): fetch the file again") from error
+        if text.lstrip().startswith("{"):
+            found = _from_json(json_value(text, f"{path}:1"))
+        else:
+            found = _from_xml(_xml(text, path))
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        if isinstance(error, InputError):
+            raise
+        said = shown(str(error))
+        raise InputError(f"{path}:1: not the released test data with references ({said}): fetch the file again") from error
     for line, (identifier, _) in enumerate(found, start=1):
         if identifier.removeprefix("Id") != str(line):
-            raise InputError(f"{path}:1: entry {line} is numbered {identifier}: give the whole test data in its order")
+            raise InputError(f"{path}:1: entry {line} is numbered {shown(identifier)}: give the whole test data in its order")
     return [entry for _, entry in found]
+
+
+def _xml(text: str, path: Path) -> ElementTree.Element:
+    """The root of an XML document that declares nothing of its own: entities that stand for each other could fill the memory."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError(f"{path}:1: declares a document type or entities, which the release does not: fetch the file again")
+    try:
+        return ElementTree.fromstring(text.encode())
+    except ElementTree.ParseError as error:
+        raise InputError(f"{path}:1: not XML ({error}): fetch the file again") from error
 
 
 def _from_xml(root: ElementTree.Element) -> list[tuple[str, _Input]]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rome.data.sources import read_jsonl
+from rome.data.readers.lines import json_objects, number, texts_of
+from rome.exceptions import InputError
 
 __all__ = ["TranslatedSegment", "read_wmt"]
 
@@ -22,7 +23,11 @@ class TranslatedSegment:
 
 
 def read_wmt(path: Path) -> Iterator[TranslatedSegment]:
-    """Yield the segments of one file of WMT texts, in the order of the file."""
-    for item in read_jsonl(path):
-        outputs = tuple(sorted(item["outputs"].items()))
-        yield TranslatedSegment(item["lp"], int(item["segment"]), tuple(item["reference"]), outputs)
+    """Yield the segments of one file of WMT texts, in the order of the file. Raises InputError naming the line that is none."""
+    for place, item in json_objects(path, ("lp", "segment", "reference", "outputs")):
+        outputs = item["outputs"]
+        if not isinstance(outputs, dict) or not all(isinstance(text, str) for text in outputs.values()):
+            raise InputError(f"{place}: outputs is no object of texts by system: fetch the file again")
+        references = texts_of(item["reference"], place, "reference")
+        segment = int(number(item["segment"], place, "segment"))
+        yield TranslatedSegment(str(item["lp"]), segment, references, tuple(sorted(outputs.items())))

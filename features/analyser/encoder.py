@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoTokenizer, BertConfig, BertModel
 
+from ..model_files import checked
 from .memo import MemoisedTrunk
 from .pieces import Encoded, encode, merge_windows
 from .weights import load_weights
@@ -41,6 +42,9 @@ def load_trunk(folder: Path) -> BertModel:
 
 def load_tokenizer(folder: Path) -> Any:
     """Load the encoder's WordPiece tokenizer (uncased) from local files only."""
+    for path in Path(folder).iterdir():
+        if path.suffix == ".txt" or (path.suffix == ".json" and path.name != "card.json"):
+            checked(path)
     return AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
+from ..model_files import checked
 from .pair_inputs import COLUMN, SCALARS, PairInputs
 from .values import MAJOR, MINOR
 
@@ -112,7 +113,7 @@ class PairHead:
         path = Path(folder) / HEAD_FILE
         if not path.is_file():
             raise ModelMissingError(f'{path} is missing: reinstall rome-metric, or use RoMe(errors="edit-script")')
-        tensors = {name: np.asarray(values, dtype=np.float32) for name, values in load_file(path).items()}
+        tensors = {name: np.asarray(values, dtype=np.float32) for name, values in load_file(checked(path)).items()}
         if tensors["scal.weight"].shape[1] != len(SCALARS):
             raise ModelMissingError(f"{path} was trained on other inputs: train it again with `rome train errors`")
         return PairHead(tensors)

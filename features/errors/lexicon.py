@@ -9,6 +9,8 @@ from pathlib import Path
 
 from rome.exceptions import ModelMissingError
 
+from ..model_files import checked
+
 __all__ = ["Lexicon", "is_negation", "number_value"]
 
 NEGATIONS = frozenset(
@@ -77,7 +79,7 @@ class Lexicon:
             raise ModelMissingError(f"the lexicon {path} is missing: reinstall rome-metric")
         rows = (
             line.split("\t")
-            for line in Path(path).read_text(encoding="utf-8").splitlines()
+            for line in checked(Path(path)).read_text(encoding="utf-8").splitlines()
             if line and not line.startswith("#")
         )
         return cls(frozenset(frozenset(row[:2]) for row in rows))

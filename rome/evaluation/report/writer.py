@@ -14,7 +14,7 @@ from rome.evaluation.report.check import check_report
 from rome.evaluation.report.describe import describe
 from rome.evaluation.report.page import page
 from rome.evaluation.report.plots import Picture, is_empty, plots_available, render
-from rome.evaluation.report.values import Report, Table
+from rome.evaluation.report.values import Cell, Report, Table
 from rome.exceptions import InputError
 from rome.files import atomic_path
 from rome.plain import plain
@@ -23,6 +23,7 @@ __all__ = ["is_report", "read_manifest", "write_report"]
 
 MANIFEST, MARK, FORMAT = "manifest.json", "rome report", 1
 _OWN = re.compile(r"(index\.html|report\.json|tables/[A-Za-z0-9._-]+\.tsv|figures/[A-Za-z0-9._-]+\.(png|svg))")
+_NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -127,7 +128,13 @@ def _pictures(report: Report) -> dict[str, Picture]:
 def _tsv(table: Table) -> str:
     """A header and a line a row."""
     rows = (table.columns, *table.rows)
-    return "".join("\t".join(exact(cell).translate(_ESCAPES) for cell in row) + "\n" for row in rows)
+    return "".join("\t".join(_cell(cell) for cell in row) + "\n" for row in rows)
+
+
+def _cell(cell: Cell) -> str:
+    """Every digit of a number; a text escaped, after an apostrophe where a spreadsheet would take it for a formula."""
+    text = exact(cell).translate(_ESCAPES)
+    return f"'{text}" if isinstance(cell, str) and text.startswith(("=", "+", "-", "@")) and not _NUMBER.fullmatch(text) else text
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -1,0 +1,78 @@
+"""How much one text can cost: seconds and peak memory of one pair by its length, up to the bounds of the door and past them.
+
+    python benchmarks/hostile.py --output benchmarks/results/hostile.tsv
+
+Two texts of random sentences of 15 words, one thread; below them long texts that are no sentences, against an ordinary one. Memory is
+the highest of the process so far, so the rows are in the order of their size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+import time
+from pathlib import Path
+
+from rome.exceptions import InputError
+from rome.inputs import MOST_CHARACTERS
+from rome.metric import RoMe
+
+VOCABULARY = (
+    "the old museum opens at nine on weekdays and a young engineer designed this bridge over wide river near our town".split()
+)
+WORDS = (25, 100, 400, 1_000, 2_000, 2_300, 10_000, 100_000, 1_000_000)
+"""Blank-separated; with its full stops the sixth is just below the bound of 2,500 words and marks."""
+ORDINARY = "The museum opens at nine on weekdays."
+OTHERS = {
+    "one word of letters": "a" * MOST_CHARACTERS,
+    "one word with joints": ("a-" * MOST_CHARACTERS)[:2_490],
+    "an unspaced script": "日本語の文章は長いです" * (MOST_CHARACTERS // 11),
+    "brackets": "(" * 2_490,
+    "marks on one letter": "a" + "\u0301" * (MOST_CHARACTERS - 1),
+    "no width between letters": "a\u200b" * 2_000,
+}
+
+
+def sentences(count: int, seed: int) -> str:
+    """A text of so many words."""
+    chance = random.Random(seed)
+    words = [chance.choice(VOCABULARY) for _ in range(count)]
+    for end in range(14, count, 15):
+        words[end] += "."
+    return " ".join(words)
+
+
+def cost(metric: RoMe, reference: str, hypothesis: str) -> tuple[str, float, int]:
+    """What came of a pair, its seconds, and the highest memory of the process so far in MB."""
+    start = time.perf_counter()
+    try:
+        came = f"score {metric.score(references=[reference], hypotheses=[hypothesis]).score:.3f}"
+    except InputError as error:
+        came = str(error).partition(":")[0]
+    return came, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def main() -> int:
+    """Print and write one row a pair."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    metric = RoMe(progress=False, threads=1)
+    metric.score(references=[ORDINARY], hypotheses=["It opens at nine."])
+    pairs = [(f"{count:,} words each", sentences(count, 1), sentences(count, 2)) for count in WORDS]
+    pairs += [(f"{name}, {len(text):,} characters", ORDINARY, text) for name, text in OTHERS.items()]
+    lines = ["pair\toutcome\tseconds\tpeak_mb"]
+    for name, reference, hypothesis in pairs:
+        came, seconds, memory = cost(metric, reference, hypothesis)
+        lines.append(f"{name}\t{came}\t{seconds:.2f}\t{memory}")
+        print(lines[-1], flush=True)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

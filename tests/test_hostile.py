@@ -1,0 +1,507 @@
+"""Hostile texts and files against the whole metric: a score in [0, 1] or one clear error, in bounded time, and nothing run or reached."""
+
+from __future__ import annotations
+
+import ast
+import json
+import pickle
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from test_imports import imports, sources
+
+from rome.cli import main
+from rome.combiner import Combiner
+from rome.exceptions import ModelMissingError
+from rome.features import model_files
+from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.stanza_pipeline import MODELS, embedded_pipeline
+from rome.features.analyser.weights import load_weights
+from rome.features.errors.estimator import ErrorsConfig
+from rome.features.errors.learned import errors_feature
+from rome.features.errors.lexicon import Lexicon
+from rome.features.grammar import Grammar, GrammarConfig
+from rome.features.idf import IdfTable
+from rome.features.model_files import checked
+from rome.features.semantic import Semantic
+from rome.features.slips import tidy
+from rome.features.syntax import Syntax
+from rome.flags import flags_of
+from rome.inputs import MOST_CHARACTERS, MOST_WORDS, SegmentError, check_pairs
+from rome.known_answers import file_hashes, record, record_files, selfcheck
+from rome.metric import RoMe
+from rome.text_table import display_width, shorten
+
+from handmade import analysis
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+HOSTILE = (
+    *("\u202e", "\u202c", "\u2066", "\u2069", "\u200f", "\u061c"),  # direction
+    *("\u0301", "\u0336", "\u20dd", "\ufe0f", "\U000e0100"),  # marks on the letter before
+    *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e"),  # no width
+    *(FAMILY, "\U0001f3f3\ufe0f\u200d\U0001f308", "\U0001f1e6", "\U0001f44d\U0001f3fd"),
+    *("\0", "\x01", "\x07", "\x1b[31m", "\x7f", "\x85", "\u2028", "\u2029", "\x0b", "\x0c", "\r", "\n\n", "\t"),
+    *("\ue000", "\U0010ffff", "\ufffe", "\ufdd0", "\ufffd"),  # private, never assigned, replaced
+    *("\u3000", "\u00a0", "\u1680", "\u2800", "\u3164", "\uffa0"),  # blanks, and letters that look like them
+    *("ﷺ", "ß", "İ", "ı", "ﬁ", "ǅ", "Ω", "²", "½", "٣", "৩", "Ⅷ", "日本", "한", "ไ", "हिन्दी", "עב", "كتاب", "𝒳"),
+    *(
+        "'",
+        '"',
+        "”",
+        "-",
+        "--",
+        "_",
+        "(",
+        "[[",
+        "<b>",
+        "&amp;",
+        "=1+1",
+        "@x",
+        "\\",
+        "/../",
+        "%s",
+        "{0}",
+        "don't",
+        "n't",
+        "can not",
+    ),
+    *("1e999", "9" * 400, "1,000.5", "0x10", "-0", "NaN", "three", "not", "a", "The", "cat", "sat", ".", "!", "?", "..."),
+)
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEPARATORS = ("", "", " ", "  ")
+WORDS = st.lists(
+    st.tuples(st.one_of(st.sampled_from(HOSTILE), st.characters(exclude_categories=["Cs"])), st.sampled_from(SEPARATORS)),
+    max_size=25,
+)
+TEXT = WORDS.map(lambda parts: "".join(part + blank for part, blank in parts))
+REFERENCE = "The cat sat on the old mat, and it did not move for 3 hours."
+CHOSEN = {
+    "every hostile piece": " ".join(HOSTILE),
+    "every hostile piece, no blanks": "".join(HOSTILE),
+    "reversed by a control": f"\u202e{REFERENCE}\u202c",
+    "ten thousand marks on one letter": "The ca" + "\u0301" * 10_000 + "t sat.",
+    "ten thousand marks between words": "\u0301 " * 1_000,
+    "a word of five thousand letters": "a" * 5_000,
+    "letters and joints": "a-" * 700 + "b",
+    "an address": "http://" + "a.b/" * 500,
+    "no width between letters": "\u200b".join(REFERENCE),
+    "private use only": "\ue000\uf8ff" * 200,
+    "families": FAMILY * 40,
+    "nothing but NUL": "\0" * 1_000,
+    "NUL between letters": "\0".join(REFERENCE),
+    "nothing but line ends": "\n" * 5_000,
+    "a paragraph a letter": "a\n\n" * 100,
+    "one word, over and over": "cat " * 450,
+    "a sentence, over and over": f"{REFERENCE} " * 20,
+    "marks only": "'\"" * 150,
+    "brackets only": "(" * 300,
+    "dots": "." * 2_400,
+    "blanks around": " " * 9_000 + "cat" + "\t" * 9_000,
+    "upper and lower of other lengths": "İSTANBUL ǅ ﬁ ß " * 20,
+    "another script": "日本語の文章は長いです" * 20,
+    "escapes of a terminal": "\x1b[2J\x1b]0;title\x07" * 20 + REFERENCE,
+}
+
+
+@pytest.fixture(scope="module")
+def metric() -> RoMe:
+    return RoMe(progress=False)
+
+
+def unit(values: Any) -> bool:
+    """Whether all numbers are finite and in [0, 1]."""
+    found = np.asarray(values, dtype=float)
+    return bool(np.all((found >= 0.0) & (found <= 1.0)))
+
+
+# The whole metric, with the real models
+
+
+def check_segment(segment: Any) -> None:
+    """A score and four components in [0, 1], all its evidence as JSON, all its places in the text."""
+    assert unit([segment.score, *(part.value for part in segment.components)])
+    assert sum([segment.baseline, *segment.contributions]) == pytest.approx(segment.score, abs=1e-6)
+    json.dumps(segment.to_dict(evidence=True), allow_nan=False).encode("utf-8")
+    for error in segment.evidence.errors.errors:
+        for span, text in ((error.reference, segment.reference), (error.hypothesis, segment.hypothesis)):
+            assert span is None or 0 <= span.start <= span.end <= len(text)
+
+
+def test_chosen_texts_get_a_score(metric: RoMe) -> None:
+    """Every chosen text as hypothesis, all but the longest as reference: a score; itself against itself is as near as it gets."""
+    texts = list(CHOSEN.values())
+    seen = [text for text in texts if text.strip() and len(text) < 400]
+    forth = metric.score(references=[REFERENCE] * len(texts), hypotheses=texts)
+    back = metric.score(references=seen, hypotheses=[REFERENCE] * len(seen))
+    same = metric.score(references=seen, hypotheses=seen)
+    for segment in (*forth, *back, *same):
+        check_segment(segment)
+    for other, itself in zip(back, same, strict=True):
+        assert "identical" in itself.flags and itself.components.semantic.value >= other.components.semantic.value - 1e-6
+
+
+@given(hypothesis=TEXT, reference=TEXT)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_text_gets_a_score(metric: RoMe, hypothesis: str, reference: str) -> None:
+    """Random mixtures of hostile pieces through the models."""
+    strict = RoMe.score(metric, references=[REFERENCE], hypotheses=[hypothesis])
+    check_segment(strict[0])
+    if reference.strip():
+        check_segment(metric.score(references=[reference], hypotheses=[hypothesis])[0])
+
+
+def test_hostile_neighbours_change_nothing(metric: RoMe) -> None:
+    """An ordinary pair scores the same alone and among hostile texts."""
+    hypothesis = "The cat sat on a new mat and moved."
+    alone = metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0]
+    fresh = RoMe(progress=False)
+    among = [CHOSEN[name] for name in ("every hostile piece", "NUL between letters", "a paragraph a letter")]
+    found = fresh.score(references=[REFERENCE] * 4, hypotheses=[*among, hypothesis])[3]
+    assert found.score == pytest.approx(alone.score, abs=1e-6)
+
+
+# The measuring half, with hand-made analyses
+
+
+@pytest.fixture(scope="module")
+def parts() -> tuple[Any, ...]:
+    """The four features as the metric builds them, and the net."""
+    folder = embedded_folder()
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
+    errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder / "errors")
+    return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
+
+
+def made(text: str, seed: int, scale: float) -> Any:
+    """An analysis of the text with random heads, tags and vectors of a scale."""
+    rng = np.random.default_rng(seed)
+    plain = analysis(text)
+    count = len(plain.words)
+    heads = [-1 if n == 0 else int(rng.integers(0, n)) for n in range(count)]
+    tags = [str(tag) for tag in rng.choice(["NOUN", "VERB", "PUNCT", "NUM", "X", "PART", "PROPN", "AUX"], count)]
+    vectors = (scale * rng.normal(size=(count, 384))).astype(np.float32)
+    return analysis(
+        text, heads=heads, upos=tags, vectors=vectors, probability=float(rng.random()), acceptable=float(rng.random())
+    )
+
+
+@given(texts=st.tuples(TEXT, TEXT), seed=st.integers(0, 99), scale=st.sampled_from([0.0, 1e-30, 0.15, 1.0, 6e4]))
+@example(texts=("9" * 400, "8" * 400), seed=0, scale=1.0)
+@example(texts=("", ""), seed=0, scale=1.0)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+def test_any_analysis_is_measured(parts: tuple[Any, ...], texts: tuple[str, str], seed: int, scale: float) -> None:
+    """Whatever the words, tags, trees and vectors: four components and a score in [0, 1], finite raw values, known flags."""
+    features, net = parts
+    reference, hypothesis = made(texts[0], seed, scale), made(texts[1], seed + 1, scale)
+    components = [feature.measure(reference, hypothesis) for feature in features]
+    assert unit([part.value for part in components]) and np.isfinite([part.raw for part in components]).all()
+    assert unit(net.score_rows(np.array([[part.value for part in components]])))
+    assert isinstance(flags_of(reference, hypothesis), tuple)
+
+
+# The door
+
+
+@given(st.text(st.characters(), max_size=60))
+@PATIENT
+def test_every_text_passes_unchanged_or_is_refused_by_its_place(text: str) -> None:
+    """Every code point there is: only a lone surrogate is refused, with the segment's number."""
+    try:
+        assert check_pairs(["a", "a"], ["b", text])[1].hypothesis == text
+    except SegmentError as error:
+        assert error.segment == 1 and "hypotheses[1] has a lone surrogate" in str(error) and "\n" not in str(error)
+        assert any("\ud800" <= character <= "\udfff" for character in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a" * (MOST_CHARACTERS + 1), "20,001 characters, over 20,000"),
+        ("a" * 100_000, "100,000 characters, over 20,000"),
+        ("word " * 1_000_000, "5,000,000 characters, over 20,000"),
+        ("cat " * (MOST_WORDS + 1), "2,501 words and marks, over 2,500"),
+        ("," * (MOST_WORDS + 1), "2,501 words and marks, over 2,500"),
+        ("a," * MOST_WORDS, "5,000 words and marks, over 2,500"),
+    ],
+)
+def test_a_text_beyond_the_bounds_is_refused_at_once(text: str, says: str) -> None:
+    """The segment, what it has, the bound and the remedy; in no time, on both sides."""
+    begin = time.perf_counter()
+    with pytest.raises(SegmentError, match=rf"hypotheses\[1\] has {says}: give its paragraphs") as caught:
+        check_pairs(["a", "a"], ["b", text])
+    assert caught.value.segment == 1
+    with pytest.raises(SegmentError, match=rf"references\[0\]\[1\] has {says}"):
+        check_pairs([["a", text]], ["b"])
+    assert time.perf_counter() - begin < 2.0
+
+
+@pytest.mark.parametrize(
+    "text", ["cat " * MOST_WORDS, "a" * MOST_CHARACTERS, "a" + "\u0301" * (MOST_CHARACTERS - 1), " " * MOST_CHARACTERS]
+)
+def test_a_text_at_the_bounds_passes(text: str) -> None:
+    """The bounds themselves are allowed; marks on a letter and blanks are no words."""
+    assert check_pairs(["a"], [text])[0].hypothesis == text
+
+
+@pytest.mark.parametrize(
+    "unit_of", ["a ", "a, ", '"', "a\"b' ", "\t ", "the the ", "a_ ", ". ", "!' ", "( x ", "a-b.c'd", "\u0301", "! a"]
+)
+def test_tidying_takes_a_time_that_grows_with_the_text(unit_of: str) -> None:
+    """The longest text that passes the door, made of what its expressions look for, is tidied in a moment."""
+    text = (unit_of * MOST_CHARACTERS)[:MOST_CHARACTERS]
+    begin = time.perf_counter()
+    tidy(text + " x")
+    assert time.perf_counter() - begin < 3.0
+
+
+@given(TEXT)
+@PATIENT
+def test_every_place_of_a_tidied_text_lies_in_the_text(text: str) -> None:
+    """Places rise, lie inside the text, and only a full stop that was added has none."""
+    found = tidy(text)
+    assert len(found.origin) == len(found.text) and list(found.origin) == sorted(set(found.origin))
+    assert all(0 <= place < len(text) + found.closed for place in found.origin)
+
+
+@given(text=TEXT, width=st.integers(1, 40))
+@PATIENT
+def test_a_shortened_text_fits_one_line(text: str, width: int) -> None:
+    """Tables of the terminal: no control characters, no line ends, never wider than asked."""
+    found = shorten(text, width)
+    assert display_width(found) <= width and found.isprintable()
+
+
+def test_a_long_text_is_shortened_soon() -> None:
+    """The longest text, of wide characters, takes no time that grows with its square."""
+    begin = time.perf_counter()
+    assert shorten("日" * MOST_CHARACTERS, 20) == "日" * 9 + "…"
+    assert time.perf_counter() - begin < 1.0
+
+
+# Model files
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the package's, with one small model and its record."""
+    folder = tmp_path / "models" / "en"
+    (folder / "scorer").mkdir(parents=True)
+    shutil.copyfile(embedded_folder() / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
+    (folder / "selfcheck.json").write_text(json.dumps({"files": file_hashes(folder), "signature": "", "pairs": []}))
+    monkeypatch.setattr(model_files, "embedded_folder", lambda: folder)
+    monkeypatch.setattr("rome.known_answers.files", lambda _: tmp_path)
+    return folder
+
+
+def test_a_whole_file_is_hashed_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recorded file passes, and a second reader does not pay again."""
+    path = models / "scorer" / "scorer.safetensors"
+    assert checked(path) == path
+    monkeypatch.setattr(model_files.hashlib, "sha256", lambda: pytest.fail("hashed again"))
+    assert checked(path) == path
+
+
+def test_a_damaged_file_is_named(models: Path) -> None:
+    """One flipped bit: weights are not read, and the message names the file and both ways out."""
+    path = models / "scorer" / "scorer.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(
+        ModelMissingError, match=r"scorer\.safetensors is damaged \(SHA-256 .*\): reinstall rome-metric, or"
+    ) as caught:
+        load_weights(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("manifest", [None, "{", "[]", '{"files": 3}', '{"files": {}}'])
+def test_without_its_record_no_model_is_read(models: Path, manifest: str | None) -> None:
+    """A record that is missing, damaged or does not know the file is an error, not a way round."""
+    (models / "selfcheck.json").unlink()
+    if manifest is not None:
+        (models / "selfcheck.json").write_text(manifest)
+    with pytest.raises(ModelMissingError, match="missing|damaged|not among the files"):
+        checked(models / "scorer" / "scorer.safetensors")
+
+
+def test_files_of_others_are_their_own_business(models: Path, tmp_path: Path) -> None:
+    """A file outside the package's folder, and one that is not there, pass."""
+    for path in (tmp_path / "own.safetensors", models / "absent.safetensors"):
+        assert checked(path) == path
+
+
+def test_every_model_of_the_package_is_on_record() -> None:
+    """The record knows every file that is shipped, and each is as recorded."""
+    folder = embedded_folder()
+    recorded = json.loads((folder / "selfcheck.json").read_text(encoding="utf-8"))["files"]
+    assert set(recorded) == set(file_hashes(folder))
+    assert all(checked(folder / name) for name in recorded)
+
+
+def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) -> None:
+    """Recording writes the hashes before it loads anything; a self-check that cannot score still says which file it was."""
+
+    class Metric:
+        def score(self, **_: object) -> Any:
+            checked(models / "scorer" / "scorer.safetensors")
+            return type("Result", (list,), {"signature": "s"})()
+
+    path = models / "scorer" / "scorer.safetensors"
+    path.write_bytes(b"new")
+    found = selfcheck(Metric())
+    assert (
+        not found and "failed  file scorer/scorer.safetensors" in str(found) and "scorer.safetensors is damaged" in str(found)
+    )
+    record(models, [], Metric())
+    assert selfcheck(Metric())
+    path.write_bytes(b"newer")
+    before = json.loads(record_files(models).read_text())
+    assert before["signature"] == "s" and checked(path) == path
+
+
+class Touch:
+    """Unpickling this makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_a_pickle_in_a_models_place_is_not_run(tmp_path: Path) -> None:
+    """Stanza's files are read with weights_only: what they would do when unpickled does not happen."""
+    for name in MODELS.values():
+        (tmp_path / name).mkdir()
+        torch.save({"config": Touch(tmp_path / "ran"), "model": Touch(tmp_path / "ran")}, tmp_path / name / f"{name}.pt")
+    with pytest.raises(pickle.UnpicklingError):
+        embedded_pipeline(tmp_path, object(), SimpleNamespace(deprecation_warnings={}), 100)  # type: ignore[arg-type]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every torch.load on the way to the embedded pipeline says weights_only."""
+    asked: list[object] = []
+    load = torch.load
+
+    def noted(*args: Any, **options: Any) -> Any:
+        asked.append(options.get("weights_only"))
+        return load(*args, **options)
+
+    monkeypatch.setattr(torch, "load", noted)
+    RoMe(progress=False).analyse(["A cat."])
+    assert len(asked) >= len(MODELS) and set(asked) == {True}
+
+
+# The command line
+
+FORMULAS = ("=1+1", "+1-1", "-2+3", "@SUM(A1)", "=cmd|' /C calc'!A0", "'=1", '"=1"', "-1", "1e5", "0x1", "-", " =1")
+
+
+def test_numbers_stay_numbers_and_names_stay_names(
+    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ids that a spreadsheet takes for formulas come out of TSV as they went in, and every number can be read as one."""
+    rows = "".join(f"{name}\tA cat.\tA dog.\n" for name in FORMULAS)
+    (tmp_path / "pairs.tsv").write_text(f"id\treference\thypothesis\n{rows}", encoding="utf-8")
+    assert main(["score", str(tmp_path / "pairs.tsv"), "--format", "tsv"], metric=lambda _: fake_metric) == 0
+    header, *found = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert tuple(row[header.index("id")] for row in found) == FORMULAS
+    numbers = [row[header.index("score") : header.index("reference") + 1] for row in found]
+    assert np.isfinite(np.array(numbers, dtype=float)).all()
+
+
+REFUSED = {
+    "too long": (
+        b'{"reference": "a", "hypothesis": "b"}\n{"reference": "a", "hypothesis": "%s"}\n' % (b"word " * 10_000),
+        ":2",
+    ),
+    "deep": (b'{"reference": ' + b"[" * 100_000, ":1"),
+    "half a character": (b'{"reference": "a", "hypothesis": "\\ud800"}\n', ":1"),
+    "no text": (b"\xff\xfe\x00\x01", "UTF-16"),
+    "not UTF-8": (b"reference\thypothesis\na\t\xed\xa0\x80\n", ":2"),
+    "escapes in a header": (b"\x1b[31mred\x07\tx\n", ":1"),
+    "a truncated archive": (b"\x1f\x8b\x08\x00", "gzip"),
+    "an archive of noise": (b"\x1f\x8b" + bytes(range(256)), "gzip"),
+    "NUL": (b"\0" * 1000, ":1"),
+}
+
+
+@pytest.mark.parametrize(("content", "place"), REFUSED.values(), ids=list(REFUSED))
+def test_a_hostile_file_is_one_line_on_standard_error(
+    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, place: str
+) -> None:
+    """Exit code 2, nothing on standard output, one printable line that names the file and the place, and no file left behind."""
+    path, output = tmp_path / "pairs", tmp_path / "out.tsv"
+    path.write_bytes(content)
+    assert main(["score", str(path), "--output", str(output)], metric=lambda _: fake_metric) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and err.strip().isprintable()
+    assert "pairs" in err and place in err and list(tmp_path.iterdir()) == [path]
+
+
+# What the source may do
+
+NETWORK = {
+    "socket",
+    "ssl",
+    "http",
+    "urllib",
+    "ftplib",
+    "smtplib",
+    "xmlrpc",
+    "telnetlib",
+    "socketserver",
+    "webbrowser",
+    "asyncio",
+}
+PEERS = {"requests", "httpx", "aiohttp", "urllib3", "huggingface_hub", "websockets"}
+RUNNING = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "ctypes", "code", "runpy", "yaml"}
+LISTENS = ("rome.service", "rome.cli.serve", "rome.evaluation.annotate", "rome.cli.annotate")
+"""The two servers, for this machine unless asked otherwise."""
+STARTS = {"rome.evaluation.report.manifest": "git rev-parse", "rome.train.perturb": "TextAttack in a process of its own"}
+FORBIDDEN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp", "torch.hub.load", "input"}
+
+
+def calls() -> Iterator[tuple[str, ast.Call, str]]:
+    """Every call of the source: module, node, dotted name."""
+    for name, path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                yield name, node, ast.unparse(node.func)
+
+
+@pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+def test_the_network_is_reached_in_two_places_only(name: str, path: Path) -> None:
+    """Modules of the network in the two servers alone, other programs started in two places, nothing that unpickles or runs data."""
+    found = {module.partition(".")[0] for module in imports(name, path)}
+    assert not found & (PEERS | RUNNING)
+    assert not found & NETWORK or name.startswith(LISTENS)
+    assert "subprocess" not in found or name in STARTS
+
+
+def test_no_call_runs_what_it_reads() -> None:
+    """No eval and its like, no shell, no pickled arrays, no code of a hub, no unpacked archive; torch.load says weights_only."""
+    wrong = []
+    for name, node, called in calls():
+        options = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+        faults = (
+            called in FORBIDDEN,
+            called.endswith((".extractall", ".urlopen", ".urlretrieve")),
+            options.get("shell") == "True",
+            options.get("allow_pickle") == "True",
+            options.get("trust_remote_code") == "True",
+            called == "torch.load" and options.get("weights_only") != "True",
+            called.endswith(".from_pretrained") and "local_files_only" not in options,
+        )
+        wrong += [f"{name}:{node.lineno} {called}"] if any(faults) else []
+    assert wrong == []

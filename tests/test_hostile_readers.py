@@ -1,0 +1,323 @@
+"""Hostile files: whatever a reader is given, it reads it or says in one line what is wrong, soon and without a large allocation."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import re
+import struct
+import tempfile
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_readers_released import DIMENSIONS, MISPAIRED, Files, single
+
+from rome.combiner import Combiner
+from rome.data.readers.ewt import read_conllu
+from rome.data.readers.lines import json_array, json_objects, number, text_lines
+from rome.data.readers.own import read_own
+from rome.data.readers.rated import RatedSet
+from rome.data.readers.webnlg20 import read_webnlg20
+from rome.data.readers.wikipedia import read_wikipedia
+from rome.data.readers.wmt import read_wmt
+from rome.exceptions import InputError, ModelMissingError, RomeError
+from rome.features.analyser.weights import load_weights
+from rome.inputs import check_pairs
+from rome.pair_files import PairTexts, read_pairs
+from rome.table import FeatureTable
+
+PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n1\tOne.\t\tTwo.\tfirst\n2\tA.\tB.\tC.\t\n"}
+PAIRS_JSONL: Files = {
+    "pairs.jsonl": '{"reference": "One.", "hypothesis": "Two.", "id": 1}\n{"reference": ["A.", "B."], "hypothesis": "", "note": "x"}\n'
+}
+CONLLU: Files = {
+    "tree.conllu": "# text = I don't.\n1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    "2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_\n3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_\n4\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_\n\n"
+}
+WIKIPEDIA: Files = {"w.jsonl": '{"text": "A and B.", "split": ["A.", "B."]}\n{"text": "C.", "split": []}\n'}
+WMT: Files = {"wmt.jsonl": '{"lp": "de-en", "segment": 3, "reference": ["A."], "outputs": {"y": "B.", "x": "C."}}\n'}
+Reader = tuple[str, Files, Callable[[Path], object]]
+RELEASED: dict[Any, Reader] = {case.read: (case.name.partition(":")[0], case.files, case.read) for case in MISPAIRED}
+READERS: list[Reader] = [
+    *RELEASED.values(),
+    ("pairs as a table", PAIRS_TSV, single(lambda path: read_pairs(str(path)), PAIRS_TSV)),
+    ("pairs as JSON lines", PAIRS_JSONL, single(lambda path: read_pairs(str(path)), PAIRS_JSONL)),
+    ("Wikipedia", WIKIPEDIA, single(lambda path: list(read_wikipedia(path)), WIKIPEDIA)),
+    ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
+    ("CoNLL-U", CONLLU, single(lambda path: list(read_conllu(path)), CONLLU)),
+]
+VALUES = (
+    None,
+    True,
+    -1,
+    0,
+    3,
+    1.5,
+    float("nan"),
+    float("inf"),
+    10**400,
+    "",
+    " ",
+    "x",
+    "1",
+    "\ud800",
+    "=1+1",
+    [],
+    [[]],
+    ["x", 1],
+    {},
+    {"a": {}},
+)
+CELLS = (
+    "",
+    "x",
+    "-1",
+    "nan",
+    "1e999",
+    "²",
+    "9" * 5000,
+    "1-999999999999",
+    "1-x",
+    "\0",
+    "\x85",
+    "\ufeff",
+    '"',
+    "<v>",
+    "\t",
+    "\n",
+    "é" * 200,
+)
+BYTES = (b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\r", b"\n", b"\t", b'"', b"{", b"[", b"<", b"\x1f\x8b")
+DEEP = 100_000
+
+
+def replaced(value: Any, path: tuple[int, ...], new: Any) -> Any:
+    """The JSON value with the part that a path leads to replaced; each step takes one of the entries, counted round."""
+    if not path or not isinstance(value, (dict, list)) or not value:
+        return new
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key = keys[path[0] % len(keys)]
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    changed[key] = replaced(value[key], path[1:], new)
+    return changed
+
+
+@st.composite
+def mutated(draw: st.DrawFn, text: str) -> bytes:
+    """The file's bytes after one to three hostile changes."""
+    content = text.encode()
+    for kind in draw(
+        st.lists(st.sampled_from(["json", "cell", "cut", "insert", "flip", "swap", "repeat"]), min_size=1, max_size=3)
+    ):
+        at = draw(st.integers(0, len(content)))
+        if kind == "json":
+            content = draw(_other_json(content))
+        elif kind == "cell":
+            cells = re.split(rb"([\t\n, ])", content)
+            cells[draw(st.integers(0, len(cells) - 1))] = draw(st.sampled_from(CELLS)).encode()
+            content = b"".join(cells)
+        elif kind == "cut":
+            content = content[:at]
+        elif kind == "insert":
+            content = content[:at] + draw(st.sampled_from(BYTES)) + content[at:]
+        elif kind == "flip" and at < len(content):
+            content = content[:at] + bytes([content[at] ^ 1 << draw(st.integers(0, 7))]) + content[at + 1 :]
+        elif kind in ("swap", "repeat"):
+            lines = content.split(b"\n")
+            lines.insert(draw(st.integers(0, len(lines))), lines[draw(st.integers(0, len(lines) - 1))])
+            content = b"\n".join(lines)
+    return gzip.compress(content)[: draw(st.integers(0, 400))] if draw(st.integers(0, 19)) == 7 else content
+
+
+@st.composite
+def _other_json(draw: st.DrawFn, content: bytes) -> bytes:
+    """One value of the JSON, or of one JSON line, replaced; the content itself where it is no JSON."""
+    path = tuple(draw(st.lists(st.integers(0, 9), max_size=6)))
+    try:
+        return json.dumps(replaced(json.loads(content), path, draw(st.sampled_from(VALUES)))).encode()
+    except ValueError:
+        lines = content.split(b"\n")
+    at = draw(st.integers(0, len(lines) - 1))
+    try:
+        lines[at] = json.dumps(replaced(json.loads(lines[at]), path, draw(st.sampled_from(VALUES)))).encode()
+    except ValueError:
+        return content
+    return b"\n".join(lines)
+
+
+def written(folder: Path, files: Files, changed: dict[str, bytes]) -> Path:
+    """The folder with the files, some of them changed."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(changed.get(name, text.encode()))
+    return folder
+
+
+def refusal(read: Callable[[], object]) -> str:
+    """The message of the one error that reading may end with, "" where it ends well; every text read can be written."""
+    try:
+        found = read()
+    except RomeError as error:
+        assert "\n" not in str(error) and ": " in str(error)
+        return str(error)
+    if isinstance(found, RatedSet):
+        assert found.digest
+        check_pairs([list(one.references) for one in found.segments], [""] * len(found.segments))
+    if isinstance(found, PairTexts):
+        repr(found).encode()
+        "".join([*(found.ids or ()), *(found.notes or ())]).encode()
+    return ""
+
+
+@pytest.mark.parametrize(("name", "files", "read"), READERS, ids=[name for name, *_ in READERS])
+@given(data=st.data())
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+def test_a_damaged_file_is_read_or_refused_in_one_line(
+    name: str, files: Files, read: Callable[[Path], object], data: st.DataObject
+) -> None:
+    """Changed values, cells, lines, bytes and endings: no traceback, and no text that cannot be written again."""
+    file = data.draw(st.sampled_from(sorted(files)))
+    with tempfile.TemporaryDirectory() as folder:
+        written(Path(folder), files, {file: data.draw(mutated(files[file]))})
+        refusal(lambda: read(Path(folder)))
+
+
+DEEP_JSON: Files = {"deep.json": "[" * DEEP, "deep.jsonl": '{"a": ' * DEEP, "table.json": '[{"a": ' + "[" * DEEP}
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda folder: list(json_objects(folder / "deep.jsonl")),
+        lambda folder: list(json_array(folder / "table.json")),
+        lambda folder: read_own(folder / "deep.jsonl"),
+        lambda folder: read_pairs(str(folder / "deep.jsonl")),
+        lambda folder: read_webnlg20(folder, folder, folder / "deep.jsonl"),
+    ],
+)
+def test_deep_nesting_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    """A hundred thousand brackets are no traceback but a file that is not as released."""
+    assert re.search("nested too deep|not JSON", refusal(lambda: read(written(tmp_path, DEEP_JSON, {}))))
+
+
+def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    """A file that unpacks to a thousand times its size and far over 64 MiB costs no more than those 64 MiB."""
+    bomb = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(bomb, "wb") as stream:
+        for _ in range(300):
+            stream.write(b"\n" * (1 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="unpacks to over 200 times its size"):
+            text_lines(bomb)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 << 20
+
+
+def test_an_ordinary_gzip_file_passes(tmp_path: Path) -> None:
+    """Text that repeats itself, under 64 MiB, is no bomb; several members are read one after the other."""
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"same line\n" * 10_000) + gzip.compress(b"more\n"))
+    assert text_lines(tmp_path / "a.gz") == ["same line"] * 10_000 + ["more"]
+
+
+def test_entities_that_stand_for_each_other_are_refused(tmp_path: Path) -> None:
+    """An XML file that declares entities (a billion laughs, a local file) is refused before it is parsed."""
+    for declared in ('<!ENTITY a "lol"><!ENTITY b "&a;&a;">', '<!ENTITY b SYSTEM "file:///etc/passwd">'):
+        (tmp_path / "refs.xml").write_text(f"<!DOCTYPE x [{declared}]><benchmark><lex>&b;</lex></benchmark>", encoding="utf-8")
+        with pytest.raises(InputError, match="declares a document type or entities"):
+            read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.xml")
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc", "a/../../b", "..", ""])
+def test_a_system_name_is_no_path(tmp_path: Path, name: str) -> None:
+    """The name of a system inside a file of ratings leads to no folder but those beside each other."""
+    ratings = {"submission_id": name, "sample_id": "1", **dict.fromkeys(DIMENSIONS, 1)}
+    (tmp_path / "all.json").write_text(json.dumps([ratings]), encoding="utf-8")
+    (tmp_path / "refs.json").write_text(
+        '{"entries": [{"1": {"category": "A", "size": 1, "lexicalisations": [{"lex": "A."}]}}]}', encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="no name of a system's folder"):
+        read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.json")
+
+
+@pytest.mark.parametrize("value", [10**400, "9" * 400, "1e999", float("nan"), float("-inf"), True, None, [], {}])
+def test_only_finite_numbers_are_numbers(value: object) -> None:
+    """Numbers beyond every float, and what is none, are refused with their place."""
+    with pytest.raises(InputError, match="f:1: z is .* not a finite number"):
+        number(value, "f:1", "z")
+
+
+def header(content: object) -> bytes:
+    """A safetensors file that has only a header."""
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return struct.pack("<Q", len(text)) + text
+
+
+SAFETENSORS = {
+    "a header of terabytes": struct.pack("<Q", 1 << 42) + b"{}",
+    "a header beyond every number": b"\xff" * 8 + b"{}",
+    "a tensor of terabytes": header({"w": {"dtype": "F32", "shape": [1 << 20, 1 << 20], "data_offsets": [0, 1 << 42]}}),
+    "a shape beyond every number": header({"w": {"dtype": "F32", "shape": [1 << 62, 1 << 62], "data_offsets": [0, 4]}})
+    + b"1234",
+    "deep nesting": header(b"[" * 100_000),
+    "no JSON": header(b"{not json"),
+    "half a header": header({"w": {}})[:9],
+    "nothing": b"",
+    "a pickle": pickle.dumps({"w": 1}),
+    "a description that is none": header({"__metadata__": {"description": "{"}}),
+}
+
+
+@pytest.mark.parametrize("content", SAFETENSORS.values(), ids=list(SAFETENSORS))
+def test_damaged_weights_are_refused_at_once(tmp_path: Path, content: bytes) -> None:
+    """Weights and nets: whatever the header claims, one clear error, and nothing of that size is allocated."""
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        for load in (load_weights, Combiner.load):
+            with pytest.raises(RomeError, match="weights.safetensors") as caught:
+                load(path)
+            assert "\n" not in str(caught.value)
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_deep_description_is_refused(tmp_path: Path) -> None:
+    """The description beside the weights is JSON too."""
+    (tmp_path / "w.safetensors").write_bytes(header({"__metadata__": {"description": "[" * 100_000}}))
+    with pytest.raises(ModelMissingError, match="damaged"):
+        load_weights(tmp_path / "w.safetensors")
+
+
+@given(at=st.floats(0, 1), bit=st.integers(0, 7), cut=st.sampled_from([0.0, 0.0, 0.5]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_damaged_feature_table_is_read_or_refused(at: float, bit: int, cut: float) -> None:
+    """Any flipped bit, any cut: one clear error, or a table whose values are still numbers in their ranges."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "f.parquet"
+        FeatureTable(np.arange(9), np.zeros(9, np.int32), np.full((9, 4), 0.5), np.zeros((9, 4))).save(path)
+        content = bytearray(path.read_bytes())
+        content[int(at * (len(content) - 1))] ^= 1 << bit
+        path.write_bytes(bytes(content[: int(len(content) * (1 - cut))]))
+        try:
+            table = FeatureTable.load(path)
+        except RomeError as error:
+            assert "\n" not in str(error)
+        else:
+            assert len(table) <= 9 and np.all((table.values >= 0) & (table.values <= 1))
