@@ -42,6 +42,24 @@ class Analyses:
         self._pending: set[str] = set()
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
         self._words = 0
+        self._batch = BATCH
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self._shared: dict[str, Analysis] = {}
+
+    def share(self, texts: Sequence[str]) -> None:
+        """Analyse these texts in groups of their own, each when one of its texts is needed for the first time, and keep them in memory."""
+        groups = (tuple(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
+        self._groups = {text: group for group in groups for text in group}
+        self._shared = {}
+
+    def begin_block(self) -> None:
+        """Drop what is in memory but for shared texts, and from now on store new analyses in one go.
+
+        So a block is known to the store whole or not at all.
+        """
+        self._memory.clear()
+        self._words = 0
+        self._batch = sys.maxsize
 
     @property
     def analyser(self) -> Analyser:
@@ -77,7 +95,18 @@ class Analyses:
     def of(self, texts: Sequence[str]) -> dict[str, Analysis]:
         """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
+        for text in wanted:
+            if text in self._groups and text not in self._shared:
+                self._shared |= self._found(dict.fromkeys(self._groups[text]), {})
         found = {text: self._memory[text] for text in wanted if text in self._memory}
+        found |= {text: self._shared[text] for text in wanted if text in self._shared}
+        self._advance(found)
+        found = self._found(wanted, found)
+        self._keep({text: analysis for text, analysis in found.items() if text not in self._shared})
+        return found
+
+    def _found(self, wanted: Iterable[str], found: dict[str, Analysis]) -> dict[str, Analysis]:
+        """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
             identity = f"{self.models_identity},{arithmetic()}"
             if store is not None:
@@ -88,7 +117,6 @@ class Analyses:
                     store.put_many(batch, identity=identity)
                 found |= {analysis.text: analysis for analysis in batch}
                 self._advance(analysis.text for analysis in batch)
-        self._keep(found)
         return found
 
     def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:
@@ -96,7 +124,7 @@ class Analyses:
         batch: list[Analysis] = []
         for analysis in self.analyser.analyse(sorted(texts, key=len, reverse=True)) if texts else ():
             batch.append(analysis)
-            if len(batch) == BATCH:
+            if len(batch) == self._batch:
                 yield batch
                 batch = []
         if batch:

@@ -126,6 +126,18 @@ class RoMe:
         """The analysis of each distinct text, from the store where it is there."""
         return self._analyses.of(texts)
 
+    def begin_block(self) -> None:
+        """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
+
+        For work that is cut into blocks, see `rome.streaming`: what is in memory is dropped, but for shared texts, and new analyses
+        reach the store at most 1,000 pairs at a time, all or none.
+        """
+        self._analyses.begin_block()
+
+    def share(self, texts: Sequence[str]) -> None:
+        """Keep the analyses of these texts, which several blocks hold, for all of them; they are analysed in groups of their own."""
+        self._analyses.share(texts)
+
     def features(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
         pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)

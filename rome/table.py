@@ -144,7 +144,7 @@ class FeatureTable:
         return read_table(path)
 
     @staticmethod
-    def iter_batches(path: str | PathLike[str], rows: int = 1 << 20) -> Iterator[FeatureTable]:
+    def iter_batches(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
         """Read a table in pieces of about ``rows`` rows, never separating the rows of one segment. Raises as `load`."""
         from rome.table_file import iter_tables
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rome.results import CorpusScore
     from rome.table import FeatureTable
 
-__all__ = ["MakeMetric", "Metric", "add_metric_arguments", "add_net_arguments", "make_metric", "named_net"]
+__all__ = ["MakeMetric", "Metric", "add_metric_arguments", "add_net_arguments", "make_metric", "named_net", "positive"]
 
 
 class Metric(Protocol):
@@ -49,7 +49,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
         "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
     )
     group.add_argument("--store", metavar="PATH", help=store)
-    group.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")
+    group.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
     group.add_argument(
         "--progress", action=argparse.BooleanOptionalAction, default=None, help="progress bar (default: only on a terminal)"
     )
@@ -94,7 +94,7 @@ def make_metric(options: argparse.Namespace) -> Metric:
     )
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     """A whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from importlib.resources import as_file, files
-from typing import TypeVar
+from pathlib import Path
 
 from rome.exceptions import InputError
-from rome.inputs import SegmentError
-from rome.pair_files import PairTexts, read_pairs, read_parallel
+from rome.files import open_lines
+from rome.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
 
-__all__ = ["add_pair_arguments", "at_its_place", "example_pairs", "read_named_pairs"]
+__all__ = ["add_pair_arguments", "example_pairs", "open_named_pairs"]
 
-T = TypeVar("T")
+Lines = Callable[[], Iterator[str]]
 
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,33 +27,44 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--examples", action="store_true", help="the example pairs that come with the package")
 
 
-def read_named_pairs(options: argparse.Namespace) -> PairTexts:
-    """The pairs that the options name. Raises InputError when they name none, several or half of one, or nothing is in it."""
+@contextmanager
+def open_named_pairs(options: argparse.Namespace) -> Iterator[Callable[[], Iterator[PairRow]]]:
+    """A function that reads the pairs that the options name from the first one on, whenever it is called, one in memory at a time.
+
+    Raises InputError when they name none, several or half of one, or nothing is in it; for a faulty row when it is reached.
+    """
     parallel = options.references is not None or options.hypotheses is not None
     if (options.pairs is not None) + parallel + options.examples != 1:
         raise InputError("name the texts in one way: a file of pairs, --references with --hypotheses, or --examples")
-    if options.examples:
-        return example_pairs()
-    if not parallel:
-        texts = read_pairs(options.pairs)
-    elif options.references is None or options.hypotheses is None:
+    if parallel and (options.references is None or options.hypotheses is None):
         raise InputError("--references and --hypotheses belong together: give both")
-    else:
-        texts = read_parallel(options.references, options.hypotheses)
-    if not texts.hypotheses:
-        raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
-    return texts
+    with ExitStack() as stack:
+        if parallel:
+            paths = [*options.references, options.hypotheses]
+            check_standard_input(paths)
+            *columns, lines = [stack.enter_context(open_lines(path)) for path in paths]
+            rows = partial(_parallel, columns, lines, options)
+        else:
+            path = str(stack.enter_context(_examples())) if options.examples else options.pairs
+            rows = partial(_pairs, stack.enter_context(open_lines(path)), path)
+        if next(rows(), None) is None:
+            raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
+        yield rows
+
+
+def _parallel(columns: Sequence[Lines], lines: Lines, options: argparse.Namespace) -> Iterator[PairRow]:
+    return parallel_rows([column() for column in columns], lines(), options.references, options.hypotheses)
+
+
+def _pairs(lines: Lines, path: str) -> Iterator[PairRow]:
+    return pair_rows(lines(), path)
+
+
+def _examples() -> AbstractContextManager[Path]:
+    return as_file(files("rome.data") / "examples" / "pairs.jsonl")
 
 
 def example_pairs() -> PairTexts:
     """The example pairs that come with the package, each with a note of what is wrong in it."""
-    with as_file(files("rome.data") / "examples" / "pairs.jsonl") as path:
+    with _examples() as path:
         return read_pairs(str(path))
-
-
-def at_its_place(texts: PairTexts, work: Callable[..., T]) -> T:
-    """Call ``work(references=, hypotheses=)``; an error of one segment names its file and line."""
-    try:
-        return work(references=texts.references, hypotheses=texts.hypotheses)
-    except SegmentError as error:
-        raise InputError(f"{texts.places[error.segment]}: {error}") from error

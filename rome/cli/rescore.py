@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from rome.cli.means import Means
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
 from rome.features.values import FEATURES
 from rome.files import open_output
@@ -19,6 +22,10 @@ __all__ = ["add_arguments", "run"]
 
 COLUMNS = ("segment", "reference", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "baseline", "flags")
 
+BATCH = 1 << 17
+"""Rows of the table that are in memory at a time."""
+Rows = Callable[[], Iterator[list[Any]]]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome rescore`."""
@@ -29,12 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
-    """Read batch by batch, combine, write one row a segment, the best reference of each."""
+    """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table.
+
+    What begins with a mean, or with the widths of columns, is read twice.
+    """
     from rome.combiner import Combiner
 
     combiner = named_net(options) or Combiner.load()
     with open_output(options.output) as stream:
-        for line in WRITERS[options.format](_rows(options.features, combiner), combiner.signature):
+        for line in WRITERS[options.format](partial(_rows, options.features, combiner), combiner.signature):
             stream.write(f"{line}\n")
     return 0
 
@@ -44,7 +54,7 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
     from rome.table import FeatureTable
 
     baseline = combiner.baseline_score
-    for table in FeatureTable.iter_batches(path):
+    for table in FeatureTable.iter_batches(path, BATCH):
         best = combiner.combine(table)
         chosen = table[best.row]
         contributions = combiner.contributions(chosen)
@@ -53,44 +63,58 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
             yield [int(best.segment[row]), int(best.reference[row]), *numbers, ",".join(chosen.flags_of(row))]
 
 
-def _table(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+def _table(rows: Rows, signature: str) -> Iterator[str]:
     """Score and components for people, then their means, and whether the score is supervised."""
-    from rome.text_table import aligned
+    from rome.text_table import aligned_row, rule, widest
 
-    shown = [["segment", "score", *FEATURES, "flags"]]
-    totals, count = [0.0] * 5, 0
-    for row in rows:
-        shown.append([str(row[0]), *(f"{value:.3f}" for value in row[2:7]), row[-1]])
-        totals, count = [total + value for total, value in zip(totals, row[2:7], strict=True)], count + 1
-    if count:
-        shown.append(["mean", *(f"{total / count:.3f}" for total in totals), ""])
-    yield aligned(shown, [True] * 6 + [False], rule_after=(0, len(shown) - 2) if count else (0,))
+    header, means, right = ["segment", "score", *FEATURES, "flags"], Means(), [True] * 6 + [False]
+
+    def shown() -> Iterator[list[str]]:
+        yield header
+        for row in rows():
+            yield [str(row[0]), *(f"{value:.3f}" for value in row[2:7]), row[-1]]
+
+    for row in rows():
+        means.add(row[2:7])
+    last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else header
+    widths = widest(chain(shown(), [last]))
+    for number, cells in enumerate(shown()):
+        yield aligned_row(cells, widths, right)
+        if number in (0, means.count):
+            yield rule(widths)
+    if means.count:
+        yield aligned_row(last, widths, right)
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"
 
 
-def _tsv(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+def _tsv(rows: Rows, signature: str) -> Iterator[str]:
     """Tab-separated, with a header; a supervised net adds the column scorer."""
     label = labels(signature)
     yield "\t".join([*COLUMNS, *(["scorer"] if label else [])])
-    for row in rows:
+    for row in rows():
         cells = [f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in row]
         yield "\t".join([*cells, *([label["scorer"]] if label else [])])
 
 
-def _jsonl(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+def _jsonl(rows: Rows, signature: str) -> Iterator[str]:
     """One object a segment."""
-    for row in rows:
+    for row in rows():
         yield json.dumps(dict(zip(COLUMNS, row, strict=True)) | labels(signature))
 
 
-def _json(rows: Iterable[list[Any]], signature: str) -> Iterator[str]:
+def _json(rows: Rows, signature: str) -> Iterator[str]:
     """One object: the mean score and all segments."""
-    segments = [dict(zip(COLUMNS, row, strict=True)) | labels(signature) for row in rows]
-    mean = sum(segment["score"] for segment in segments) / len(segments) if segments else None
-    yield json.dumps({"score": mean, **labels(signature), "segments": segments}, indent=1)
+    means = Means()
+    for row in rows():
+        means.add(row[2:7])
+    head = {"score": means.values[0] if means.count else None, **labels(signature)}
+    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "segments": [' + ("" if means.count else "]\n}")
+    for number, row in enumerate(rows(), start=1):
+        text = json.dumps(dict(zip(COLUMNS, row, strict=True)) | labels(signature), indent=1).replace("\n", "\n  ")
+        yield f"  {text}" + ("," if number < means.count else "\n ]\n}")
 
 
-Writer = Callable[[Iterable[list[Any]], str], Iterator[str]]
+Writer = Callable[[Rows, str], Iterator[str]]
 WRITERS: dict[str, Writer] = {"table": _table, "tsv": _tsv, "json": _json, "jsonl": _jsonl}

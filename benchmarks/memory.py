@@ -1,0 +1,139 @@
+"""How much memory? Peaks of `rome score`, `rome features`, `rome rescore` and of combining a table, each for several sizes.
+
+    python benchmarks/memory.py --output benchmarks/results/memory.tsv
+
+Every row is a process of its own, so its peak is its own. Pairs are scored by a metric without models that returns the same numbers for
+each of them: what is measured is reading, cutting, keeping and writing, to which the models add the same at any size. The tables of
+features are random numbers, every segment with two references, so that segments cross the ends of what is read at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rome.cli import main as rome
+from rome.combiner import Combiner
+from rome.features.values import FEATURES, Component
+from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.table import FeatureTable
+
+TEXT = "the cat sat on the mat and looked at the dog that lay before the door of the old house by the river"
+ROWS = 500_000
+MOST_FOR_PEOPLE, MOST_RESCORED = 100_000, 1_000_000
+"""Sizes up to which the slower operations are measured, to keep the whole within a quarter of an hour."""
+
+
+class Constant:
+    """Scores everything alike."""
+
+    def __init__(self) -> None:
+        parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
+        self.rest = {"components": parts, "contributions": Contributions(0.1, 0.1, 0.1, 0.1), "baseline": 0.1}
+
+    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
+        """One segment a hypothesis."""
+        rows = enumerate(zip(references, hypotheses, strict=True))
+        return CorpusScore(tuple(SegmentScore(n, r[0], h, 0, 0.5, **self.rest) for n, (r, h) in rows), "constant")  # type: ignore[arg-type]
+
+    def features(self, *, references: list[list[str]], hypotheses: list[str]) -> FeatureTable:
+        """One row a hypothesis."""
+        half = np.full((len(hypotheses), 4), 0.5)
+        return FeatureTable(np.arange(len(hypotheses)), np.zeros(len(hypotheses), np.int32), half, half)
+
+
+def write_pairs(path: Path, count: int) -> None:
+    """Pairs of 22 words, no two alike."""
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write("reference\thypothesis\n")
+        stream.writelines(f"{TEXT} {n}\t{n} {TEXT}\n" for n in range(count))
+
+
+def tables(count: int, signature: str) -> Iterator[FeatureTable]:
+    """Random features of two references a segment."""
+    chance = np.random.default_rng(0)
+    for start in range(0, count, ROWS):
+        rows = np.arange(start, min(count, start + ROWS))
+        values = chance.random((len(rows), 4))
+        yield FeatureTable(rows // 2, rows % 2, values, values, signature=signature)
+
+
+def combine(path: str) -> int:
+    """Combine a stored table as a library user does, and count its segments."""
+    net = Combiner.load()
+    return sum(len(net.combine(table)) for table in FeatureTable.iter_batches(path))
+
+
+def measured(words: list[str]) -> tuple[float, float]:
+    """Peak memory in MiB, and seconds, of one operation in a process of its own."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, __file__, "--do", *words], capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1]) / 1024, time.perf_counter() - start
+
+
+def do(words: list[str]) -> int:
+    """One operation, then the peak of this process in KiB on standard output."""
+    code = combine(words[1]) * 0 if words[0] == "combine" else rome(words, metric=partial(_constant))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return code
+
+
+def _constant(_: Any) -> Constant:
+    return Constant()
+
+
+def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[str, int, float, float]]:
+    """Operation, size, peak and seconds."""
+    out = str(folder / "out")
+    for count in pairs:
+        write_pairs(folder / "pairs.tsv", count)
+        for words in (
+            ["--format", "tsv"],
+            *([["--format", "table"], ["--format", "json"]] if count <= MOST_FOR_PEOPLE else []),
+        ):
+            yield (
+                f"rome score {' '.join(words)}",
+                count,
+                *measured(["score", str(folder / "pairs.tsv"), *words, "--output", out]),
+            )
+        yield "rome features", count, *measured(["features", str(folder / "pairs.tsv"), "--output", out])
+    for count in rows:
+        table = str(folder / "table.parquet")
+        FeatureTable.save_batches(table, tables(count, Combiner.load().feature_signature))
+        yield "Combiner over FeatureTable.iter_batches", count, *measured(["combine", table])
+        if count <= MOST_RESCORED:
+            yield "rome rescore --format tsv", count, *measured(["rescore", table, "--format", "tsv", "--output", out])
+
+
+def main() -> int:
+    """Print and write one row an operation and size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    lines = [f"# peak resident memory of one process; {os.cpu_count()} cores", "operation\tsize\tpeak_mib\tseconds"]
+    print("\n".join(lines), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, size, peak, seconds in rows_of(Path(folder), options.pairs, options.rows):
+            lines.append(f"{name}\t{size}\t{peak:.0f}\t{seconds:.1f}")
+            print(lines[-1], flush=True)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(do(sys.argv[2:]) if sys.argv[1:2] == ["--do"] else main())

@@ -1,0 +1,370 @@
+"""Scoring in blocks: the same bytes whatever the number of workers and interruptions, and memory that does not grow."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rome.analyses import Analyses
+from rome.cli import main
+from rome.combiner import Combiner
+from rome.exceptions import InputError
+from rome.features.analyser.config import ModelConfig
+from rome.features.values import Analysis
+from rome.metric import RoMe
+from rome.pair_files import PairRow
+from rome.partial import Partial
+from rome.streaming import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
+from rome.table import FeatureTable
+from rome.text_report import corpus_table
+
+from block_metric import SMALL, BlockMetric, make
+from handmade import analysis
+
+PROGRAM = Path(__file__).parent / "block_metric.py"
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """250 pairs in three blocks, with ids and notes, the same hypothesis in every block."""
+    rows = [
+        {"id": f"s\t{n}", "note": f"n{n % 3}", "reference": f"reference {n} “é”", "hypothesis": f"hypothesis {n % 7}"}
+        for n in range(250)
+    ]
+    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    """Where workers leave their marks."""
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def rome(marks: Path) -> Run:
+    """Run a command with a metric that other processes can make; its exit code."""
+    return lambda *words: main([str(word) for word in words], metric=partial(make, marks=marks))
+
+
+ROW = st.builds(
+    lambda references, hypothesis: PairRow(references, hypothesis, "a:1"),
+    st.lists(st.text(max_size=3).map(lambda text: text * 20_000), min_size=1, max_size=2),
+    st.text(max_size=3).map(lambda text: text * 30_000),
+)
+
+
+@given(st.lists(ROW, max_size=20))
+def test_blocks_are_the_rows(rows: list[PairRow]) -> None:
+    """Every row once, in order, numbered from 0, no block beyond its limits but for a single long row, and one where all is wanted."""
+    blocks = list(cut_blocks(rows))
+    assert [text for block in blocks for text in block.hypotheses] == [row.hypothesis for row in rows]
+    assert [block.start for block in blocks] == [sum(len(b.hypotheses) for b in blocks[:n]) for n in range(len(blocks))]
+    for block in blocks:
+        size = sum(map(len, block.hypotheses)) + sum(len(text) for texts in block.references for text in texts)
+        assert len(block.hypotheses) == 1 or size <= MOST_CHARACTERS
+    assert len(list(cut_blocks(rows, whole=True))) == min(1, len(rows))
+
+
+def test_blocks_hold_so_many_pairs_at_most() -> None:
+    """Short pairs end a block by their number."""
+    rows = [PairRow(["a"], "b", f"x:{n}") for n in range(2 * MOST_PAIRS + 1)]
+    assert [len(block.hypotheses) for block in cut_blocks(rows)] == [MOST_PAIRS, MOST_PAIRS, 1]
+    bad = [*rows, PairRow([" "], "b", "x:last")]
+    with pytest.raises(InputError, match=rf"^x:last: references\[{2 * MOST_PAIRS + 1}\]\[0\] is empty"):
+        check_rows(bad)
+
+
+def test_texts_of_several_blocks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly those that stand in more than one block, each once, as long as there is room; what blocks are does not matter else."""
+    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 10)
+    rows = [PairRow([f"reference {n % 15}", "twice", "twice"], f"hypothesis {n}", "") for n in range(30)]
+    assert set(check_rows(rows).shared) == {"twice", *(f"reference {n}" for n in range(15))}
+    assert check_rows(rows[:10]).shared == ()
+    monkeypatch.setattr("rome.streaming.SHARED_CHARACTERS", 20)
+    assert len(check_rows(rows).shared) == 2
+
+
+class Models:
+    """In place of the models: hand-made analyses, and the groups of texts that were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
+        self.asked.append(sorted(texts))
+        yield from map(analysis, texts)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1], [2, 2]])
+def test_how_a_text_is_analysed_depends_on_the_pairs_alone(order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever blocks a process had before, a block's own texts meet the models together, and shared texts once, in their groups."""
+    monkeypatch.setattr("rome.analyses.BATCH", 2)
+    blocks = [["a", "own 0", "b"], ["b", "own 1", "c"], ["own 2", "c", "a"]]
+    held, models = Analyses(ModelConfig(), None, False, 1), Models()
+    held._analyser = models  # type: ignore[assignment]
+    held.share(["a", "b", "c"])
+    for block in order:
+        held.begin_block()
+        assert list(held.of(blocks[block])) and models.asked[-1] == [f"own {block}"]
+    groups = [asked for asked in models.asked if not asked[0].startswith("own")]
+    needed = {text for block in order for text in blocks[block]}
+    assert sorted(groups) == [group for group in (["a", "b"], ["c"]) if needed & set(group)]
+
+
+def test_a_block_scores_alike_alone_and_after_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the real models: to the last bit, whatever the process scored before, shared references and all."""
+    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 2)
+    texts = ["The cat sat on the mat.", "A dog barks at the tall man.", "She has not read it.", "They left early, as ever."]
+    rows = [PairRow([texts[n % 4]], f"{texts[(n * n + 1) % 4]} Number {n}.", "") for n in range(6)]
+    shared, blocks, metric = check_rows(rows).shared, list(cut_blocks(rows)), RoMe(threads=1)
+    assert len(shared) == 2 and len(blocks) == 3
+    through = [BlockScorer(lambda: metric, shared)] * 3
+    after = [scorer(block) for scorer, block in zip(through, blocks, strict=True)]
+    alone = [BlockScorer(lambda: metric, shared)(block) for block in reversed(blocks)][::-1]
+    assert after == alone
+
+
+def test_library_face(marks: Path) -> None:
+    """`score_blocks` scores any iterable of pairs, with workers too, and numbers the segments through."""
+    pairs = [(f"reference {n}", f"hypothesis {n}") for n in range(1500)]
+    alone = list(score_blocks(partial(BlockMetric, marks), pairs))
+    shared = list(score_blocks(partial(BlockMetric, marks), pairs, workers=2))
+    assert alone == shared and [segment.segment for block in alone for segment in block] == list(range(1500))
+    with pytest.raises(InputError, match="workers=0 is no number"):
+        score_blocks(partial(BlockMetric, marks), pairs, workers=0)
+
+
+@pytest.mark.parametrize("name", ["table", "tsv", "json", "jsonl"])
+def test_every_format_is_the_same_in_blocks(
+    rome: Run, pairs: Path, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """To standard output and to a file, with one process and with two; table and JSON as the results in memory print them."""
+    assert rome("score", pairs, "--format", name) == 0
+    printed = capsys.readouterr().out
+    for workers in (1, 2):
+        assert rome("score", pairs, "--format", name, "--output", tmp_path / "out", "--workers", workers) == 0
+        assert (tmp_path / "out").read_text(encoding="utf-8") == printed
+    rows = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    metric = BlockMetric(marks)
+    result = metric.score(references=[[row["reference"]] for row in rows], hypotheses=[row["hypothesis"] for row in rows])
+    if name == "table":
+        assert printed == corpus_table(result, [row["note"] for row in rows]) + "\n"
+    if name == "json":
+        whole = result.to_dict(evidence=False)
+        whole["segments"] = [{"id": row["id"]} | segment for row, segment in zip(rows, whole["segments"], strict=True)]
+        found = json.loads(printed)
+        assert found["segments"] == whole["segments"] and list(found) == list(whole)
+        assert found["score"] == pytest.approx(whole["score"]) and found["components"] == pytest.approx(whole["components"])
+        assert printed == json.dumps(json.loads(printed), ensure_ascii=False, indent=1) + "\n"
+    if name == "tsv":
+        assert {line.count("\t") for line in printed.splitlines()} == {13}
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_features_in_blocks(rome: Run, pairs: Path, tmp_path: Path) -> None:
+    """The table of many blocks numbers its segments through, whatever the number of workers."""
+    for workers in (1, 2):
+        assert rome("features", pairs, "--output", tmp_path / f"{workers}.parquet", "--workers", workers) == 0
+    table = FeatureTable.load(tmp_path / "1.parquet")
+    assert table.segment.tolist() == list(range(250)) and table == FeatureTable.load(tmp_path / "2.parquet")
+
+
+@pytest.mark.parametrize("name", ["table", "tsv", "json", "jsonl"])
+def test_rescoring_in_pieces_is_rescoring(
+    rome: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """However few rows are read at a time, also where a segment's references stand in several pieces."""
+    chance, path = np.random.default_rng(0), tmp_path / "features.parquet"
+    values, rows = chance.random((100, 4)), np.arange(100)
+    FeatureTable(rows // 3, rows % 3, values, values, signature=Combiner.load().feature_signature).save(path)
+    printed = []
+    for batch in (1 << 17, 7, 1):
+        monkeypatch.setattr("rome.cli.rescore.BATCH", batch)
+        assert rome("rescore", path, "--format", name) == 0
+        printed.append(capsys.readouterr().out)
+    assert len(set(printed)) == 1
+    if name == "json":
+        assert printed[0] == json.dumps(json.loads(printed[0]), indent=1) + "\n"
+        assert len(json.loads(printed[0])["segments"]) == 34
+
+
+def test_what_is_damaged_counts_as_not_done(tmp_path: Path) -> None:
+    """Three hundred cuts and flipped bits: whole blocks before the damage are kept, nothing after it, and nothing wrong ever."""
+    path, blocks = tmp_path / "out.partial", [[f"block {n} line {m} é" for m in range(n)] for n in range(6)]
+    kept, _ = _begun(path)
+    for lines in blocks:
+        kept.append(lines)
+    kept.close(done=False)
+    content = path.read_bytes()
+    chance, header = random.Random(0), content.index(b"\n") + 1
+    for attempt in range(300):
+        place = chance.randrange(header, len(content))
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(content[:place] if attempt % 2 else bytes(damaged))
+        kept, before = _begun(path)
+        whole = sum(content.index(f'{{"block": {n}'.encode()) <= place for n in range(6)) - 1
+        assert (kept.blocks, before) == (whole, [line for lines in blocks[:whole] for line in lines])
+        for lines in blocks[whole:]:
+            kept.append(lines)
+        kept.close(done=False)
+        assert path.read_bytes() == content
+    for place in (0, 5, 15, header - 1):  # the first line itself was not whole: the run begins anew
+        path.write_bytes(content[:place])
+        kept, before = _begun(path)
+        kept.close(done=False)
+        assert before == [] and not path.exists()
+
+
+def _begun(path: Path) -> tuple[Partial, list[str]]:
+    """The file opened for the one run of these tests, and the lines it holds."""
+    kept = Partial(path)
+    kept.begin({"what": "a test"})
+    return kept, list(kept.lines())
+
+
+def test_another_run_is_not_gone_on_with(
+    rome: Run, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other pairs, other options, or another program's file: one line that says so, and the file stays."""
+    kept = tmp_path / "out.partial"
+    monkeypatch.setattr(Partial, "lines", _interrupted)
+    assert rome("score", pairs, "--output", tmp_path / "out") == 130
+    monkeypatch.undo()
+    before = kept.read_bytes()
+    pairs.write_text(pairs.read_text() + pairs.read_text().splitlines()[0])
+    for words, keys in (((), "(pairs differ)"), (("--format", "tsv"), "(pairs, format differ)")):
+        capsys.readouterr()
+        assert rome("score", pairs, "--output", tmp_path / "out", *words) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1 and "other pairs or options" in err and keys in err
+        assert kept.read_bytes() == before
+    kept.write_bytes(b"notes of mine")
+    assert rome("score", pairs, "--output", tmp_path / "out") == 2
+    assert "is in the way" in capsys.readouterr().err and kept.read_bytes() == b"notes of mine"
+    assert not (tmp_path / "out").exists()
+
+
+def _interrupted(_: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_two_runs_do_not_share_an_output(rome: Run, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second one is told."""
+    pytest.importorskip("fcntl")
+    held = Partial(tmp_path / "out.partial")
+    assert rome("score", pairs, "--output", tmp_path / "out") == 2
+    assert "is being written by another run" in capsys.readouterr().err
+    held.close(done=True)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name)
+def test_interrupted_runs_end_with_the_same_bytes(
+    rome: Run, pairs: Path, marks: Path, tmp_path: Path, kill: signal.Signals, workers: int
+) -> None:
+    """Ctrl-C, SIGTERM and kill -9 after the first block: no output yet, no process left, and the same command ends it."""
+    words = ["score", str(pairs), "--format", "jsonl", "--workers", str(workers), "--output"]
+    assert rome(*words, tmp_path / "whole") == 0
+    output, kept = tmp_path / "out", tmp_path / "out.partial"
+    program = [sys.executable, str(PROGRAM), str(marks), "0.01", *words, str(output)]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as process:
+        while not kept.exists() or kept.stat().st_size < 20_000:
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(kill)
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    assert process.returncode == (-9 if kill == signal.SIGKILL else 130)
+    assert not output.exists() and kept.exists()
+    assert rome(*words, output) == 0
+    assert output.read_bytes() == (tmp_path / "whole").read_bytes() and not kept.exists()
+
+
+def test_a_worker_that_dies_costs_its_block_only(
+    rome: Run, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output is complete, and one line tells of the worker; a block that ends two workers is an error."""
+    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    pairs = tmp_path / "pairs.tsv"
+    lines = [f"reference {n}\thypothesis {n}" for n in range(210)]
+    lines[150] = "reference\tkill1"
+    pairs.write_text("\n".join(["reference\thypothesis", *lines]) + "\n")
+    assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 211
+    assert err == "rome: a worker ended at block 2 (signal 9, perhaps for want of memory): another one does it again\n"
+    pairs.write_text(pairs.read_text().replace("kill1", "kill9"))
+    assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 2
+
+
+MEASURED = """
+import resource, sys
+sys.path.append({tests!r})
+from functools import partial
+from pathlib import Path
+import rome.streaming
+from block_metric import SMALL, make
+from rome.cli import main
+rome.streaming.MOST_PAIRS = SMALL
+code = main(sys.argv[2:], metric=partial(make, marks=Path(sys.argv[1])))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("words", [("score", "--format", "jsonl"), ("score", "--format", "table"), ("features",)], ids="-".join)
+def test_memory_does_not_grow_with_the_pairs(tmp_path: Path, marks: Path, words: tuple[str, ...]) -> None:
+    """Twelve times as many pairs take no more memory than a few blocks' worth."""
+    peaks = []
+    for count in (1_000, 12_000):
+        pairs = tmp_path / f"{count}.tsv"
+        pairs.write_text("reference\thypothesis\n" + "".join(f"reference {n}\thypothesis {n}\n" for n in range(count)))
+        command = [sys.executable, "-P", "-c", MEASURED.format(tests=str(PROGRAM.parent)), str(marks), words[0], str(pairs)]
+        done = subprocess.run(
+            [*command, *words[1:], "--output", str(tmp_path / "out")], capture_output=True, text=True, check=True
+        )
+        peaks.append(int(done.stdout) / 1024)
+    assert peaks[1] < peaks[0] + 10, peaks
+
+
+PIECES = """
+import resource, sys
+from rome.table import FeatureTable
+print(sum(len(piece) for piece in FeatureTable.iter_batches(sys.argv[1], 1 << 16)))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
+    """Five times as many rows, which do not compress, and what is read of the file before leaves memory again."""
+    chance, peaks = np.random.default_rng(0), []
+    pieces = [chance.random((1 << 17, 4)) for _ in range(2)]
+    for count in (2, 10):
+        path, rows = tmp_path / f"{count}.parquet", np.arange(1 << 17)
+        tables = (FeatureTable(rows + (n << 17), 0 * rows, pieces[n % 2], pieces[n % 2]) for n in range(count))
+        written = FeatureTable.save_batches(path, tables)
+        done = subprocess.run([sys.executable, "-P", "-c", PIECES, str(path)], capture_output=True, text=True, check=True)
+        read, peak = map(int, done.stdout.split())
+        assert read == written
+        peaks.append(peak / 1024)
+    assert peaks[1] < peaks[0] + 25, peaks
