@@ -54,28 +54,33 @@ def post_order(parents: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 @njit(cache=True)
+def _fill(equal, left_a, left_b, tree, forest, last_a, last_b):  # type: ignore[no-untyped-def]
+    """The distances of all forests that begin where the trees under two nodes do; those that are trees are kept in ``tree`` too."""
+    start_a, start_b = left_a[last_a], left_b[last_b]
+    forest[start_a, start_b] = 0.0
+    for i in range(start_a, last_a + 1):
+        forest[i + 1, start_b] = forest[i, start_b] + 1.0
+    for j in range(start_b, last_b + 1):
+        forest[start_a, j + 1] = forest[start_a, j] + 1.0
+    for i in range(start_a, last_a + 1):
+        for j in range(start_b, last_b + 1):
+            best = min(forest[i, j + 1], forest[i + 1, j]) + 1.0
+            if left_a[i] == start_a and left_b[j] == start_b:
+                best = min(best, forest[i, j] + (0.0 if equal[i, j] else 1.0))
+                tree[i, j] = best
+            else:
+                best = min(best, forest[left_a[i], left_b[j]] + tree[i, j])
+            forest[i + 1, j + 1] = best
+
+
+@njit(cache=True)
 def _tables(equal, left_a, keys_a, left_b, keys_b):  # type: ignore[no-untyped-def]
     n, m = len(left_a), len(left_b)
     tree = np.zeros((n, m))
     forest = np.zeros((n + 1, m + 1))
     for key_a in keys_a:
         for key_b in keys_b:
-            start_a, start_b = left_a[key_a], left_b[key_b]
-            forest[start_a, start_b] = 0.0
-            for i in range(start_a, key_a + 1):
-                forest[i + 1, start_b] = forest[i, start_b] + 1.0
-            for j in range(start_b, key_b + 1):
-                forest[start_a, j + 1] = forest[start_a, j] + 1.0
-            for i in range(start_a, key_a + 1):
-                for j in range(start_b, key_b + 1):
-                    best = min(forest[i, j + 1], forest[i + 1, j]) + 1.0
-                    if left_a[i] == start_a and left_b[j] == start_b:
-                        change = 0.0 if equal[i, j] else 1.0
-                        best = min(best, forest[i, j] + change)
-                        tree[i, j] = best
-                    else:
-                        best = min(best, forest[left_a[i], left_b[j]] + tree[i, j])
-                    forest[i + 1, j + 1] = best
+            _fill(equal, left_a, left_b, tree, forest, key_a, key_b)
     return tree
 
 
@@ -91,19 +96,7 @@ def _pairs(equal, left_a, left_b, tree):  # type: ignore[no-untyped-def]
         left -= 1
         last_a, last_b = waiting[left, 0], waiting[left, 1]
         start_a, start_b = left_a[last_a], left_b[last_b]
-        forest[start_a, start_b] = 0.0
-        for i in range(start_a, last_a + 1):
-            forest[i + 1, start_b] = forest[i, start_b] + 1.0
-        for j in range(start_b, last_b + 1):
-            forest[start_a, j + 1] = forest[start_a, j] + 1.0
-        for i in range(start_a, last_a + 1):
-            for j in range(start_b, last_b + 1):
-                best = min(forest[i, j + 1], forest[i + 1, j]) + 1.0
-                if left_a[i] == start_a and left_b[j] == start_b:
-                    best = min(best, forest[i, j] + (0.0 if equal[i, j] else 1.0))
-                else:
-                    best = min(best, forest[left_a[i], left_b[j]] + tree[i, j])
-                forest[i + 1, j + 1] = best
+        _fill(equal, left_a, left_b, tree, forest, last_a, last_b)
         i, j = last_a, last_b
         while i >= start_a or j >= start_b:
             if i >= start_a and forest[i + 1, j + 1] == forest[i, j + 1] + 1.0:

@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 
 from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.server import AnnotationServer, is_loopback, usual_port
+from rome.evaluation.annotate.server import AnnotationServer, usual_port
 from rome.evaluation.annotate.session import Study
 from rome.evaluation.annotate.store import RatingsFile
 from rome.evaluation.annotate.values import Guideline
 from rome.exceptions import InputError
+from rome.service.names import is_loopback
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
 SCRIPT = """

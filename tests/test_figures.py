@@ -185,7 +185,11 @@ def test_figures_show_the_numbers() -> None:
 def test_equal_systems_draw(tmp_path: Path) -> None:
     """No difference anywhere, and one segment alone."""
     for other in (corpus(1, 1), corpus(1, 2)):
-        figures.save(figures.comparison_figure(compare(corpus(1, 1), other)), tmp_path / "figure.svg")
+        comparison = compare(corpus(1, 1), other)
+        drawn = figures.comparison_figure(comparison)
+        assert f"a better: {comparison.score.wins}" in texts_of(drawn)
+        figures.save(drawn, tmp_path / "figure.svg")
+        assert ElementTree.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
 
 
 def test_missing_matplotlib_gives_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:

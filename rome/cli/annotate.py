@@ -82,10 +82,11 @@ def _read(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace) -> int:
     """Serve the page; leaves by KeyboardInterrupt."""
     from rome.evaluation.annotate.items import read_items
-    from rome.evaluation.annotate.server import AnnotationServer, is_loopback, usual_port
+    from rome.evaluation.annotate.server import AnnotationServer, usual_port
     from rome.evaluation.annotate.session import Study
     from rome.evaluation.annotate.store import RatingsFile
     from rome.evaluation.annotate.values import CATEGORIES, DIMENSIONS, Guideline, Scale
+    from rome.service.names import is_loopback
 
     chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
     guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)

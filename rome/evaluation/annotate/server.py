@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from rome.evaluation.annotate.handler import Handler
 from rome.evaluation.annotate.session import Study
 from rome.exceptions import InputError
+from rome.service.names import is_loopback
 
-__all__ = ["LOOPBACK", "AnnotationServer", "is_loopback", "usual_port"]
+__all__ = ["LOOPBACK", "AnnotationServer", "usual_port"]
 
 LOOPBACK = "127.0.0.1"
 _PAGES = {
@@ -25,14 +26,6 @@ _PAGES = {
     **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("api", "drafts", "marks", "page", "ratings", "texts")},
     "/page.css": ("page.css", "text/css"),
 }
-
-
-def is_loopback(host: str) -> bool:
-    """True when only this machine reaches what is bound to the host."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def usual_port(path: str) -> int:
