@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,6 +87,18 @@ def test_closed_rules(reference: str, hypothesis: str, classes: dict[str, str], 
     """Numbers, negations and antonyms are major; casing, spacing, punctuation and a doubled word are minor."""
     error = only(tagged(reference, **classes), tagged(hypothesis, **classes))
     assert (error.kind, error.type, error.severity) == (kind, type_, severity)
+
+
+def test_pronouns_of_other_gender_are_no_antonyms() -> None:
+    """A list of antonyms may hold "he" and "she"; what is wrong is the gender, and it weighs the same."""
+    he, she = (
+        replace(
+            text, words=tuple(replace(w, feats=f"Gender={g}|Person=3") if w.text in ("He", "She") else w for w in text.words)
+        )
+        for text, g in ((tagged("He is old.", He="PRON"), "Masc"), (tagged("She is old.", She="PRON"), "Fem"))
+    )
+    error = only(he, she)
+    assert (error.kind, error.type, error.severity) == ("replacement", "gender", "major")
 
 
 def test_a_rare_word_lost_is_worse_than_a_frequent_one() -> None:

@@ -114,7 +114,7 @@ def _joined(compared: Compared, output: HeadOutput) -> tuple[list[list[float]], 
 
 def _type(kind: Kind, ruled: str | None, learned: str) -> str:
     """What an error is about: a closed rule where one speaks, else the head, else the word's class."""
-    if ruled in ("number", "negation", "antonym", "spelling", "repetition"):
+    if ruled in ("number", "negation", "antonym", "gender", "spelling", "repetition"):
         return ruled
     if kind == "missing":
         return ruled or "omission"

@@ -182,7 +182,7 @@ class SeverityJudge:
         if is_negation(old.text) != is_negation(new.text):
             return Judgement("negation", 1.0, 0.9)
         if self.lexicon.antonyms(old.lemma, new.lemma):
-            return Judgement("antonym", 1.0, 0.85)
+            return Judgement("gender" if _genders(old, new) else "antonym", 1.0, 0.85)
         spelled = edit.match.spelling_similarity if edit.match else 0.0
         if old.lemma.lower() == new.lemma.lower():
             return Judgement("inflection", self.config.inflection, 0.05)
@@ -193,6 +193,12 @@ class SeverityJudge:
             alike = max(0.0, spelled - 0.6) / 0.4
             return Judgement("name", 1.0 - 0.3 * alike, 0.95 * (1.0 - alike**2))
         return None
+
+
+def _genders(old: Word, new: Word) -> bool:
+    """Whether two words are pronouns of different gender, which lists of antonyms hold too."""
+    one, other = ({part for part in word.feats.split("|") if part.startswith("Gender=")} for word in (old, new))
+    return bool(one and other) and one != other
 
 
 def word_type(word: Word) -> str:
