@@ -22,7 +22,7 @@ __all__ = ["Batch", "Losses", "PairNet", "Weights", "collate", "losses_of"]
 WIDTH = 384
 HEADS = 4
 FAR = -1e4
-GAINS = {"probes": (1.5, 9.0), "chain": (1.0, 3.0), "rated": (1.0, 1.0)}
+GAINS = {"probes": (1.5, 9.0), "chain": (1.0, 3.0), "rated": (1.0, 1.0), "ranked": (1.0, 1.0)}
 """What the order of two members counts in a family, and that of the first, the real pair, and another."""
 
 
@@ -156,7 +156,7 @@ class Weights:
 class Losses:
     """words : of the classes of the labelled words. types : of the types of the mistakes. ranks : of families' orders. amounts : of how
     much a probe adds to the count. added : how far the head leaves the edit script. ranked : for every probe its name and whether its
-    real pair has the lower count.
+    real pair has the lower count. named : for every word that a mistake with a type put in or took away, whether it is the likeliest.
     """
 
     words: Tensor
@@ -165,6 +165,7 @@ class Losses:
     amounts: Tensor
     added: Tensor
     ranked: list[tuple[str, bool]]
+    named: list[bool]
 
     def total(self, weights: Weights) -> Tensor:
         """The weighted sum."""
@@ -202,6 +203,7 @@ def losses_of(net: PairNet, data: Families, families: Sequence[Family], weights:
         amounts,
         ((added**2).mean(-1) * batch.mask).sum() / batch.mask.sum(),
         ranked,
+        (about.argmax(-1) == batch.types)[batch.types >= 0].tolist(),
     )
 
 
