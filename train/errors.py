@@ -1,7 +1,7 @@
 """Train the errors' head: which words of a pair are mistakes, and how bad, on top of what the edit script says.
 
-Real pairs (WMT outputs, second references, paraphrases) and copies of them with one known mistake train it, the scorer's chains, of which
-it sees seven groups in ten, and several outputs of one segment, ranked by their consensus. DEMETR and the rated sets only judge.
+Real pairs (WMT outputs, second references, paraphrases) and copies of them with one known mistake train it, and the scorer's chains,
+of which it sees seven groups in ten. DEMETR and the rated sets only judge.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from rome.features.errors.head import HEAD_FILE, PairHead
 from rome.features.errors.lexicon import Lexicon
 from rome.features.idf import IdfTable
 
-from .card import read_card, write_card
-from .errors_consensus import ranked_outputs
+from .card import write_card
 from .errors_families import Families, Family
 from .errors_figures import comparison, development_figures
 from .errors_net import Losses, PairNet, Weights, losses_of
@@ -52,10 +51,7 @@ DATA = [
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of one training run. bases : WMT pairs that probes are made of. batch : families a step.
-
-    outputs : further outputs of each segment with probes, which are ranked by their consensus; 0 leaves such families out.
-    """
+    """The sizes of one training run. bases : WMT pairs that probes are made of. batch : families a step."""
 
     steps: int = 6000
     rate: float = 8e-4
@@ -64,7 +60,6 @@ class Plan:
     width: int = 128
     layers: int = 2
     dropout: float = 0.1
-    outputs: int = 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +72,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", type=Path, default=None, help="a store of analyses (default: one in the work folder)")
     parser.add_argument(
         "--compare", type=Path, default=None, help="figures of another architecture (JSON) to put into the card"
-    )
-    parser.add_argument(
-        "--start", type=Path, default=None, help="folder of a trained head to go on from (default: nothing learned)"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
     parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
@@ -96,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
         store=arguments.store or work / "analyses.sqlite", threads=arguments.threads, progress=False, errors="edit-script"
     )
     probes = arguments.probes or [_probes(metric.analyse, arguments.pairs, plan, arguments.seed, work)]
-    data = _families(metric.analyse, probes, arguments.pairs, plan.outputs)
-    net, seconds = fit(data, plan, arguments.seed, work, arguments.resume, arguments.every, start=arguments.start)
+    data = _families(metric.analyse, probes, arguments.pairs)
+    net, seconds = fit(data, plan, arguments.seed, work, arguments.resume, arguments.every)
     export(net, out)
-    figures = development_figures(PairHead.load(out), metric.analyse)
     held = json.loads((work / PROGRESS).read_text(encoding="utf-8").splitlines()[-1])["held_out"]
-    _card(out, plan, arguments, seconds, data, held, figures)
+    figures = {"held_out": held, **development_figures(PairHead.load(out), metric.analyse)}
+    _card(out, plan, arguments, seconds, data, figures)
     return 0
 
 
@@ -115,45 +107,26 @@ def _probes(analyse: Any, pairs: Path, plan: Plan, seed: int, work: Path) -> Pat
     return path
 
 
-def _families(analyse: Any, probes: Sequence[Path], pairs: Path, outputs: int) -> Families:
-    """All examples in memory; what has a reference that the net is to learn from is left out."""
+def _families(analyse: Any, probes: Sequence[Path], pairs: Path) -> Families:
+    """All examples in memory; probes of references that the net is to learn from are left out."""
     folder = embedded_folder()
     data = Families(
         IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv"), ErrorsConfig()
     )
     chains = read_pairs(pairs)
     kept = {pair.reference for pair in chains if not seen_group(pair.group)}
-    used = [p for p in read_probes(probes) if p.reference not in kept and p.clean not in kept]
-    data.add_probes(used, analyse)
+    data.add_probes([p for p in read_probes(probes) if p.reference not in kept and p.clean not in kept], analyse)
     data.add_chains(chains, analyse)
-    if outputs:
-        known: dict[str, dict[str, None]] = {}
-        for probe in used:
-            known.setdefault(probe.reference, {})[probe.clean] = None
-        data.add_ranked(ranked_outputs({reference: list(texts) for reference, texts in known.items()}, outputs), analyse)
     return data
 
 
-def fit(
-    data: Families,
-    plan: Plan,
-    seed: int,
-    work: Path,
-    resume: bool = False,
-    every: int = 500,
-    *,
-    start: Path | None = None,
-) -> tuple[PairNet, int]:
+def fit(data: Families, plan: Plan, seed: int, work: Path, resume: bool = False, every: int = 500) -> tuple[PairNet, int]:
     """Train; returns the net and the seconds spent, those before an interruption included.
-
-    start : a folder of weights to go on from, of the same sizes.
 
     Every ``every`` steps a checkpoint is kept in ``work``; from it, resume gives the very net that an uninterrupted run gives.
     """
     torch.manual_seed(seed)
     net = PairNet(plan.width, plan.layers, plan.dropout)
-    if start is not None:
-        net.load_state_dict({name: torch.from_numpy(values) for name, values in PairHead.load(start).tensors.items()})
     optimizer = torch.optim.AdamW(net.parameters(), plan.rate, weight_decay=0.02)
     done, before = 0, 0.0
     if resume and (work / CHECKPOINT).is_file():
@@ -221,21 +194,9 @@ def export(net: PairNet, out: Path) -> None:
 
 
 def _card(
-    out: Path,
-    plan: Plan,
-    arguments: argparse.Namespace,
-    seconds: int,
-    data: Families,
-    held: dict[str, float],
-    figures: dict[str, object],
+    out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, data: Families, figures: dict[str, object]
 ) -> None:
     changed = changed_options(plan)
-    first = read_card(arguments.start) if arguments.start else {"recipe": "", "steps": 0, "seconds": 0}
-    chain = (
-        [f"{first['recipe']} && rome train errors --out FOLDER --start FOLDER"]
-        if arguments.start
-        else ["rome train errors --out FOLDER"]
-    )
     before = "Probes made before; their making is not in the seconds. " if arguments.probes else ""
     write_card(
         out,
@@ -243,10 +204,10 @@ def _card(
         task="for every word of a pair whether it is a minor or major error, and its type; on top of the edit script",
         data=[*DATA, f"{len(data.examples)} pairs of {len(data.vectors)} texts in {len(data.families)} families"],
         licence="Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP)",
-        recipe=" ".join([*chain, "--pairs PAIRS", f"--seed {arguments.seed}", *changed]),
+        recipe=" ".join(["rome train errors --out FOLDER --pairs PAIRS", f"--seed {arguments.seed}", *changed]),
         seed=arguments.seed,
-        steps=plan.steps + first["steps"],
-        seconds=seconds + first["seconds"],
-        figures={"held_out": held, **figures, **comparison(arguments.compare)},
+        steps=plan.steps,
+        seconds=seconds,
+        figures={**figures, **comparison(arguments.compare)},
         notes=f"{before}Figures: the component alone on the development sets, which trained nothing; beside it the edit script.",
     )

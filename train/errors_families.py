@@ -18,7 +18,6 @@ from rome.features.errors.pair_inputs import PairInputs, pair_inputs
 from rome.features.idf import IdfTable
 from rome.features.values import Analysis
 
-from .errors_consensus import Ranked
 from .errors_probes import Analyse, Probe, seen_group
 from .scorer_pairs import Pair
 
@@ -31,8 +30,6 @@ UNSURE, FAIRLY_SURE = 0.15, 0.3
 """How sure it is that an unperturbed word of a real output, and of a paraphrase, is no mistake."""
 LONGEST = 140
 MOST_SEVERE, RATED_RANGE = 15.0, 10.0
-RANKED_RANGE, RANKED_MOST = 20.0, 6.0
-"""How severe the whole range of agreement is, and the most that one output can be worse than the best."""
 BLOCK = 50
 TYPE_OF = {
     **dict.fromkeys(("hypernym", "words_by_similar", "words_by_token", "replaced_word"), "substitution"),
@@ -81,11 +78,11 @@ class Family:
     """Examples that can be ranked by severity.
 
     kind : "probes" (one reference, each mistake's cost is known on the scale of COSTS), "chain" (one reference, the order is known) or
-    "rated" (several references; people rated how similar each pair is) or "ranked" (real outputs, ranked by their consensus).
+    "rated" (several references; people rated how similar each pair is).
     """
 
     group: str
-    kind: Literal["probes", "chain", "rated", "ranked"]
+    kind: Literal["probes", "chain", "rated"]
     members: tuple[Member, ...]
 
 
@@ -121,20 +118,6 @@ class Families:
             for row in block:
                 members = [(self._chained(pair, analyses), _severity(pair), pair.operation) for pair in row]
                 self._keep(row[0].group, "chain" if row[0].quality is None else "rated", members)
-
-    def add_ranked(self, ranked: Iterable[Ranked], analyse: Analyse) -> None:
-        """Add real outputs of one segment, of which only the order is known."""
-        for block in _blocks(list(ranked)):
-            analyses = analyse([text for row in block for text in (row.reference, *(output for output, _ in row.outputs))])
-            for row in block:
-                best = max((quality for _, quality in row.outputs), default=0.0)
-                members = []
-                for output, quality in row.outputs:
-                    inputs, _, surface = self.measured(analyses[row.reference], analyses[output])
-                    labels = _labels(len(inputs), -1, 0.0)
-                    number = self._add(analyses[row.reference], analyses[output], inputs, surface, labels)
-                    members.append((number, min(RANKED_MOST, RANKED_RANGE * (best - quality)), "system"))
-                self._keep(row.group, "ranked", members)
 
     def _add_probed(self, row: Sequence[Probe], analyses: Mapping[str, Analysis]) -> None:
         first = row[0]
@@ -200,11 +183,11 @@ class Families:
         return self._known[analysis.text]
 
     def _keep(
-        self, group: str, kind: Literal["probes", "chain", "rated", "ranked"], members: Sequence[tuple[int | None, float, str]]
+        self, group: str, kind: Literal["probes", "chain", "rated"], members: Sequence[tuple[int | None, float, str]]
     ) -> None:
-        """Keep a family of at least two, if its first, where that is the real pair, could be kept."""
+        """Keep a family of at least two, if its first could be kept."""
         kept = tuple(Member(number, severity, name) for number, severity, name in members if number is not None)
-        if len(kept) > 1 and (kind == "ranked" or members[0][0] is not None):
+        if len(kept) > 1 and members[0][0] is not None:
             self.families.append(Family(group, kind, kept))
 
 

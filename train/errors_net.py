@@ -22,7 +22,7 @@ __all__ = ["Batch", "Losses", "PairNet", "Weights", "collate", "losses_of"]
 WIDTH = 384
 HEADS = 4
 FAR = -1e4
-GAINS = {"probes": (1.5, 9.0), "chain": (1.0, 3.0), "rated": (1.0, 1.0), "ranked": (1.0, 1.0)}
+GAINS = {"probes": (1.5, 9.0), "chain": (1.0, 3.0), "rated": (1.0, 1.0)}
 """What the order of two members counts in a family, and that of the first, the real pair, and another."""
 
 

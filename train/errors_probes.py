@@ -22,7 +22,7 @@ from rome.features.values import Analysis
 
 from .errors_words import WORD_PROBES, Vocabulary
 
-__all__ = ["Base", "Probe", "make_probes", "read_probes", "seen_group", "wmt_bases", "wmt_group"]
+__all__ = ["Base", "Probe", "make_probes", "read_probes", "seen_group", "wmt_bases"]
 
 WEIGHTS = {
     **{
@@ -101,11 +101,6 @@ def seen_group(group: str) -> bool:
     return zlib.crc32(group.encode("utf-8")) % 10 < SEEN
 
 
-def wmt_group(year: str, number: int) -> str:
-    """The name of a segment of the WMT texts, by its year ("22") and its place in the file."""
-    return f"w{year}-{number}"
-
-
 def wmt_bases(seed: int, excluded: frozenset[str] = frozenset()) -> list[Base]:
     """One real pair a WMT segment of 7 to 42 words, in an order drawn by the seed. excluded : references that are left out."""
     bases = []
@@ -114,7 +109,7 @@ def wmt_bases(seed: int, excluded: frozenset[str] = frozenset()) -> list[Base]:
             reference = segment.references[0].strip()
             if reference in excluded or not WORDS[0] <= len(reference.split()) <= WORDS[1]:
                 continue
-            group = wmt_group(year, number)
+            group = f"w{year}-{number}"
             base = _wmt_base(group, reference, segment.references, [text for _, text in segment.outputs], seed)
             if base is not None:
                 bases.append(base)
