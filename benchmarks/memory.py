@@ -2,9 +2,10 @@
 
     python benchmarks/memory.py --output benchmarks/results/memory.tsv
 
-Every row is a process of its own, so its peak is its own. Pairs are scored by a metric without models that returns the same numbers for
-each of them: what is measured is reading, cutting, keeping and writing, to which the models add the same at any size. The tables of
-features are random numbers, every segment with two references, so that segments cross the ends of what is read at a time.
+Every row is a process of its own, so its peak is its own. The large sizes are scored by a metric without models that returns the same
+numbers for each pair: what is measured is reading, cutting, keeping and writing. Rows "with the models" are the real thing on real texts,
+two threads: cold, and from the analyses that the first of them stored, its pairs again and again. The tables of features are random
+numbers, every segment with two references, so that segments cross the ends of what is read at a time.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,17 @@ def write_pairs(path: Path, count: int) -> None:
         stream.writelines(f"{TEXT} {n}\t{n} {TEXT}\n" for n in range(count))
 
 
+def write_real_pairs(path: Path, distinct: int, count: int) -> None:
+    """Pairs of about 25 words, after so many the same ones again."""
+    from speed_texts import pairs as real_pairs  # not loaded into the processes that are measured
+
+    known = real_pairs(distinct)
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write("reference\thypothesis\n")
+        rows = [f"{reference}\t{hypothesis}\n" for reference, hypothesis in known if "\t" not in reference + hypothesis]
+        stream.writelines(rows[n % len(rows)] for n in range(count))
+
+
 def tables(count: int, signature: str) -> Iterator[FeatureTable]:
     """Random features of two references a segment."""
     chance = np.random.default_rng(0)
@@ -78,15 +91,26 @@ def combine(path: str) -> int:
 def measured(words: list[str]) -> tuple[float, float]:
     """Peak memory in MiB, and seconds, of one operation in a process of its own."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, __file__, "--do", *words], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, __file__, "--do", *words], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{words[0]}: {(done.stderr.splitlines() or ['failed'])[-1]}")
     return int(done.stdout.split()[-1]) / 1024, time.perf_counter() - start
 
 
 def do(words: list[str]) -> int:
     """One operation, then the peak of this process in KiB on standard output."""
-    code = combine(words[1]) * 0 if words[0] == "combine" else rome(words, metric=partial(_constant))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    models = "--threads" in words
+    code = combine(words[1]) * 0 if words[0] == "combine" else rome(words, **({} if models else {"metric": partial(_constant)}))
+    print(peak_kib())
     return code
+
+
+def peak_kib() -> int:
+    """The highest memory of this process in KiB; what Linux tells of a child with getrusage may be its parent's."""
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
+    found = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
+    return found[0] if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _constant(_: Any) -> Constant:
@@ -116,17 +140,36 @@ def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[s
             yield "rome rescore --format tsv", count, *measured(["rescore", table, "--format", "tsv", "--output", out])
 
 
-def main() -> int:
+def rows_of_models(folder: Path, cold: list[int], stored: list[int]) -> Iterator[tuple[str, int, float, float]]:
+    """The same with the real models, cold and from stored analyses."""
+    pairs, store = str(folder / "pairs.tsv"), str(folder / "analyses.sqlite")
+    words = ["score", pairs, "--format", "tsv", "--threads", "2", "--output", str(folder / "out")]
+    for count in cold:
+        write_real_pairs(Path(pairs), count, count)
+        kept = ["--store", store] if count == cold[0] else []
+        yield "rome score with the models, cold", count, *measured([*words, *kept])
+    for count in stored if cold else ():
+        write_real_pairs(Path(pairs), cold[0], count)
+        yield "rome score with the models, stored analyses", count, *measured([*words, "--store", store])
+
+
+def main(given: Sequence[str] | None = None) -> int:
     """Print and write one row an operation and size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--cold", type=int, nargs="*", default=[300, 1_000], help="pairs scored by the real models")
+    parser.add_argument("--stored", type=int, nargs="*", default=[300, 1_000, 10_000], help="the same from stored analyses")
     parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_args(given)
     lines = [f"# peak resident memory of one process; {os.cpu_count()} cores", "operation\tsize\tpeak_mib\tseconds"]
     print("\n".join(lines), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name, size, peak, seconds in rows_of(Path(folder), options.pairs, options.rows):
+        rows = [
+            rows_of_models(Path(folder), options.cold, options.stored),
+            rows_of(Path(folder), options.pairs, options.rows),
+        ]
+        for name, size, peak, seconds in chain.from_iterable(rows):
             lines.append(f"{name}\t{size}\t{peak:.0f}\t{seconds:.1f}")
             print(lines[-1], flush=True)
     if options.output:

@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py --pairs 300 --output benchmarks/results/speed.tsv
 
-Pairs are WMT references of about 25 words with one real system output each; two threads unless --threads says otherwise.
+Pairs are WMT references of about 25 words with one real system output each (see speed_texts.py); two threads unless --threads says otherwise.
 """
 
 from __future__ import annotations
@@ -16,25 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from speed_texts import mean_words, pairs
 
 from rome.combiner import Combiner
-from rome.data.readers.wmt import read_wmt
-from rome.data.sources import data_file
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.metric import RoMe
 from rome.table import FeatureTable
-
-
-def pairs(count: int) -> tuple[list[str], list[str]]:
-    """References of 20 to 30 words and the first system's output for each."""
-    references, hypotheses = [], []
-    for segment in read_wmt(data_file("text/wmt22_to_en_outputs.jsonl.gz")):
-        if 20 <= len(segment.references[0].split()) <= 30 and segment.outputs and segment.references[0] not in references:
-            references.append(segment.references[0])
-            hypotheses.append(segment.outputs[0][1])
-        if len(references) == count:
-            break
-    return references, hypotheses
 
 
 def timed(function: Callable[[], Any]) -> float:
@@ -51,8 +38,9 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    references, hypotheses = pairs(options.pairs)
-    words = np.mean([len(text.split()) for text in references + hypotheses])
+    chosen = pairs(options.pairs)
+    references, hypotheses = [r for r, _ in chosen], [h for _, h in chosen]
+    words = mean_words(chosen)
     rows: list[tuple[str, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "analyses.sqlite"

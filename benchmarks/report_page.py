@@ -1,0 +1,216 @@
+"""The page of the report on speed: what was aimed at, tables, and plots, from the tables that the benchmarks left in a folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from result_rows import read_rows
+
+from rome.evaluation.report.describe import describe
+from rome.evaluation.report.plots import is_empty, plots_available, render
+from rome.evaluation.report.values import Bars, Figure, Lines
+
+Row = dict[str, str]
+Part = str | Figure
+SHARE = 0.04
+"""Stages that never take so much of the whole are drawn together."""
+WITHOUT, COLD, STORED = (
+    "rome score --format tsv",
+    "rome score with the models, cold",
+    "rome score with the models, stored analyses",
+)
+
+
+def write_page(folder: Path) -> Path:
+    """Write speed_report.md and its plots, speed_*.svg, from the tables in the folder; what is not there is left out."""
+    parts: list[str] = []
+    for part in _parts(folder):
+        if isinstance(part, str):
+            parts.append(part)
+        elif plots_available() and not is_empty(part):
+            (folder / f"{part.name}.svg").write_text(render(part, describe(part)).svg, encoding="utf-8")
+            parts.append(f"![{part.title}]({part.name}.svg)")
+    page = folder / "speed_report.md"
+    page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    return page
+
+
+def _parts(folder: Path) -> Iterator[Part]:
+    yield "# How fast, and how it grows"
+    yield (
+        "Made by `python benchmarks/report.py` from the tables that stand beside this page. Ratios were measured in one run; absolute "
+        "figures are those of one machine, whose load each section tells."
+    )
+    yield from _section("Aims", [], _aims(folder), "A dash where the benchmark has not run.")
+    for title, name, tell in (
+        ("Beside other metrics, cold", "peers", _peers),
+        ("Cold, from stored analyses, from stored features", "speed", lambda rows: [_table(rows)]),
+        ("Where the time goes", "stages", _stages),
+        ("Number of pairs", "scaling_pairs", _pairs),
+        ("Length of the texts", "scaling_words", _words),
+        ("Growth of each stage", "scaling_growth", _growth),
+        ("Number of systems", "scaling_systems", _systems),
+        ("Threads and processes", "scaling_processors", lambda rows: [_table(rows)]),
+        ("Memory", "memory", _memory),
+        ("Start, and stored features", "start", lambda rows: [_table(rows)]),
+    ):
+        notes, rows = read_rows(folder / f"{name}.tsv")
+        if rows:
+            yield from _section(title, notes, tell(rows))
+
+
+def _section(title: str, notes: Sequence[str], parts: Sequence[Part], note: str = "") -> Iterator[Part]:
+    yield f"## {title}"
+    yield note
+    yield "\n".join(f"- {text}" for text in notes)
+    yield from parts
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> str:
+    """A table in Markdown, figures with three digits."""
+    if not rows:
+        return ""
+    lines = ["| " + " | ".join(name.replace("_", " ") for name in rows[0]) + " |", "|---" * len(rows[0]) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(_shown(cell) for cell in row.values()) + " |" for row in rows)])
+
+
+def _shown(cell: str) -> str:
+    """A number with three digits that count, thousands apart, anything else as it is; a dash for nothing."""
+    number = _number(cell)
+    if math.isnan(number):
+        return cell.replace("|", "\\|") or "–"
+    return f"{number:,.0f}" if abs(number) >= 100 or number == int(number) else f"{number:.3g}"
+
+
+def _number(cell: str | None) -> float:
+    try:
+        return float(cell or "nan")
+    except ValueError:
+        return math.nan
+
+
+def _aims(folder: Path) -> list[Part]:
+    """What issue and design want, what was measured, and whether that is enough."""
+    peers = {row["metric"].partition(",")[0].partition(" ")[0]: row for row in read_rows(folder / "peers.tsv")[1]}
+    start = {row["what"].partition(",")[0]: row for row in read_rows(folder / "start.tsv")[1]}
+    systems = read_rows(folder / "scaling_systems.tsv")[1]
+    peaks: dict[str, list[float]] = {}
+    for row in read_rows(folder / "memory.tsv")[1]:
+        peaks.setdefault(row["operation"], []).append(_number(row["peak_mib"]))
+    real, bare = peaks.get(COLD, []) + peaks.get(STORED, []), peaks.get(WITHOUT, [])
+    last = _number(systems[-1]["ms_a_pair"]) / _number(systems[-1]["own_hypotheses_ms"]) if systems else math.nan
+    wanted = [
+        ("pairs a second, cold", _of(peers, "RoMe", "pairs_per_second"), ">=", 60),
+        ("times as fast as BERTScore, roberta-large architecture", _of(peers, "BERTScore", "rome_times_as_fast"), ">=", 20),
+        ("times as fast as COMET-22's architecture", _of(peers, "COMET-22", "rome_times_as_fast"), ">=", 10),
+        (f"system {len(systems) or 30} as a multiple of its hypotheses alone", last, "<=", 1.1),
+        ("import rome, ms", _of(start, "import rome", "value"), "<=", 100),
+        ("stored features combined a second, one core", _of(start, "combining stored features", "value"), ">=", 1_000_000),
+        ("rome score of one pair, seconds", _of(start, "rome score", "value"), "<=", 4),
+        ("highest peak memory with the models, MiB", max(real, default=math.nan), "<=", 1.5e9 / 2**20),
+        ("largest peak over smallest, any size, without models", max(bare) / min(bare) if bare else math.nan, "<=", 1.1),
+    ]
+    rows = []
+    for what, measured, sign, aim in wanted:
+        met = "–" if math.isnan(measured) else "yes" if (measured >= aim) == (sign == ">=") or measured == aim else "no"
+        cell = "" if math.isnan(measured) else f"{measured:.6g}"
+        rows.append({"what": what, "measured": cell, "aim": f"{sign} {_shown(f'{aim:.6g}')}", "met": met})
+    return [_table(rows)]
+
+
+def _of(rows: Mapping[str, Row], name: str, column: str) -> float:
+    return _number(rows[name][column]) if name in rows else math.nan
+
+
+def _peers(rows: Sequence[Row]) -> list[Part]:
+    learned = [row for row in rows if not row["metric"].startswith("chrF")]
+    title = "Pairs a second, all in one run"
+    columns = [[_number(row[name]) for row in learned] for name in ("pairs_per_second", "lowest", "highest")]
+    bars = Bars("speed_peers", title, tuple(row["metric"] for row in learned), *map(tuple, columns), axis="pairs a second")
+    return [_table(rows), bars]
+
+
+def _stages(rows: Sequence[Row]) -> list[Part]:
+    shares = [(row["stage"], _number(row["share_percent"])) for row in rows[:-1]]
+    labels, values = zip(*sorted(shares, key=lambda pair: -pair[1]), strict=True)
+    return [_table(rows), Bars("speed_stages", "Share of the time of a pair, cold", labels, values, axis="percent")]
+
+
+def _pairs(rows: Sequence[Row]) -> list[Part]:
+    """Milliseconds a pair as a multiple of those at the smallest size: 1 everywhere when cost grows with the work alone."""
+    found: dict[str, dict[float, float]] = {}
+    for row in rows:
+        if row["how"] == "measured":
+            found.setdefault(row["from"], {})[_number(row["pairs"])] = _number(row["ms_a_pair"])
+    series = {name: {n: ms / next(iter(points.values())) for n, ms in points.items()} for name, points in found.items()}
+    plot = _lines("speed_pairs", "Time a pair, as a multiple of that at the smallest size", series, "pairs", "multiple")
+    return [_table(rows), plot]
+
+
+def _words(rows: Sequence[Row]) -> list[Part]:
+    """A plot a kind of text: milliseconds a word of each stage, so that a level line is a cost that grows with the length alone."""
+    parts: list[Part] = [
+        "Milliseconds a pair, and in the plots milliseconds a pair and word of the reference: a level line is linear growth."
+    ]
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        of_kind = [row for row in rows if row["kind"] == kind]
+        sizes = list(dict.fromkeys(row["words"] for row in of_kind))
+        cost = {(row["stage"], row["words"]): _number(row["ms_a_pair"]) for row in of_kind}
+        stages = [name for name in dict.fromkeys(row["stage"] for row in of_kind) if name != "all of it"] or ["all of it"]
+        whole = {size: sum(cost[stage, size] for stage in stages) for size in sizes}
+        shown = [stage for stage in stages if any(cost[stage, size] >= SHARE * whole[size] for size in sizes)]
+        series = {stage: {float(size): cost[stage, size] / float(size) for size in sizes} for stage in shown}
+        rest = {float(s): sum(cost[stage, s] for stage in stages if stage not in shown) / float(s) for s in sizes}
+        series |= {"everything else": rest} if len(shown) < len(stages) else {}
+        table = [
+            {"stage": stage, **{f"{size} words": f"{cost[stage, size]:.4g}" for size in sizes}}
+            for stage in dict.fromkeys([*stages, "all of it"])
+        ]
+        name = f"speed_words_{kind.partition(' ')[0]}"
+        parts += [f"### Texts of {kind}", _table(table)]
+        parts.append(_lines(name, f"Texts of {kind}: time a word", series, "words a text", "ms a word"))
+    return parts
+
+
+def _growth(rows: Sequence[Row]) -> list[Part]:
+    """One row a stage with the exponents of both kinds of texts."""
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    names = {"exponent": "exponent", "exponent_at_the_end": "between the last two lengths"}
+    by = {(row["kind"], row["stage"]): row for row in rows}
+    table = [
+        {"stage": stage, **{f"{kind}: {name}": by[kind, stage][column] for kind in kinds for column, name in names.items()}}
+        for stage in dict.fromkeys(row["stage"] for row in rows)
+    ]
+    return ["The exponent e of n^e for n words, fitted from 25 words on: 1 is linear, 2 quadratic.", _table(table)]
+
+
+def _systems(rows: Sequence[Row]) -> list[Part]:
+    columns = {"measured": "ms_a_pair", "its hypotheses alone": "own_hypotheses_ms"}
+    series = {name: {_number(row["system"]): _number(row[column]) for row in rows} for name, column in columns.items()}
+    shown = [row for n, row in enumerate(rows) if n < 3 or n == len(rows) - 1]
+    return [_table(shown), _lines("speed_systems", "Systems scored one after the other", series, "system", "ms a pair")]
+
+
+def _memory(rows: Sequence[Row]) -> list[Part]:
+    """The table, and a plot of what the real models take and one of everything else."""
+    parts: list[Part] = [_table(rows)]
+    for name, title, models in (
+        ("speed_memory_models", "Peak memory with the models", True),
+        ("speed_memory_others", "Peak memory without models", False),
+    ):
+        series: dict[str, dict[float, float]] = {}
+        for row in rows:
+            if ("with the models" in row["operation"]) == models:
+                series.setdefault(row["operation"], {})[_number(row["size"])] = _number(row["peak_mib"])
+        if series:
+            parts.append(_lines(name, title, series, "pairs, or rows of a table", "MiB"))
+    return parts
+
+
+def _lines(name: str, title: str, series: Mapping[str, Mapping[float, float]], x_label: str, y_label: str) -> Lines:
+    """Lines over all places that any series has."""
+    x = sorted({place for points in series.values() for place in points})
+    ys = {label: tuple(points.get(place, math.nan) for place in x) for label, points in series.items()}
+    return Lines(name, title, tuple(x), ys, x_label, y_label)

@@ -1,0 +1,46 @@
+"""Tables of results as files: lines of notes, a header, and a row a line, and how busy the machine was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rome.evaluation.report.manifest import git_commit
+
+
+def conditions(threads: int | None = None) -> str:
+    """Threads, the machine's cores, the load average of the last minute, which says what else ran, and the commit."""
+    commit = git_commit()
+    made = f", commit {commit[:10]}{'+changes' if commit.endswith('+changes') else ''}" if commit else ""
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    threads_part = "" if threads is None else f"{threads} thread{'s' if threads != 1 else ''}, "
+    return f"{threads_part}{os.cpu_count()} cores, load average at the start {load}{made}"
+
+
+def write_rows(path: Path | None, notes: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print the table, and write it where a path is given; a float gets four digits, None an empty cell."""
+    lines = [f"# {note}" for note in notes] + ["\t".join(columns)]
+    lines += ["\t".join(_cell(value) for value in row) for row in rows]
+    print("\n".join(lines), flush=True)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The notes and the rows of a table; nothing of either when there is none."""
+    if not path.is_file():
+        return [], []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    notes = [line[1:].strip() for line in lines if line.startswith("#")]
+    cells = [line.split("\t") for line in lines if not line.startswith("#")]
+    return notes, [dict(zip(cells[0], row, strict=True)) for row in cells[1:]] if cells else []
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -1,0 +1,102 @@
+"""What must be quick before any text is read: importing, combining stored features on one core, and `rome score` of one pair.
+
+    python benchmarks/start.py --output benchmarks/results/start.tsv
+
+Every figure is the median of processes of their own, after one that warms the disk; the lowest and the highest stand beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from result_rows import conditions, write_rows
+
+from rome.combiner import Combiner
+from rome.table import FeatureTable
+
+COLUMNS = ("what", "unit", "value", "lowest", "highest", "aim")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+IMPORT = """
+import sys, time
+begin = time.perf_counter()
+import rome
+seconds = time.perf_counter() - begin
+heavy = sorted({"torch", "transformers", "stanza", "scipy", "matplotlib"} & set(sys.modules))
+if heavy:
+    sys.exit(f"import rome loads {', '.join(heavy)}")
+print(seconds)
+"""
+COMBINE = """
+import sys, time
+import rome
+net, table = rome.Combiner.load(), rome.FeatureTable.load(sys.argv[1])
+begin = time.perf_counter()
+net.combine(table)
+print(len(table) / (time.perf_counter() - begin))
+"""
+COMMAND = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def told(code: str, *words: str) -> float:
+    """The number that a process of its own prints, with one thread. Raises CalledProcessError when it fails, with its last line shown."""
+    return float(_run(code, *words).stdout.split()[-1])
+
+
+def taken(*words: str) -> float:
+    """Seconds of a ``rome`` command as a process of its own, from its start to its end."""
+    begin = time.perf_counter()
+    _run(COMMAND, *words, environment={})
+    return time.perf_counter() - begin
+
+
+def _run(code: str, *words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    given = {**os.environ, **(ONE_THREAD if environment is None else environment)}
+    with tempfile.TemporaryDirectory() as here:
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=given, cwd=here)
+    if done.returncode:
+        raise SystemExit(f"{words[0] if words else 'import rome'}: {(done.stderr.splitlines() or ['failed'])[-1]}")
+    return done
+
+
+def row(what: str, unit: str, aim: float, times: int, work: Callable[[], float], scale: float = 1.0) -> list[object]:
+    """Median, lowest and highest of so many calls after a first one."""
+    work()
+    found = [scale * work() for _ in range(times)]
+    return [what, unit, median(found), min(found), max(found), aim]
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print and write one row a figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=2_000_000, help="combined")
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args(given)
+    notes = [f"medians of {options.times} processes; {conditions()}", f"{options.rows} rows of a table combined, one thread"]
+    with tempfile.TemporaryDirectory() as folder:
+        table, pair = Path(folder) / "table.parquet", Path(folder) / "pair.tsv"
+        values, numbers = np.random.default_rng(0).random((options.rows, 4)), np.arange(options.rows)
+        signature = Combiner.load().feature_signature
+        FeatureTable(numbers, np.zeros(len(numbers), np.int32), values, values, signature=signature).save(table)
+        pair.write_text("reference\thypothesis\nThe cat sat on the mat.\tA cat sat on a mat.\n", encoding="utf-8")
+        rows = [
+            row("import rome, nothing heavy loaded", "ms", 100, options.times, partial(told, IMPORT), 1000),
+            row("combining stored features", "segments a second", 1_000_000, options.times, partial(told, COMBINE, str(table))),
+            row("rome score, one pair, the whole process", "seconds", 4, options.times, partial(taken, "score", str(pair))),
+        ]
+    write_rows(options.output, notes, COLUMNS, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
