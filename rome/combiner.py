@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
+from rome.files import atomic_path
 from rome.shapley import shapley_values
 from rome.supervision import SCORERS, RatedSource, Scorer, signature_part
 from rome.table import WIDTH, FeatureTable
@@ -108,7 +109,7 @@ class Combiner:
             return _read(file) if scorer == "unsupervised" else _read_supervised(file)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the net as safetensors; the same net gives the same bytes. Raises StoreError when that fails."""
+        """Write the net as safetensors, whole or not at all; the same net gives the same bytes. Raises StoreError when that fails."""
         from safetensors.numpy import save
 
         tensors = {name: getattr(self, name) for name in TENSORS}
@@ -116,10 +117,8 @@ class Combiner:
         if self.fitted_on:
             description["fitted_on"] = self.fitted_on
         content = save(tensors, metadata={"description": json.dumps(description, sort_keys=True)})
-        try:
-            Path(path).write_bytes(content)
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written ({error.strerror}): choose another folder") from error
+        with atomic_path(path, refusal=StoreError) as temporary:
+            temporary.write_bytes(content)
 
     @property
     def signature(self) -> str:

@@ -6,25 +6,25 @@ import errno
 import gzip
 import io
 import os
-import secrets
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
+from rome.leftovers import temporary_beside
+from rome.unpacking import as_input_error, long_lines_refused, unpacked
 
 __all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines", "sync_folder"]
 
 STANDARD_INPUT = "-"
-_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_ROOM, _MOST_RATIO = 1 << 26, 200
-"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
+_LONGEST = 1 << 26
+"""Bytes of a line; no line of texts that can be scored comes near it."""
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -37,9 +37,10 @@ def read_lines(path: str) -> list[str]:
 
     Raises InputError that names the file, the line where it can, and the remedy.
     """
-    content = _unzipped(_content(path), path)
+    with as_input_error(named(path)):
+        content = unpacked(io.BytesIO(_content(path)), named(path)).read()
     if content.startswith(_UTF16):
-        raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
+        raise _utf16(path)
     rows = content.removeprefix(_BOM).split(b"\n")
     if rows[-1] == b"":
         rows.pop()
@@ -75,20 +76,21 @@ def _copied(stream: BinaryIO) -> Iterator[IO[bytes]]:
 
 def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
     """The lines of a file that can be read again and again."""
-    stream.seek(0)
-    zipped = stream.read(len(_GZIP)) == _GZIP
-    stream.seek(0)
-    try:
-        for number, row in enumerate(gzip.GzipFile(fileobj=stream) if zipped else stream, start=1):
+    remedy = "give one segment a line"
+    with as_input_error(named(path)):
+        rows = long_lines_refused(unpacked(stream, named(path)), named(path), _LONGEST, remedy)
+        for number, row in enumerate(rows, start=1):
             if number == 1:
                 if row.startswith(_UTF16):
-                    raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
+                    raise _utf16(path)
                 row = row.removeprefix(_BOM)
                 if not row:
                     return
             yield _decoded(row.removesuffix(b"\n").removesuffix(b"\r"), path, number)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{named(path)} is a damaged gzip file ({error}): compress or copy it again") from error
+
+
+def _utf16(path: str) -> InputError:
+    return InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
 
 
 def named(path: str) -> str:
@@ -114,24 +116,6 @@ def _opened(path: str) -> BinaryIO:
         raise InputError(f"{path} does not exist: check the name and the working directory") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}): check its permissions") from error
-
-
-def _unzipped(content: bytes, path: str) -> bytes:
-    """The content itself, decompressed when it is gzip."""
-    if not content.startswith(_GZIP):
-        return content
-    most, unpacked = max(_ROOM, _MOST_RATIO * len(content)), bytearray()
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            while piece := stream.read(1 << 20):
-                unpacked += piece
-                if len(unpacked) > most:
-                    raise InputError(
-                        f"{named(path)} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it"
-                    )
-        return bytes(unpacked)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{named(path)} is a damaged gzip file ({error}): compress or copy it again") from error
 
 
 def _decoded(row: bytes, path: str, number: int) -> str:
@@ -174,8 +158,8 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     """A temporary path beside the wanted one that takes its place when the block ends well, and vanishes when it does not.
 
     The content is on the disk before the name is: whatever ends the process or the machine, the old file stands, or the new one,
-    whole. (A killed process leaves its temporary file, ``.NAME.*.part``.) A link is followed, an existing file keeps its
-    permissions, and what is no ordinary file (a pipe, a device) is written directly.
+    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, until the same name is written again.) A link is
+    followed, an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
 
     Raises ``refusal``, with the remedy, when the path is a directory, its folder is missing or not writable, or the disk is full.
     """
@@ -185,31 +169,22 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     if target.exists() and not target.is_file():
         yield target
         return
-    try:
-        temporary = _beside(target)
-    except OSError as error:
-        raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
-    try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, target)
-        sync_folder(target.parent)
-    except OSError as error:
-        if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
-            raise
-        raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _beside(target: Path) -> Path:
-    """A new empty file in the same folder, with the permissions of the target or those that a new file gets."""
-    mode = target.stat().st_mode & 0o777 if target.exists() else None
-    temporary = target.with_name(f".{target.name[:48]}.{secrets.token_hex(8)}.part")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
-    if mode is not None:
-        os.chmod(temporary, mode)
-    return temporary
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(temporary_beside(target))
+        except OSError as error:
+            raise refusal(
+                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
+            ) from error
+        try:
+            yield temporary
+            _sync(temporary)
+            os.replace(temporary, target)
+            sync_folder(target.parent)
+        except OSError as error:
+            if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
+                raise
+            raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
 
 
 def _sync(path: Path) -> None:

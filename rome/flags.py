@@ -20,6 +20,8 @@ LONG = 400
 
 
 def _non_latin(text: str) -> bool:
+    if text.isascii():
+        return False
     letters = [c for c in text if c.isalpha()]
     return bool(letters) and 2 * sum(unicodedata.name(c, "").startswith("LATIN") for c in letters) < len(letters)
 

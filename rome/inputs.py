@@ -10,7 +10,7 @@ from typing import Literal
 
 from rome.exceptions import InputError
 
-__all__ = ["MOST_CHARACTERS", "MOST_WORDS", "EmptyReference", "Pair", "SegmentError", "check_pairs"]
+__all__ = ["MOST_CHARACTERS", "MOST_WORDS", "EmptyReference", "Pair", "SegmentError", "check_pairs", "check_texts"]
 
 MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
 """Of one text. A pair's alignment grows with the square of its words in memory and faster in time, so a text beyond this is refused
@@ -61,6 +61,14 @@ def check_pairs(references: object, hypotheses: object, *, empty_reference: Empt
         Pair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
         for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True))
     ]
+
+
+def check_texts(texts: object) -> list[str]:
+    """Return the texts, each of them as `check_pairs` lets it pass; an empty text passes, and so do no texts at all.
+
+    Raises InputError for a bare string and for anything else that is no listing, and what `check_pairs` raises for one text.
+    """
+    return [_text(text, f"texts[{number}]", number) for number, text in enumerate(_rows(texts, "texts"))]
 
 
 def _rows(given: object, name: str) -> list[object]:

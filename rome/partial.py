@@ -82,12 +82,16 @@ class Partial:
         line = self._file.readline()
         try:
             head = json.loads(line)
+            if not line.endswith(b"\n") or head["block"] != self.blocks or not 0 <= head["bytes"] <= self._left():
+                return False
             content = self._file.read(head["bytes"])
-            return bool(
-                line.endswith(b"\n") and head["block"] == self.blocks and head["digest"] == _digest(self.blocks, content)
-            )
-        except (ValueError, TypeError, KeyError, OverflowError):
+            return bool(head["bytes"] == len(content) and head["digest"] == _digest(self.blocks, content))
+        except (ValueError, TypeError, KeyError, RecursionError):
             return False
+
+    def _left(self) -> int:
+        """Bytes between here and the end of the file."""
+        return os.fstat(self._file.fileno()).st_size - self._file.tell()
 
     def append(self, lines: Sequence[str]) -> None:
         """Keep the lines of the next block; when this returns they are on disk."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rome.features.values import FEATURES
 from rome.supervision import supervision_note
-from rome.text_table import aligned, shorten
+from rome.text_table import aligned, shorten, visible
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
@@ -43,7 +43,7 @@ def corpus_row(segment: SegmentScore, note: str | None = None) -> list[str]:
     """The line of one segment in a corpus table."""
     values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
     texts = [shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)]
-    return [str(segment.segment), *values, *([] if note is None else [note]), *texts]
+    return [str(segment.segment), *values, *([] if note is None else [shorten(note, NOTE_WIDTH)]), *texts]
 
 
 def corpus_means(means: Sequence[float], columns: int) -> list[str]:
@@ -59,8 +59,11 @@ def corpus_footer(segments: int, score: float, signature: str) -> str:
 
 
 def explain(segment: SegmentScore) -> str:
-    """Everything about one segment as text: the texts, what moved the score, and the evidence of each feature."""
-    return "\n\n".join(blocks(segment))
+    """Everything about one segment as text: the texts, what moved the score, and the evidence of each feature.
+
+    Control characters of the texts, which a terminal would obey, show as their codes.
+    """
+    return "\n\n".join(map(visible, blocks(segment)))
 
 
 def blocks(segment: SegmentScore) -> list[str]:

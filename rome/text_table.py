@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["aligned", "aligned_row", "display_width", "rule", "shorten", "widest"]
+__all__ = ["aligned", "aligned_row", "display_width", "rule", "shorten", "visible", "widest"]
 
 _GAP = "  "
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def display_width(text: str) -> int:
@@ -29,6 +31,11 @@ def shorten(text: str, width: int) -> str:
             break
         kept += 1
     return text[:kept].rstrip() + "…"
+
+
+def visible(text: str) -> str:
+    """The text as a terminal may show it: line ends stay, other control characters show as their codes, ``<U+001B>``."""
+    return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = ()) -> str:

@@ -29,6 +29,7 @@ from rome.cli import (
 )
 from rome.cli.metric import MakeMetric, make_metric
 from rome.exceptions import RomeError
+from rome.text_table import visible
 
 __all__ = ["main"]
 
@@ -120,5 +121,5 @@ class _Version(argparse.Action):
 
 def _complain(message: str) -> int:
     """One line on standard error; exit code 2."""
-    print("rome: error:", " ".join(message.split()), file=sys.stderr)
+    print("rome: error:", visible(" ".join(message.split())), file=sys.stderr)
     return BAD_INPUT

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rome.display.texts import SEVERITIES
 from rome.text_report import blocks
+from rome.text_table import visible
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore
@@ -29,7 +30,6 @@ CODES = {
 }
 """Select Graphic Rendition (ECMA-48): 1 bold, 2 faint, 4 underlined, 31 to 35 red, green, yellow, blue, magenta."""
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SEVERITY = re.compile(r"^(  \d+\.\d+  )(major|minor|none)(?= )")
 
 
@@ -50,18 +50,13 @@ def coloured(segment: SegmentScore) -> str:
     texts, contributions, *features, signature = blocks(segment)
     writers: tuple[Callable[[str], str], ...] = (_semantic, _syntax, _titled, _errors)
     parts = [_texts(texts, segment), _contributions(contributions)]
-    parts += [write(_safe(block)) for write, block in zip(writers, features, strict=True)]
-    return "\n\n".join([*parts, paint("quiet", _safe(signature))])
+    parts += [write(visible(block)) for write, block in zip(writers, features, strict=True)]
+    return "\n\n".join([*parts, paint("quiet", visible(signature))])
 
 
 def paint(kind: str, text: str) -> str:
     """The text between the escape sequences of its kind; nothing stays nothing."""
     return f"\x1b[{CODES[kind]}m{text}{RESET}" if text else ""
-
-
-def _safe(text: str) -> str:
-    """Line ends stay, other control characters show as ``<U+001B>``."""
-    return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
 def _texts(block: str, segment: SegmentScore) -> str:
@@ -75,7 +70,7 @@ def _texts(block: str, segment: SegmentScore) -> str:
         elif side == "score":
             rest = paint("title", rest)
         else:
-            rest = _safe(rest)
+            rest = visible(rest)
         lines.append(paint("quiet", label) + blanks + rest)
     return "\n".join(lines)
 
@@ -97,7 +92,7 @@ def _underlined(text: str, side: str, segment: SegmentScore) -> str:
             if span is not None and error.severity == severity:
                 first, last = max(0, span.start), min(span.end, len(text))
                 worst[first:last] = [severity] * max(0, last - first)
-    return "".join(paint(kind, _safe(piece)) if kind else _safe(piece) for kind, piece in _runs(_on_one_line(text, worst)))
+    return "".join(paint(kind, visible(piece)) if kind else visible(piece) for kind, piece in _runs(_on_one_line(text, worst)))
 
 
 def _on_one_line(text: str, kinds: Sequence[str]) -> list[tuple[str, str]]:

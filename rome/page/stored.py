@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES, Component
 from rome.page.evidence import READERS, number, text
 from rome.results import Components, Contributions, SegmentScore
+from rome.unpacking import as_input_error, long_lines_refused, unpacked
 
 __all__ = ["iter_scores", "iter_systems", "segment_from"]
 
 Stored = tuple[str | None, SegmentScore]
 
 REMEDY = "give what `rome score --format jsonl --evidence` wrote"
-_GZIP = b"\x1f\x8b"
+_LONGEST = 1 << 28
+"""Bytes of a line; the matrices of two texts of a thousand words take about a tenth of it."""
 
 
 def iter_scores(path: str) -> Iterator[Stored]:
@@ -35,6 +35,8 @@ def iter_scores(path: str) -> Iterator[Stored]:
         place = f"{path}:{row_number}"
         try:
             row = json.loads(line)
+        except RecursionError as error:
+            raise InputError(f"{place}: nested too deep: {REMEDY}") from error
         except ValueError as error:
             raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
         try:
@@ -78,16 +80,9 @@ def _check_same(first: Stored, first_path: str, other: Stored, path: str, count:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """The lines of a file, decompressed where it is gzip."""
-    try:
-        with Path(path).open("rb") as stream:
-            zipped = stream.read(2) == _GZIP
-            stream.seek(0)
-            source: BinaryIO = gzip.GzipFile(fileobj=stream) if zipped else stream  # type: ignore[assignment]
-            yield from source
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read ({reason}): check the name and the file") from error
+    """The lines of a file, decompressed where it is gzip; the whole may be as long as it likes, evidence repeats itself."""
+    with as_input_error(path), Path(path).open("rb") as stream:
+        yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
 
 
 def segment_from(row: dict[str, Any]) -> SegmentScore:

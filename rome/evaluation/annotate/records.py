@@ -91,7 +91,7 @@ def _is_object(line: bytes) -> bool:
     """True for a line that holds a whole JSON object."""
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -107,7 +107,7 @@ def _record(line: bytes, place: str) -> Record:
             raise TypeError("a reference or hypothesis is no text")
         ratings = {str(name): value + 0 for name, value in row["ratings"].items() if value is not None}
         return Record(item, str(row["annotator"]), ratings, marks, str(row.get("scale") or ""), place)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{place}: not a record of `rome annotate` ({error!r}): restore the line, or remove it") from error
 
 

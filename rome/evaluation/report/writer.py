@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ __all__ = ["is_report", "read_manifest", "write_report"]
 
 MANIFEST, MARK, FORMAT = "manifest.json", "rome report", 1
 _OWN = re.compile(r"(index\.html|report\.json|tables/[A-Za-z0-9._-]+\.tsv|figures/[A-Za-z0-9._-]+\.(png|svg))")
+_FORMULA = tuple("=+-@＝＋－＠")
+"""What makes a spreadsheet take a cell for a formula; some take the wide forms too."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
@@ -36,13 +38,14 @@ def write_report(report: Report, folder: str | os.PathLike[str]) -> Path:
     for tabs, line ends and backslashes in texts. Figures have a table file too. Without matplotlib there are no figures, and the
     page says so.
 
-    Raises InputError when the parts do not fit together, when the folder holds something that is no report, or when it cannot be
-    written.
+    Raises InputError when the parts do not fit together, when the folder holds something that is no report, when one of its files or
+    folders is a link (the folder itself may be one), or when it cannot be written.
     """
     check_report(report)
     target = Path(folder)
     earlier = _files_of_earlier_report(target)
     contents = dict(_contents(report))
+    _check_links(target, {*contents, *earlier, MANIFEST})
     mark = {"kind": MARK, "format": FORMAT, "title": report.title, "manifest": plain(report.manifest)}
     for place in (target, *(target / name for name in sorted({str(Path(name).parent) for name in contents} - {"."}))):
         _make(place)
@@ -99,6 +102,13 @@ def _files_of_earlier_report(target: Path) -> set[str]:
     return {name for name in _marked(target)["files"] if isinstance(name, str) and _OWN.fullmatch(name)}
 
 
+def _check_links(target: Path, names: Collection[str]) -> None:
+    """Refuse a link in the place of what is written or removed: it may lead out of the folder that was named."""
+    for name in sorted({*names, *(str(Path(name).parent) for name in names)} - {"."}):
+        if (target / name).is_symlink():
+            raise InputError(f"{target / name} is a link, which may lead out of the report: remove it, or name another folder")
+
+
 def _contents(report: Report) -> Iterator[tuple[str, bytes]]:
     """Every file but the manifest by its name, the page last."""
     pictures = _pictures(report) if plots_available() else None
@@ -134,7 +144,7 @@ def _tsv(table: Table) -> str:
 def _cell(cell: Cell) -> str:
     """Every digit of a number; a text escaped, after an apostrophe where a spreadsheet would take it for a formula."""
     text = exact(cell).translate(_ESCAPES)
-    return f"'{text}" if isinstance(cell, str) and text.startswith(("=", "+", "-", "@")) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if isinstance(cell, str) and text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

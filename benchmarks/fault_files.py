@@ -1,0 +1,180 @@
+"""Faults of outputs, tables and whole runs. See `fault_kinds.py` for what a trial is."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import resource
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fault_process import Child
+
+import rome.streaming
+from rome.cli import main
+from rome.exceptions import InputError, RomeError
+from rome.features.values import FEATURES, Component
+from rome.files import open_output
+from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.table import FeatureTable
+
+__all__ = ["interrupted", "output", "table_damaged"]
+
+Trial = Callable[[random.Random, Path], dict[str, int]]
+PAIRS, BLOCK, SECONDS = 240, 20, 0.004
+
+
+def lines(number: int) -> str:
+    """The text of an output."""
+    return f"line {number}\n" * (2000 + number)
+
+
+def text_in(path: Path) -> str:
+    """What an output holds."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as stream:
+        return stream.read()
+
+
+def output(limited: bool) -> Trial:
+    """An output is written again and again by a process that is killed, or that may not write so much: it is whole, and the last or the next."""
+
+    def trial(chance: random.Random, folder: Path) -> dict[str, int]:
+        path, limit = folder / chance.choice(["out.tsv", "out.tsv.gz"]), chance.randrange(1, 16_000)
+
+        def work(tell: Callable[[int], None]) -> None:
+            for number in range(1, 10_000):
+                if limited and number == 3:
+                    resource.setrlimit(
+                        resource.RLIMIT_FSIZE, (limit if path.suffix == ".tsv" else limit // 300, resource.RLIM_INFINITY)
+                    )
+                try:
+                    with open_output(str(path)) as stream:
+                        stream.write(lines(number))
+                except InputError:
+                    return
+                tell(number)
+
+        code, finished = Child(work).end(None if limited else chance.uniform(0.0, 0.1))
+        last = max(finished, default=0)
+        text = text_in(path) if path.exists() else ""
+        allowed = {lines(last) if last else "", *(() if limited else (lines(last + 1),))}
+        left = os.listdir(folder)
+        with open_output(str(path)) as stream:  # what a killed process left behind goes now
+            stream.write("")
+        healed = code < 1 and os.listdir(folder) == [path.name] and not (limited and any(".part" in name for name in left))
+        return {"times": 1, "finished": len(finished), "wrong": int(text not in allowed), "healed": int(healed)}
+
+    return trial
+
+
+@cache
+def table() -> FeatureTable:
+    """A table of features."""
+    chance, count = np.random.default_rng(0), 300
+    numbers = chance.random((count, 4)), chance.normal(size=(count, 4))
+    return FeatureTable(
+        np.arange(count), np.zeros(count, int), *numbers, ("a", "b", "", "d"), "x:1", np.ones(count, np.uint32), ("e",)
+    )
+
+
+def table_damaged(change: Callable[[bytes, random.Random], bytes]) -> Trial:
+    """A changed table is refused by name, or still the same."""
+
+    def trial(chance: random.Random, folder: Path) -> dict[str, int]:
+        path = folder / "f.parquet"
+        table().save(path)
+        path.write_bytes(change(path.read_bytes(), chance))
+        try:
+            read, said = FeatureTable.load(path), 0
+        except RomeError as error:
+            read, said = None, int(str(path) in str(error))
+        right = said if read is None else int(read == table())
+        return {"times": 1, "finished": 1, "missing": int(read is None), "wrong": 1 - right, "said": said, "healed": 1}
+
+    return trial
+
+
+class Small:
+    """A metric without models that takes its time and tells which block it begins."""
+
+    signature = "rome:small"
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self.tell = tell
+
+    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
+        """Scores that depend on the texts."""
+        time.sleep(SECONDS)
+        self.tell(int(hypotheses[0].split()[1]) // BLOCK)
+        rows = []
+        for n, (given, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
+            value = len(set(given[0]) & set(hypothesis)) / 30
+            parts = Components(*(Component(name, value, value, "units") for name in FEATURES))
+            rows.append(
+                SegmentScore(n, given[0], hypothesis, 0, value, parts, Contributions(0, 0, 0, 0), 0.5, (), self.signature)
+            )
+        return CorpusScore(tuple(rows), self.signature)
+
+
+def run(folder: Path, words: list[str]) -> Callable[[Callable[[int], None]], None]:
+    """Work for a child: `rome score` over all pairs, in blocks of a few."""
+
+    def work(tell: Callable[[int], None]) -> None:
+        rome.streaming.MOST_PAIRS = BLOCK
+        made: Any = lambda _: Small(tell)  # noqa: E731
+        main(["score", str(folder / "pairs.tsv"), *words], metric=made)
+
+    return work
+
+
+@cache
+def calm(name: str) -> bytes:
+    """What a run that nothing disturbs writes in a format."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_pairs(folder)
+        Child(run(folder, ["--format", name, "--output", str(folder / "out")])).end(None)
+        return (folder / "out").read_bytes()
+
+
+def write_pairs(folder: Path) -> None:
+    """Pairs, each with its number."""
+    lines = "".join(f"the cat sat {n}\thypothesis {n} of a dog\n" for n in range(PAIRS))
+    (folder / "pairs.tsv").write_text(f"reference\thypothesis\n{lines}", encoding="utf-8")
+
+
+def interrupted(chance: random.Random, folder: Path) -> dict[str, int]:
+    """`rome score` is ended up to four times (kill, Ctrl-C, a polite request), goes on each time, and ends with the bytes of a calm run."""
+    name, kept, again = chance.choice(["table", "tsv", "json", "jsonl"]), 0, 0
+    command = ["--format", name, "--output", str(folder / "out")]
+    write_pairs(folder)
+    for attempt in range(chance.randint(2, 5)):
+        last = attempt == 4 or chance.random() < 0.3
+        how = chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+        _, begun = Child(run(folder, command)).end(None if last else chance.uniform(0.0, 0.1), how)
+        again += len([block for block in begun if block < kept])
+        kept = blocks_in(folder / "out.partial")
+        if last:
+            break
+    Child(run(folder, command)).end(None)
+    names = set(os.listdir(folder))
+    right = (folder / "out").read_bytes() == calm(name)
+    return {
+        "times": 1,
+        "finished": PAIRS // BLOCK,
+        "missing": again,
+        "wrong": int(not right),
+        "healed": int(names == {"out", "pairs.tsv"}),
+    }
+
+
+def blocks_in(path: Path) -> int:
+    """How many blocks a run has finished so far."""
+    return path.read_bytes().count(b'{"block": ') if path.exists() else 0

@@ -1,0 +1,223 @@
+"""Faults of the store of analyses: processes killed, disks full, files damaged. See `fault_kinds.py` for what a trial is."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import random
+import resource
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterable
+from contextlib import closing, redirect_stderr
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from fault_damage import cut_by_pages, pages
+from fault_process import Child, void
+
+from rome.exceptions import StoreError
+from rome.features.values import Analysis, Sentence, Word
+from rome.store import AnalysisStore
+
+__all__ = [
+    "damaged",
+    "full_by_limit",
+    "full_disk",
+    "killed",
+    "killed_repairing",
+    "killed_upgrading",
+    "two_repairing",
+    "two_writers",
+]
+
+ROWS = 48
+Trial = Callable[[random.Random, Path], dict[str, int]]
+
+
+@cache
+def analysis(number: int) -> Analysis:
+    """The one right analysis of text `number`: some fit into a page of the file, some need several."""
+    chance, count = np.random.default_rng(number), 1 + number % 9
+    words = tuple(Word(f"w{number}", "w", "NOUN", "NN", "_", -1, "root", 0, 1, 0) for _ in range(count))
+    vectors = chance.normal(size=(count, 384)).astype(np.float16).astype(np.float32)
+    return Analysis(f"text {number}", (Sentence(0, 1, 0.5),), words, vectors, chance.random(count).astype(np.float32))
+
+
+def put(store: AnalysisStore, numbers: Iterable[int]) -> None:
+    """Keep these rows."""
+    store.put_many([analysis(number) for number in numbers], identity="m")
+
+
+def found(path: Path) -> dict[int, Analysis]:
+    """Every row that the store gives."""
+    with AnalysisStore(path) as store:
+        known = store.get_many([analysis(number).text for number in range(ROWS)], identity="m")
+    return {int(text.split()[1]): value for text, value in known.items()}
+
+
+def judged(path: Path, finished: set[int]) -> dict[str, int]:
+    """Open the store after the fault, count, write what is missing again, twice at most, and look whether everything is there then."""
+    right = {number: analysis(number) for number in range(ROWS)}
+    with redirect_stderr(io.StringIO()) as said:
+        rows = now = found(path)
+        for _ in range(2):  # what is written into a file whose damage nothing has shown yet may be lost with it
+            with AnalysisStore(path) as store:
+                put(store, set(right) - set(now))
+            now = found(path)
+    lines = said.getvalue().splitlines()
+    return {
+        "times": 1,
+        "finished": len(finished),
+        "missing": len(finished - set(rows)),
+        "wrong": sum(value != right[number] for number, value in rows.items()),
+        "said": int(bool(lines)),
+        "aside": len(
+            [name for name in os.listdir(path.parent) if name.startswith(f"{path.name}.damaged-") and name[-1].isdigit()]
+        ),
+        "healed": int(now == right and all(line.startswith("rome: the store ") for line in lines)),
+    }
+
+
+def writer(path: Path, seed: float, batches: int = 10_000) -> Callable[[Callable[[int], None]], None]:
+    """Work for a child: random batches, the store opened again now and then."""
+
+    def work(tell: Callable[[int], None]) -> None:
+        chance = random.Random(seed)
+        for _ in range(batches):
+            with AnalysisStore(path) as store:
+                for _ in range(chance.randint(1, 4)):
+                    some = chance.sample(range(ROWS), chance.randint(1, 6))
+                    put(store, some)
+                    for number in some:
+                        tell(number)
+
+    return work
+
+
+def killed(chance: random.Random, folder: Path) -> dict[str, int]:
+    """One writer, killed while it makes the file or writes."""
+    child = Child(writer(folder / "s.sqlite", chance.random()))
+    return judged(folder / "s.sqlite", child.end(chance.uniform(0, 0.12))[1])
+
+
+def two_writers(chance: random.Random, folder: Path) -> dict[str, int]:
+    """Two writers make and fill one file with the same and other rows; sometimes one is killed."""
+    children = [Child(writer(folder / "s.sqlite", chance.random(), 6)) for _ in range(2)]
+    delays = [chance.choice([None, chance.uniform(0, 0.1)]), None]
+    ends = [child.end(delay) for child, delay in zip(children, delays, strict=True)]
+    if ends[1][0]:
+        raise RuntimeError("a writer failed beside another")
+    return judged(folder / "s.sqlite", ends[0][1] | ends[1][1])
+
+
+def full_by_limit(chance: random.Random, folder: Path) -> dict[str, int]:
+    """No file may grow beyond a random size, then it may."""
+    path, limit = folder / "s.sqlite", chance.randrange(0, 400_000)
+
+    def work(tell: Callable[[int], None]) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        refused(writer(path, chance.random(), 12), tell)
+
+    return judged(path, Child(work).end(None)[1])
+
+
+def refused(work: Callable[[Callable[[int], None]], None], tell: Callable[[int], None]) -> None:
+    """Work until it is refused with a remedy; any other end is a failure."""
+    try:
+        work(tell)
+    except StoreError as error:
+        if "free some space" not in str(error) and "cannot be written" not in str(error):
+            raise
+
+
+def full_disk(chance: random.Random, folder: Path) -> dict[str, int]:
+    """A tmpfs of a random size fills up; then a file that is in the way goes. Needs the right to mount."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={chance.randrange(400, 900)}k", "tmpfs", str(disk)]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        return {}
+    try:
+        (disk / "in the way").write_bytes(bytes(chance.randrange(100, 390) << 10))
+        code, finished = Child(lambda tell: refused(writer(disk / "s.sqlite", chance.random(), 12), tell)).end(None)
+        if code:
+            raise RuntimeError("a full disk was not refused with a remedy")
+        (disk / "in the way").unlink()
+        subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+        return judged(disk / "s.sqlite", finished)
+    finally:
+        subprocess.run(["umount", str(disk)], check=False)
+
+
+@cache
+def template(log: bool) -> dict[str, bytes]:
+    """The files of a whole store, by the ends of their names: with rows in the log, as a kill leaves it, or all in the file."""
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"rome-faults-{os.getpid()}"
+    folder.mkdir()
+    path = folder / "s.sqlite"
+
+    def work(_: Callable[[int], None]) -> None:
+        for half in range(2):
+            store = AnalysisStore(path)
+            for first in range(half * ROWS // 2, (half + 1) * ROWS // 2, 4):
+                put(store, range(first, first + 4))
+            if not (log and half):
+                store.close()
+
+    Child(work).end(None)
+    files = {end: Path(f"{path}{end}").read_bytes() for end in ("", "-wal") if Path(f"{path}{end}").exists()}
+    shutil.rmtree(folder)
+    return files
+
+
+def damaged(end: str, change: Callable[[bytes, random.Random], bytes]) -> Trial:
+    """A trial that changes the file (end "") or its log (end "-wal")."""
+
+    def trial(chance: random.Random, folder: Path) -> dict[str, int]:
+        for name, content in template(bool(end) or chance.random() < 0.3).items():
+            (folder / f"s.sqlite{name}").write_bytes(change(content, chance) if name == end else content)
+        return judged(folder / "s.sqlite", set(range(ROWS)))
+
+    return trial
+
+
+def killed_repairing(chance: random.Random, folder: Path) -> dict[str, int]:
+    """A damaged file is opened by a process that is killed meanwhile: what it would have saved is saved by the next."""
+    path, calm = folder / "s.sqlite", folder / "calm" / "s.sqlite"
+    content = pages(template(False)[""], chance)
+    calm.parent.mkdir()
+    for target in (path, calm):
+        target.write_bytes(content)
+    with redirect_stderr(io.StringIO()):
+        saved = set(found(calm))
+    Child(lambda tell: void(found(path))).end(chance.uniform(0, 0.06))
+    return judged(path, saved)
+
+
+def two_repairing(chance: random.Random, folder: Path) -> dict[str, int]:
+    """Two processes find a damaged file at once, replace it, and write on: what they finished is there."""
+    path = folder / "s.sqlite"
+    path.write_bytes(cut_by_pages(template(False)[""], chance))
+    children = [Child(writer(path, chance.random(), 4)) for _ in range(2)]
+    ends = [child.end(None) for child in children]
+    if any(code for code, _ in ends):
+        raise RuntimeError("a writer failed on a damaged file")
+    return judged(path, ends[0][1] | ends[1][1])
+
+
+def killed_upgrading(chance: random.Random, folder: Path) -> dict[str, int]:
+    """A store of format 1 is brought to this one by a process that is killed meanwhile."""
+    path = folder / "s.sqlite"
+    path.write_bytes(template(False)[""])
+    with closing(sqlite3.connect(path)) as connection:
+        for key, row in connection.execute("SELECT key, value FROM analyses").fetchall():
+            value = hashlib.blake2b(row[8:], digest_size=8).digest() + row[8:]
+            connection.execute("UPDATE analyses SET value = ? WHERE key = ?", (value, key))
+        connection.execute("PRAGMA user_version=1")
+        connection.commit()
+    Child(lambda tell: void(found(path))).end(chance.uniform(0, 0.03))
+    return judged(path, set(range(ROWS)))

@@ -1,0 +1,237 @@
+"""What `fuzz.py` throws bytes at: every reader of a file or a request that a stranger may have written, with files it accepts.
+
+A reader may return anything or refuse with one line; any other error is a finding.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rome.combiner import Combiner
+from rome.data.readers.ewt import read_conllu
+from rome.data.readers.lines import json_array
+from rome.data.readers.own import read_own
+from rome.data.readers.webnlg20 import read_webnlg20
+from rome.evaluation.annotate.items import read_items
+from rome.evaluation.annotate.records import read_records
+from rome.evaluation.metrics.mark_files import MarkFile
+from rome.exceptions import RomeError
+from rome.features.analyser.weights import load_weights
+from rome.features.slips import tidy
+from rome.files import _each_line
+from rome.inputs import check_pairs
+from rome.page.stored import iter_scores
+from rome.pair_files import pair_rows
+from rome.partial import Partial
+from rome.service.bodies import _parsed
+from rome.service.refusal import Refusal
+from rome.table import FeatureTable
+from rome.text_table import shorten
+
+__all__ = ["TARGETS", "Target", "outcome"]
+
+REFUSALS = (RomeError, Refusal)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader of bytes, and contents that it accepts, from which the fuzzer sets out."""
+
+    read: Callable[[bytes], object]
+    seeds: Callable[[], list[bytes]]
+
+
+def outcome(target: Target, content: bytes) -> str:
+    """ "read" or "refused". Raises what the reader must not raise; a refusal of several lines is an AssertionError."""
+    try:
+        target.read(content)
+    except REFUSALS as error:
+        if "\n" in str(error):
+            raise AssertionError(f"a refusal of several lines: {error!r}") from error
+        return "refused"
+    return "read"
+
+
+@cache
+def scratch() -> Path:
+    """A folder for the files that readers want by name, where temporary files go."""
+    return Path(tempfile.mkdtemp(prefix="rome-fuzz-"))
+
+
+def in_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
+    """A reader of bytes, made of a reader of a file."""
+
+    def work(content: bytes) -> object:
+        path = scratch() / name
+        path.write_bytes(content)
+        found = read(path)
+        return list(found) if hasattr(found, "__next__") else found  # type: ignore[call-overload]
+
+    return work
+
+
+def made(write: Callable[[Path], object]) -> bytes:
+    """What writing to a file leaves in it."""
+    path = scratch() / "seed"
+    write(path)
+    return path.read_bytes()
+
+
+def text(*rows: object) -> bytes:
+    """JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+PAIR = {"id": "1", "note": "n", "reference": ["A cat.", "Cats."], "hypothesis": "A dog"}
+TSV = b"id\treference\treference_2\thypothesis\tnote\n1\tA cat.\t\tA dog\tn\n"
+RATED = {"item": "1", "system": "x", "reference": "A cat.", "hypothesis": "A dog", "ratings": {"quality": 2.5}}
+MARKED = {
+    **RATED,
+    "errors": [{"start": 2, "end": 5, "severity": "major", "category": "accuracy"}],
+    "annotator": "a",
+    "scale": "1-3",
+}
+CONLLU = b"# text = I don't.\n1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n" + (
+    b"2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_\n3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_\n\n"
+)
+XML = b"<benchmark><entries><entry category='A' eid='Id1' size='1'><lex>C of A.</lex></entry></entries></benchmark>\n"
+LEXICALISED = text({"entries": [{"1": {"category": "A", "size": "1", "lexicalisations": [{"lex": "C of A."}]}}]})
+DIMENSIONS = dict.fromkeys(("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure"), 1)
+RATINGS = text([{"submission_id": "s", "sample_id": "1", "category": "A", "size": "1", **DIMENSIONS}])
+TREE = {"labels": ["<root>", "cat"], "parents": [-1, 0], "relations": ["", "root"], "words": [-1, 0]}
+SENTENCE = {"text": "Dogs", "start": 0, "end": 4, "probability": 0.9, "word_probability": 0.9}
+ERROR = {"text": "Dogs", "start": 0, "end": 4, "kind": "replacement", "type": "noun", "severity": "major", "weight": 4.5}
+COSTS = {"reference_weights": [1.0], "hypothesis_weights": [1.0], "cost": [[1.0]], "flow": [[1.0]]}
+EVIDENCE = {
+    "semantic": {
+        **{"reference_words": ["Cats"], "hypothesis_words": ["Dogs"], **COSTS},
+        "pairs": [{"reference": 0, "hypothesis": 0, "similarity": 0.5, "distance": 1.0}],
+    },
+    "syntax": {"reference": TREE, "hypothesis": TREE, "equal": [[True, False], [False, True]], "distance": 0.0, "bound": 1.0},
+    "grammar": {"sentences": [SENTENCE]},
+    "errors": {"errors": [{**ERROR, "confidence": 0.9, "reference": {"text": "Cats", "start": 0, "end": 4}}], "count": 4.5},
+}
+PARTS = ("semantic", "syntax", "grammar", "errors")
+SCORED: dict[str, Any] = {
+    **{"segment": 0, "reference": "Cats", "hypothesis": "Dogs", "reference_index": 0, "score": 0.5, "baseline": 0.1},
+    **{
+        "components": {name: {"value": 0.5, "raw": 1.0, "unit": "u"} for name in PARTS},
+        "flags": ["long"],
+        "signature": "rome:x",
+    },
+    **{"contributions": dict.fromkeys(PARTS, 0.1)},
+}
+
+
+def net() -> Combiner:
+    """A small net."""
+    return Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0), np.full(4, 0.5))
+
+
+def features() -> FeatureTable:
+    """A small table."""
+    return FeatureTable(np.arange(3), np.zeros(3, np.int32), np.full((3, 4), 0.5), np.zeros((3, 4)), signature="x")
+
+
+def read_pairs(content: bytes) -> None:
+    """As `rome score` reads pairs: the file, its rows, then the door."""
+    rows = list(pair_rows(_each_line(io.BytesIO(content), "f"), "f"))
+    check_pairs([one.references for one in rows], [one.hypothesis for one in rows])
+    "".join(f"{one.id}{one.note}" for one in rows).encode()
+
+
+def read_text(content: bytes) -> None:
+    """A text on its way to the models, and into a table of a terminal."""
+    try:
+        given = content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        given = content.decode("utf-8", "replace")
+    (pair,) = check_pairs(["a"], [given])
+    found = tidy(pair.hypothesis)
+    places = [found.place(at, at + 1) for at in range(len(found.text) - found.closed)]
+    if not all(0 <= start <= end <= len(given) for start, end in places):
+        raise ValueError("a place outside the text")
+    if not shorten(given, 20).isprintable():
+        raise ValueError("a line of a table that cannot be printed")
+
+
+def read_partial(path: Path) -> None:
+    """What an interrupted run left behind, gone on with."""
+    partial = Partial(path)
+    try:
+        partial.begin({"pairs": "x"})
+        list(partial.lines())
+        partial.append(["line"])
+    finally:
+        partial.close(done=False)
+
+
+def begun(path: Path) -> None:
+    """A run with two blocks."""
+    path.unlink(missing_ok=True)
+    partial = Partial(path)
+    partial.begin({"pairs": "x"})
+    partial.append(["one", "two"])
+    partial.append(["three"])
+    partial.close(done=False)
+
+
+def read_scores(path: Path) -> None:
+    """Stored scores, and what a report makes of them."""
+    for name, score in iter_scores(str(path)):
+        json.dumps([name, score.to_dict()])
+
+
+def read_references(path: Path) -> object:
+    """References beside ratings and outputs that fit to them."""
+    ratings, output = scratch() / "all.json", scratch() / "s" / "primary.en"
+    if not output.exists():
+        ratings.write_bytes(RATINGS)
+        output.parent.mkdir()
+        output.write_text("C of A.\n")
+    return read_webnlg20(ratings, scratch(), path)
+
+
+def read_request(content: bytes) -> None:
+    """The body of a request; what it was refused with goes back as JSON."""
+    json.dumps(_parsed(content))
+
+
+TARGETS: dict[str, Target] = {
+    "pairs": Target(
+        read_pairs, lambda: [TSV, text(PAIR), gzip.compress(TSV), b"\xef\xbb\xbf" + TSV, TSV.replace(b"\n", b"\r\n")]
+    ),
+    "texts": Target(read_text, lambda: ["Don't — “go”,\u00a0e\u0301. 3,5 %!".encode(), b"A cat .", b"\xed\xa0\x80"]),
+    "stored scores": Target(
+        in_file(read_scores, "s.jsonl"), lambda: [text({**SCORED, "evidence": EVIDENCE}), text({**SCORED, "id": "x"})]
+    ),
+    "request": Target(read_request, lambda: [text({"pairs": [PAIR]}), text(PAIR)]),
+    "interrupted run": Target(in_file(read_partial, "p.partial"), lambda: [made(begun)]),
+    "table of features": Target(in_file(FeatureTable.load, "f.parquet"), lambda: [made(features().save)]),
+    "net": Target(in_file(Combiner.load, "n.safetensors"), lambda: [made(net().save)]),
+    "weights": Target(in_file(load_weights, "w.safetensors"), lambda: [made(net().save)]),
+    "own ratings": Target(in_file(read_own, "o.jsonl"), lambda: [text(RATED, {**MARKED, "system": "y"})]),
+    "own ratings as a table": Target(
+        in_file(read_own, "o.tsv"), lambda: [b"item\tsystem\treference\thypothesis\trating:q\tscore:m\n1\tx\tA\tB\t1\t0.5\n"]
+    ),
+    "marks": Target(in_file(lambda path: MarkFile("m", str(path)), "m.jsonl"), lambda: [text(MARKED)]),
+    "annotations": Target(
+        in_file(lambda path: read_records(str(path)), "a.jsonl"), lambda: [text(MARKED, {**MARKED, "errors": []})]
+    ),
+    "pairs to rate": Target(
+        in_file(lambda path: read_items(str(path)), "i.jsonl"), lambda: [text({**PAIR, "system": "x"}), TSV]
+    ),
+    "CoNLL-U": Target(in_file(read_conllu, "t.conllu"), lambda: [CONLLU]),
+    "JSON list": Target(in_file(json_array, "l.json"), lambda: [RATINGS, b"[]", b'[{"a": "\\ud83d\\ude00"}]']),
+    "WebNLG references": Target(in_file(read_references, "refs.xml"), lambda: [XML, LEXICALISED]),
+}

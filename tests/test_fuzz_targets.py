@@ -1,0 +1,117 @@
+"""The readers that `benchmarks/fuzz.py` throws changed bytes at for minutes: here without its guide, for moments, and what it found."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from rome.partial import Partial
+
+NAMES = (
+    *("pairs", "texts", "stored scores", "request", "interrupted run", "table of features", "net", "weights", "own ratings"),
+    *("own ratings as a table", "marks", "annotations", "pairs to rate", "CoNLL-U", "JSON list", "WebNLG references"),
+)
+TOKENS = (b"\0", b"\xff", b"\n", b"\t", b'"', b"[", b"{", b"null", b"-1", b"1e999", b"NaN", b"\\ud800", b"\x1f\x8b", b"9" * 400)
+DEEP = {"lists": b"[" * 100_000, "objects": b'{"a":' * 100_000, "a row": b'{"item": ' + b"[" * 100_000 + b"\n"}
+CHANGES = 60
+
+
+@pytest.fixture(scope="module")
+def fuzzed() -> Iterator[ModuleType]:
+    """The targets of the benchmark."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+        module = importlib.import_module("fuzz_targets")
+        yield module
+        shutil.rmtree(module.scratch(), ignore_errors=True)
+
+
+def changed(content: bytes, chance: random.Random) -> bytes:
+    """One to three changes of a kind that no guide needs to find."""
+    for _ in range(chance.randint(1, 3)):
+        at, token = chance.randint(0, len(content)), chance.choice(TOKENS)
+        other = chance.randint(0, len(content))
+        content = chance.choice(
+            (
+                content[:at] + token + content[at:],
+                content[:at] + token + content[at + len(token) :],
+                content[:at] + content[at + chance.randint(1, 9) :],
+                content[:at],
+                content + content[min(at, other) : max(at, other)],
+                content[:at] + bytes([chance.randrange(256)]) + content[at + 1 :],
+            )
+        )
+    return content
+
+
+def test_every_target_is_tried(fuzzed: ModuleType) -> None:
+    """A target that is added to the benchmark is tried here as well."""
+    assert set(NAMES) == set(fuzzed.TARGETS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reader_accepts_its_files_and_refuses_in_one_line(fuzzed: ModuleType, name: str) -> None:
+    """What the fuzzer sets out from is read; what it becomes is read or refused, never another error."""
+    target, chance = fuzzed.TARGETS[name], random.Random(name)
+    for seed in target.seeds():
+        assert fuzzed.outcome(target, seed) == ("refused" if seed == b"\xed\xa0\x80" else "read")
+        for _ in range(CHANGES):
+            content = changed(seed, chance)
+            assert fuzzed.outcome(target, content) in ("read", "refused"), content
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("name", NAMES)
+def test_deep_nesting_ends_nothing(fuzzed: ModuleType, name: str, kind: str) -> None:
+    """A hundred thousand brackets, for every reader."""
+    assert fuzzed.outcome(fuzzed.TARGETS[name], DEEP[kind]) in ("read", "refused")
+
+
+@pytest.mark.parametrize("size", ["7", "-1", "6.0", "1e3", "true", "999999999999"])
+def test_a_block_of_another_size_is_not_done(tmp_path: Path, size: str) -> None:
+    """Found by the fuzzer: a last block that claims one byte more than there is had its right checksum, and was read for ever."""
+    path = tmp_path / "out.partial"
+    partial = Partial(path)
+    partial.begin({"pairs": "x"})
+    partial.append(["one", "two"])
+    partial.append(["three"])
+    partial.close(done=False)
+    path.write_bytes(path.read_bytes().replace(b'"bytes": 6', b'"bytes": ' + size.encode()))
+    again = Partial(path)
+    assert again.begin({"pairs": "x"}) == 1
+    assert list(again.lines())[:2] == ["one", "two"]
+    again.append(["three"])
+    assert list(again.lines())[-1] == "three"
+    again.close(done=True)
+
+
+def test_the_fuzzer_is_one_command(tmp_path: Path) -> None:
+    """With atheris it runs for as long as it was told and writes its table; without, it names the install line."""
+    program = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
+    command = [
+        sys.executable,
+        program,
+        "--seconds",
+        "4",
+        "--only",
+        "request",
+        "--output",
+        tmp_path / "fuzz.tsv",
+        "--findings",
+        tmp_path,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if find_spec("atheris") is None:
+        assert done.returncode == 2 and "rome-metric[fuzz]" in done.stderr and done.stderr.count("\n") == 1
+    else:
+        assert done.returncode == 0, done.stdout
+        assert "request\t" in (tmp_path / "fuzz.tsv").read_text() and "# 0 findings" in done.stdout
