@@ -68,7 +68,7 @@ FITTING: dict[str, tuple[str, ...]] = {
 
 def class_of(error: Any) -> str:
     """One word for kind and type together."""
-    if error.type in OF_ITS_OWN or error.kind == "surface":
+    if error.type in OF_ITS_OWN:
         return str(error.type)
     if error.type in INFLECTING:
         return "grammar"

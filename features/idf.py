@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
@@ -18,6 +16,9 @@ from rome.exceptions import ModelMissingError
 from .model_files import checked
 
 __all__ = ["IdfTable"]
+
+MOST_REMEMBERED = 50_000
+"""Words whose weights a table remembers."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class IdfTable:
     counts: dict[str, int] = field(repr=False)
     name: str = "custom"
     floor: float = 0.1
+    _raw: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def idf(self, word: str) -> float:
         """The inverse document frequency of one word, >= floor; an unseen word gets the highest value there is."""
@@ -42,8 +44,18 @@ class IdfTable:
         Every occurrence carries its own mass, so that a word that stands twice weighs twice (RoMe §2.1, §3.1). A word made of
         punctuation alone weighs the floor.
         """
-        raw = np.array([self.idf(word) if any(map(str.isalnum, word)) else self.floor for word in words], dtype=np.float64)
+        raw = np.array([self._unnormalised(word) for word in words], dtype=np.float64)
         return raw / raw.sum() if len(raw) else raw
+
+    def _unnormalised(self, word: str) -> float:
+        """The weight of a word before the text's are brought to sum 1; those asked for are remembered."""
+        known = self._raw.get(word)
+        if known is None:
+            known = self.idf(word) if any(map(str.isalnum, word)) else self.floor
+            if len(self._raw) >= MOST_REMEMBERED:
+                self._raw.clear()
+            self._raw[word] = known
+        return known
 
     @classmethod
     def from_texts(cls, texts: Iterable[Sequence[str]], name: str = "custom", minimum: int = 1) -> IdfTable:
@@ -57,6 +69,9 @@ class IdfTable:
 
     def save(self, path: Path) -> None:
         """Write the table as Parquet, rarest words last."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         rows = sorted(self.counts.items(), key=lambda row: (-row[1], row[0]))
         table = pa.table({"word": [row[0] for row in rows], "documents": pa.array([row[1] for row in rows], pa.int32())})
         table = table.replace_schema_metadata({"documents": str(self.documents), "name": self.name})
@@ -67,7 +82,10 @@ class IdfTable:
         """Read a table that save wrote; ModelMissingError when it is not there."""
         if not Path(path).is_file():
             raise ModelMissingError(f"the IDF table {path} is missing: reinstall rome-metric, or make it with `rome train idf`")
-        table = pq.read_table(checked(Path(path)))
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(checked(Path(path))) as file:  # read_table would load pandas where that is installed
+            table = file.read()
         metadata = table.schema.metadata or {}
         counts = dict(zip(table["word"].to_pylist(), table["documents"].to_pylist(), strict=True))
         return cls(int(metadata[b"documents"]), counts, metadata[b"name"].decode())

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Literal
 
-os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")  # POT would load torch only to offer a backend that is not used here
-
 import numpy as np
-import ot
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from .cosine import cosine_matrix
+from .cosine import cosines, unit_vectors
 from .idf import IdfTable
+from .large_tables import LargeTable
+from .once import once
+from .transport import transport_plan
 from .values import Analysis, Component
 
 __all__ = ["AlignedPair", "Semantic", "SemanticConfig", "SemanticEvidence", "align", "position_differences"]
@@ -53,7 +52,8 @@ class SemanticEvidence:
     """The alignment and the transport that the distance was made of.
 
     pairs : the one-to-one alignment, in the order of the reference. weights : (p,) and (q,) normalised TF-IDF masses.
-    cost, flow : (p, q) transport costs and masses; the distance is the sum of cost * flow.
+    cost, flow : (p, q) transport costs and masses; the distance is the sum of cost * flow. Those of long texts are kept small and made
+    whole at each reading.
     """
 
     reference_words: tuple[str, ...]
@@ -61,8 +61,8 @@ class SemanticEvidence:
     reference_weights: NDArray[np.float64]
     hypothesis_weights: NDArray[np.float64]
     pairs: tuple[AlignedPair, ...]
-    cost: NDArray[np.float64]
-    flow: NDArray[np.float64]
+    cost: NDArray[np.float64] = LargeTable(1.0)  # type: ignore[assignment]
+    flow: NDArray[np.float64] = LargeTable(0.0)  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         """Equal when the words, the pairs and the three tables are."""
@@ -76,8 +76,9 @@ class SemanticEvidence:
 
 def position_differences(p: int, q: int) -> NDArray[np.float64]:
     """(p, q) differences of relative position |q (i + 1) - p (j + 1)| / (p q), zero-based i and j (eq. 3 and 4)."""
-    i, j = np.arange(1, p + 1)[:, None], np.arange(1, q + 1)[None, :]
-    return np.abs(q * i - p * j) / (p * q)
+    away = (q * np.arange(1, p + 1))[:, None] - (p * np.arange(1, q + 1))[None, :]
+    differences: NDArray[np.float64] = np.abs(away, out=away) / (p * q)
+    return differences
 
 
 def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -86,8 +87,10 @@ def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np
     The published formula multiplies by the difference itself; the method it cites multiplies by its complement, as here. An optimal
     assignment takes the place of a greedy pass, so the hard constraint of §3.1 holds on both sides by construction.
     """
-    p, q = similarity.shape
-    return linear_sum_assignment(similarity * (1.0 - position_differences(p, q)), maximize=True)
+    gain = position_differences(*similarity.shape)
+    np.subtract(1.0, gain, out=gain)
+    gain *= similarity
+    return linear_sum_assignment(gain, maximize=True)
 
 
 def soft_cost(
@@ -100,10 +103,19 @@ def soft_cost(
     p, q = similarity.shape
     gamma = -np.abs(columns - rows) / max(p, q) if config.emd == "soft" else np.zeros(len(rows))
     cosine = similarity[rows, columns]
-    near = 1.0 - cosine * np.exp(gamma * position_differences(p, q)[rows, columns])
+    near = 1.0 - cosine * np.exp(gamma * (np.abs(q * (rows + 1) - p * (columns + 1)) / (p * q)))
     cost = np.ones((p, q))
     cost[rows, columns] = np.where(cosine > config.delta, np.clip(near, 0.0, 1.0), 1.0)
     return cost
+
+
+@once
+def _weighed(analysis: Analysis, idf: IdfTable) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The words of a text and their masses; not to be written to."""
+    words = tuple(word.text for word in analysis.words)
+    masses = idf.weights(words)
+    masses.flags.writeable = False
+    return words, masses
 
 
 class Semantic:
@@ -117,26 +129,32 @@ class Semantic:
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
         """The similarity in [0, 1]; raw is the distance (transport cost, 0 = same).
 
-        Two texts without words are the same (1); one without words shares nothing (0).
+        The same for both orders of the texts: every pair is solved one way round, so that ties in the alignment cannot tell which
+        came first. Two texts without words are the same (1); one without words shares nothing (0).
         """
         p, q = len(reference.words), len(hypothesis.words)
-        words = tuple(w.text for w in reference.words), tuple(w.text for w in hypothesis.words)
-        masses = self.idf.weights(words[0]), self.idf.weights(words[1])
+        sides = _weighed(reference, self.idf), _weighed(hypothesis, self.idf)
+        words, masses = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
         if not p or not q:
             distance = 0.0 if p == q else 1.0
             empty = SemanticEvidence(*words, *masses, (), np.zeros((p, q)), np.zeros((p, q)))
             return Component(self.name, 1.0 - distance, distance, "transport cost", empty)
-        similarity = cosine_matrix(reference.vectors, hypothesis.vectors)
+        turned = (q, hypothesis.text) < (p, reference.text)
+        one, other = (hypothesis, reference) if turned else (reference, hypothesis)
+        similarity = cosines(unit_vectors(one), unit_vectors(other))
         rows, columns = align(similarity)
         if self.config.emd == "standard":
             cost = np.clip(1.0 - similarity, 0.0, 1.0)
         else:
             cost = soft_cost(similarity, rows, columns, self.config)
-        flow = ot.emd(*masses, cost, numItermax=1_000_000)
+        flow = transport_plan(*(masses[::-1] if turned else masses), cost)
         distance = float(np.clip((flow * cost).sum(), 0.0, 1.0))
-        pairs = tuple(
-            AlignedPair(int(i), int(j), float(similarity[i, j]), float(cost[i, j])) for i, j in zip(rows, columns, strict=True)
-        )
+        if turned:
+            order = np.argsort(columns)
+            rows, columns = columns[order], rows[order]
+            similarity, cost, flow = (np.ascontiguousarray(table.T) for table in (similarity, cost, flow))
+        found = rows.tolist(), columns.tolist(), similarity[rows, columns].tolist(), cost[rows, columns].tolist()
+        pairs = tuple(AlignedPair(*each) for each in zip(*found, strict=True))
         return Component(
             self.name, 1.0 - distance, distance, "transport cost", SemanticEvidence(*words, *masses, pairs, cost, flow)
         )

@@ -68,7 +68,10 @@ def typed_twice(text: str) -> tuple[TypedTwice, ...]:
     found: list[TypedTwice] = []
     at = 1
     while at < len(words):
-        size = next((s for s in range(1, LONGEST_RUN + 1) if _repeats(forms, blank, at, s)), 0)
+        form, earlier = forms[at], forms[max(0, at - LONGEST_RUN) : at]
+        size = 0
+        if form in earlier:
+            size = next((s for s in range(1, len(earlier) + 1) if earlier[-s] == form and _repeats(forms, blank, at, s)), 0)
         if size:
             found.append(TypedTwice(words[at].start(), words[at + size - 1].end(), size))
         at += max(1, size)
@@ -77,12 +80,7 @@ def typed_twice(text: str) -> tuple[TypedTwice, ...]:
 
 def _repeats(forms: list[str], blank: list[bool], at: int, size: int) -> bool:
     """Whether the run of ``size`` words from ``at`` on equals the run before it."""
-    return (
-        at >= size
-        and at + size <= len(forms)
-        and forms[at : at + size] == forms[at - size : at]
-        and all(blank[at - size : at + size - 1])
-    )
+    return at + size <= len(forms) and forms[at : at + size] == forms[at - size : at] and all(blank[at - size : at + size - 1])
 
 
 def tidy(text: str) -> Tidied:

@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .cosine import cosine_matrix
+from .cosine import cosines, unit_vectors
+from .equal_texts import equal_texts
+from .once import once
 from .tree_distance import tree_edit_distance, tree_mapping
 from .values import Analysis, Component
 
@@ -84,6 +86,12 @@ class SyntaxEvidence:
         return edit_operations(self.hypothesis, self.reference, self.equal)
 
 
+@once
+def _tree(analysis: Analysis, config: SyntaxConfig) -> Tree:
+    """`tree_of`, worked out once for a text."""
+    return tree_of(analysis, config)
+
+
 def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
     """The dependency tree of a text: lemmas in word order, several sentences side by side under one imaginary root (A.1)."""
     kept = [n for n, word in enumerate(analysis.words) if config.punctuation or word.upos != "PUNCT"][: config.max_nodes]
@@ -133,15 +141,14 @@ class Syntax:
         one text is empty, whose value is therefore 0. Two texts without words are the same: 1.
         """
         config = self.config
-        tree_r, tree_h = tree_of(reference, config), tree_of(hypothesis, config)
+        tree_r, tree_h = _tree(reference, config), _tree(hypothesis, config)
         n, m = len(tree_h.labels) - 1, len(tree_r.labels) - 1
         equal = np.zeros((n + 1, m + 1), dtype=bool)
         equal[0, 0] = True
         if n and m:
             rows, columns = list(tree_h.words[1:]), list(tree_r.words[1:])
-            equal[1:, 1:] = cosine_matrix(hypothesis.vectors[rows], reference.vectors[columns]) > config.theta
-            same = np.array(tree_h.labels[1:], dtype=object)[:, None] == np.array(tree_r.labels[1:], dtype=object)[None, :]
-            equal[1:, 1:] |= same.astype(bool)
+            equal[1:, 1:] = cosines(unit_vectors(hypothesis)[rows], unit_vectors(reference)[columns]) > config.theta
+            equal[1:, 1:] |= equal_texts(tree_h.labels[1:], tree_r.labels[1:])
         distance = tree_edit_distance(tree_h.parents, tree_r.parents, equal)
         bound = float(n + m - 1 if n and m else max(n + m, 1))
         evidence = SyntaxEvidence(tree_r, tree_h, equal, distance, bound)

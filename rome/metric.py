@@ -23,7 +23,7 @@ from rome.features.semantic import Semantic, SemanticConfig
 from rome.features.syntax import Syntax, SyntaxConfig
 from rome.features.values import FEATURES, Analysis, Component
 from rome.flags import FLAGS, flags_of, pack_flags
-from rome.inputs import EmptyReference, Pair, check_pairs
+from rome.inputs import EmptyReference, Pair, check_pairs, check_texts
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.signature import feature_signature
 from rome.supervision import SCORERS, Scorer
@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["RoMe"]
 
 BLOCK = 1000
+COMBINED = 256
+"""Candidates that the net takes at once; the numbers do not depend on it."""
 Measured = tuple[Component, Component, Component, Component]
+Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
+"""A hypothesis against one of its references, by its index: the four components, and the flags."""
 
 
 class RoMe:
@@ -103,6 +107,7 @@ class RoMe:
         self._idf_table = IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
         self._lexicon = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
         self._combiner, self._scorer = combiner, scorer
+        self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
 
     @property
     def combiner(self) -> Combiner:
@@ -123,8 +128,8 @@ class RoMe:
         return f"{self.feature_signature}|{self.combiner.signature}"
 
     def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
-        """The analysis of each distinct text, from the store where it is there."""
-        return self._analyses.of(texts)
+        """The analysis of each distinct text, from the store where it is there. Raises InputError for what `score` would not take."""
+        return self._analyses.of(check_texts(texts))
 
     def begin_block(self) -> None:
         """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
@@ -164,19 +169,15 @@ class RoMe:
         """
         pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
         net = self.combiner  # a missing net is reported before anything is analysed
+        signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
         segments: list[SegmentScore] = []
-        candidates: list[tuple[int, Measured, tuple[str, ...]]] = []
-        current: Pair | None = None
-        signature = ""
-        for pair, index, parts, flags in self._measure(pairs):
-            signature = signature or f"{self.feature_signature}|{net.signature}"
-            if current is not None and pair.segment != current.segment:
-                segments.append(self._segment(current, candidates, signature))
-                candidates = []
-            current = pair
-            candidates.append((index, parts, flags))
-        if current is not None:
-            segments.append(self._segment(current, candidates, signature))
+        waiting: list[Candidate] = []
+        for candidate in self._measure(pairs):
+            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
+                segments += self._combined(waiting, signature)
+                waiting = []
+            waiting.append(candidate)
+        segments += self._combined(waiting, signature) if waiting else []
         return CorpusScore(tuple(segments), signature)
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
@@ -186,26 +187,29 @@ class RoMe:
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)
 
-    def _segment(self, pair: Pair, candidates: list[tuple[int, Measured, tuple[str, ...]]], signature: str) -> SegmentScore:
-        """Combine a segment's candidates and keep the best, the first of equals."""
-        values = np.array([[c.value for c in parts] for _, parts, _ in candidates])
-        scores = self.combiner.score_rows(values)
-        best = int(np.argmax(scores))
-        index, parts, flags = candidates[best]
-        return SegmentScore(
-            segment=pair.segment,
-            reference=pair.references[index],
-            hypothesis=pair.hypothesis,
-            reference_index=index,
-            score=float(scores[best]),
-            components=Components(*parts),
-            contributions=Contributions(*(float(v) for v in self.combiner.contributions(values[best : best + 1])[0])),
-            baseline=self.combiner.baseline_score,
-            flags=flags,
-            signature=signature,
-        )
+    def _combined(self, candidates: Sequence[Candidate], signature: str) -> Iterator[SegmentScore]:
+        """Combine the candidates of some segments, at least one, and keep the best of each segment, the first of equals."""
+        net, segments = self.combiner, np.array([pair.segment for pair, *_ in candidates])
+        values = np.array([[c.value for c in parts] for _, _, parts, _ in candidates])
+        scores = net.score_rows(values)
+        starts = [0, *(np.flatnonzero(np.diff(segments)) + 1).tolist(), len(segments)]
+        best = [start + int(np.argmax(scores[start:end])) for start, end in zip(starts, starts[1:], strict=False)]
+        for n, score, contributions in zip(best, scores[best].tolist(), net.contributions(values[best]).tolist(), strict=True):
+            pair, index, parts, flags = candidates[n]
+            yield SegmentScore(
+                segment=pair.segment,
+                reference=pair.references[index],
+                hypothesis=pair.hypothesis,
+                reference_index=index,
+                score=score,
+                components=Components(*parts),
+                contributions=Contributions(*contributions),
+                baseline=net.baseline_score,
+                flags=flags,
+                signature=signature,
+            )
 
-    def _measure(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, int, Measured, tuple[str, ...]]]:
+    def _measure(self, pairs: Sequence[Pair]) -> Iterator[Candidate]:
         """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
         with self._analyses.session(pairs):
             table = self._reference_table(pairs) if self.idf == "references" else self._idf_table
@@ -222,9 +226,15 @@ class RoMe:
                         yield pair, index, parts, flags_of(analyses[text], hypothesis)
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
+        """The four features, read from disk once for the table that most calls share."""
+        if self._measuring is not None and self._measuring[0].idf is table:
+            return self._measuring
         semantic, syntax, grammar, errors = self.configs
         estimator = errors_feature(errors, table, self._lexicon, embedded_folder() / "errors")
-        return Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
+        found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
+        if table is self._idf_table:
+            self._measuring = found
+        return found
 
     def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
         """An IDF table over the distinct references of this call."""

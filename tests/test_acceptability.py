@@ -37,10 +37,10 @@ def small(seed: int = 0) -> Acceptability:
 def judge(texts: list[str]) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """Sentence and piece probabilities of the embedded model."""
     model, trunk = load_acceptability(MODELS / "grammar"), load_trunk(MODELS / "encoder")
-    coded = load_tokenizer(MODELS / "encoder")(texts, padding=True, return_tensors="pt")
+    coded = load_tokenizer(MODELS / "encoder")(texts, padding=True)
+    mask = torch.tensor(coded["attention_mask"]).bool()
     with torch.no_grad():
-        states = trunk(**coded, output_hidden_states=True).hidden_states[model.input_layer]
-    mask = coded["attention_mask"].bool()
+        states = trunk(torch.tensor(coded["input_ids"]), attention_mask=mask).hidden_states[model.input_layer]
     sentences, pieces = model.probabilities(states, mask)
     return sentences, [row[real] for row, real in zip(pieces, mask, strict=True)]
 

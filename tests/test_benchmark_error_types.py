@@ -59,6 +59,7 @@ def test_the_answer_is_the_heaviest_new_error(benchmark: ModuleType) -> None:
         ("replacement", "noun", "substitution"),
         ("replacement", "number", "number"),
         ("surface", "casing", "casing"),
+        ("surface", "article", "grammar"),
         ("order", "order", "order"),
     ],
 )

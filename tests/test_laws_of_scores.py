@@ -81,13 +81,13 @@ def test_symmetric_features_are_symmetric(scored: CorpusScore) -> None:
         assert there == pytest.approx(again, abs=1e-9)
 
 
-@given(st.lists(st.permutations("abcdefgh"), min_size=2, max_size=2), st.tuples(st.integers(0, 8), st.integers(0, 8)))
-@settings(max_examples=60, deadline=None)
-def test_symmetric_features_are_symmetric_on_any_words(words: list[list[str]], sizes: tuple[int, int]) -> None:
-    """The same on hand-made words in any order and number, as long as no two alignments cost exactly the same."""
-    one, other = (analysis(" ".join(order[:size])) for order, size in zip(words, sizes, strict=True))
+@given(st.lists(st.lists(st.sampled_from("aaabbc"), max_size=8), min_size=2, max_size=2))
+@settings(max_examples=100, deadline=None)
+def test_symmetric_features_are_symmetric_on_any_words(words: list[list[str]]) -> None:
+    """The same on hand-made words in any order and number, also where several alignments cost exactly the same."""
+    one, other = (analysis(" ".join(each)) for each in words)
     for feature in (Semantic(IdfTable.from_texts([[*"abc"], [*"defgh"]], "test")), Syntax()):
-        assert feature.measure(one, other).value == pytest.approx(feature.measure(other, one).value, abs=1e-9)
+        assert feature.measure(one, other).value == pytest.approx(feature.measure(other, one).value, abs=1e-12)
 
 
 def test_a_further_reference_never_lowers_a_score() -> None:

@@ -11,11 +11,14 @@ import pytest
 import torch
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
+from rome.data.sources import data_folder
 from rome.exceptions import ModelMissingError
+from rome.features.analyser.bulk import Bulk
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.memo import MemoisedTrunk
 from rome.features.analyser.parser import LONGEST_SENTENCE, Parser
 from rome.features.analyser.spanning_tree import best_tree
+from rome.features.analyser.stanza_documents import StanzaDocuments
 
 MODELS = Path(str(files("rome.data"))) / "models" / "en"
 TEXTS = [
@@ -32,6 +35,27 @@ TEXTS = [
     "\u200b",
     "half a character \ud83d and a null \x00 byte",
     "I'M GONNA GO",
+]
+REAL = [
+    "They’re sure it won't rain, but we can't be. Who'd have thought they wouldn't've come?",
+    "Mr. O'Brien's 3.5% offer (see p. 12) fell through on Feb. 3rd; the U.S. firm's shares lost $1,200.50.",
+    "Really??!! No!!! What?!? ... \"Never,\" she said -- 'not now'.",
+    "The president, whom nobody had expected to resign before the end of the year, left the meeting without a word to the press.",
+]
+STRANGE = [
+    "Write to a.b@c.de or see www.example.com/x?y=1, http://foo.bar/baz. Go to foo.co.uk now.",
+    'He  said   "no" .\n And\tleft  . \x85 x\x80y\u2003z',
+    "[SEP] is [MASK] and [UNK].",
+    "a\u00ad \u00ad soft\u00adhyphen \u200f x \ue000",
+    "so it goes on and on " * 60,
+    "x" * 2_500,
+    "unbelievable-" * 110 + " end",
+    ". " * 600,
+    "qzxjqzxjqzxjqzxj " * 60 + "end.",
+    "n't" * 100,
+    "!?" * 200,
+    "a" * 998 + ".",
+    "a" * 999 + ".",
 ]
 
 
@@ -132,15 +156,14 @@ def test_missing_models_are_named_with_the_remedy(tmp_path, encoder):
         Parser(package_dir=tmp_path / "nothing")
 
 
-def test_the_parser_and_the_features_share_one_pass(encoder, parser):
+def test_the_parser_and_the_features_share_one_pass(encoder, parser, monkeypatch):
     """After a parse, the trunk already knows the rows of the sentences' words."""
     trunk, tokenizer = encoder
     ((sentence,),) = parser.parse(["Nobody has read this before."])
     row = tokenizer([word.text for word in sentence.words], is_split_into_words=True)["input_ids"]
     calls = []
-    handle = trunk.trunk.register_forward_hook(lambda *_: calls.append(1))
+    monkeypatch.setattr(trunk, "_compute", calls.append)
     states = trunk.states([row])
-    handle.remove()
     assert states[0].shape == (len(row), trunk.width) and not calls
 
 
@@ -150,23 +173,68 @@ def test_the_compiled_search_finds_the_trees_that_stanza_finds():
     for size in range(2, 42):
         scores = rng.normal(size=(size, size)) * rng.choice([0.1, 1, 5])
         assert best_tree(scores)[1:].tolist() == chuliu_edmonds_one_root(scores.copy())[1:].tolist()
+    for size in range(2, 42):  # scores that are nearly a tree's, as a trained parser's are
+        heads = [0, 0, *(int(rng.integers(1, node)) for node in range(2, size))]
+        scores = rng.normal(size=(size, size))
+        scores[np.arange(1, size), heads[1:]] += 6
+        found = best_tree(scores)
+        assert found.tolist() == [0, *chuliu_edmonds_one_root(scores.copy())[1:].tolist()]
+        assert size > 12 or found.tolist() == heads
     assert best_tree(np.zeros((1, 1))).tolist() == [0]
     assert best_tree(np.array([[0, 0, 0], [-np.inf, 0, 1.0], [0, 1.0, 0]])).tolist() == [0, 2, 0]
 
 
+def with_documents(parser, texts, monkeypatch):
+    """The parse of texts by Stanza's processors, from document to document, with the parser's own models."""
+    with monkeypatch.context() as patched:
+        patched.setattr(parser, "_steps", StanzaDocuments(parser._pipeline.processors, 1000))
+        return parser.parse(texts)
+
+
+def test_the_stages_in_bulk_give_what_stanzas_processors_give(parser, monkeypatch):
+    """Together and one by one, the texts have the sentences, words, tags, lemmas and trees that Stanza's documents have."""
+    assert isinstance(parser._steps, Bulk)
+    assert parser.parse([*TEXTS, *REAL]) == with_documents(parser, [*TEXTS, *REAL], monkeypatch)
+    for text in TEXTS[3:6]:
+        assert parser.parse([text]) == with_documents(parser, [text], monkeypatch)
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=lambda text: text[:20])
+def test_strange_texts_are_parsed_as_stanza_parses_them(parser, monkeypatch, text):
+    """Addresses, white space of every kind, special pieces' names, invisible words and texts beyond every window."""
+    assert parser.parse([text]) == with_documents(parser, [text], monkeypatch)
+
+
+def test_real_sentences_are_parsed_as_stanza_parses_them(parser, monkeypatch):
+    """A hundred sentences of the treebank's development part, if it is there: no difference in any column."""
+    treebank = data_folder() / "ud_english_ewt" / "dev.conllu"
+    if not treebank.is_file():
+        pytest.skip("needs the English Web Treebank of the shared data")
+    lines = treebank.read_text(encoding="utf-8").splitlines()
+    texts = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")][:2000:20]
+    assert len(texts) == 100
+    assert parser.parse(texts) == with_documents(parser, texts, monkeypatch)
+
+
 def test_the_trees_are_stanzas_own(parser, monkeypatch):
     """Scoring arcs and searching ourselves gives what Stanza's processor gives without its repairs."""
-    ours = parser.parse(TEXTS)
+    ours = with_documents(parser, TEXTS, monkeypatch)
     monkeypatch.setitem(parser._pipeline.processors["depparse"].config, "resolve_head_constraints", False)
-    monkeypatch.setattr("rome.features.analyser.parser.scores_arcs", lambda processor: False)
-    assert parser.parse(TEXTS) == ours
+    monkeypatch.setattr("rome.features.analyser.stanza_documents.scores_arcs", lambda processor: False)
+    assert with_documents(parser, TEXTS, monkeypatch) == ours
 
 
 def test_scoring_only_the_chosen_arcs_changes_no_relation(parser, monkeypatch):
     """Relations scored for the tree's own arcs are those that scoring every pair of words would have given."""
-    ours = parser.parse(TEXTS)
+    ours = with_documents(parser, TEXTS, monkeypatch)
     monkeypatch.setattr("rome.features.analyser.trees._plain", lambda model: False)
-    assert parser.parse(TEXTS) == ours
+    assert with_documents(parser, TEXTS, monkeypatch) == ours
+
+
+def test_long_paragraphs_do_not_depend_on_their_neighbours(parser):
+    """Texts of several windows have one parse, beside shorter and longer ones or alone."""
+    texts = ["so it goes on and on " * 120, "The end came. " * 90, "a b " * 249 + "a b.", "Short."]
+    assert parser.parse(texts) == [parser.parse([text])[0] for text in texts]
 
 
 @pytest.fixture
@@ -184,8 +252,10 @@ def test_remembered_states_equal_the_trunks_own(tiny):
     memo = MemoisedTrunk(tiny, batch_pieces=12)
     rows = [(1, 2, 3), (4,), (5, 6, 7, 8, 9), (1, 2, 3), ()]
     first, second = memo.states(rows), memo.states(rows)
-    for row, states, again in zip(rows, first, second, strict=True):
-        assert torch.equal(states, again) and states.shape == (len(row), 8)
+    for row, states, again, alone in zip(
+        rows, first, second, (MemoisedTrunk(tiny).states([row])[0] for row in rows), strict=True
+    ):
+        assert torch.equal(states, again) and torch.equal(states, alone) and states.shape == (len(row), 8)
         if row:
             torch.testing.assert_close(states, tiny(torch.tensor([row])).last_hidden_state[0])
 

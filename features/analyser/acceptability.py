@@ -84,6 +84,7 @@ def load_acceptability(folder: Path) -> Acceptability:
     """
     tensors, description = load_weights(Path(folder) / GRAMMAR_FILE)
     sizes: dict[str, Any] = dict(description["sizes"])  # type: ignore[call-overload]
-    model = Acceptability(**sizes)
-    model.load_state_dict(tensors)
+    with torch.device("meta"):  # no random numbers that would only be written over
+        model = Acceptability(**sizes)
+    model.load_state_dict(tensors, assign=True)
     return model.eval().requires_grad_(False)

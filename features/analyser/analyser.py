@@ -21,17 +21,16 @@ from .acceptability import Acceptability, load_acceptability
 from .config import EMBEDDED, ModelConfig, embedded_folder
 from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
 from .identity import arithmetic
+from .judge import Judge
 from .memo import MemoisedTrunk
 from .parser import ParsedSentence, ParsedWord, Parser
-from .pieces import Encoded, batches_of, merge_windows, pool_words
+from .pieces import Encoded, merge_windows, pool_words
 from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
 MOST_LANES = 4
-"""Each holds Stanza's models once more; further threads work inside the operations."""
-BATCH_PIECES = 512
-"""Padded pieces judged at once; few, so that what passes between two layers stays in the processor's cache."""
+"""Each holds a tokenizer and a memory of states; further threads work inside the operations."""
 CHUNK_CHARACTERS, LEAST_CHARACTERS = 8_000, 2_000
 """A lane takes at most the one at a time; a second lane is not worth its start for less than the other."""
 
@@ -55,7 +54,7 @@ def chunks_of(texts: Sequence[str], lanes: int) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What one thread needs for itself: Stanza's pipeline and a memory of the trunk's states; the weights of the trunk are shared."""
+    """What one thread needs for itself: a memory of the trunk's states and a tokenizer; all models are shared."""
 
     parser: Parser
     embedded: EmbeddedEncoder
@@ -77,6 +76,7 @@ class Analyser:
         if arithmetic() == "bfloat16":
             self._trunk.to(torch.bfloat16)
         self.judge: Acceptability = load_acceptability(folder / "grammar")
+        self._row_judge = Judge(self.judge)
         self._package = None if config.parser == EMBEDDED else Path(config.parser)
         self.encoder = (
             None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=config.download)
@@ -88,13 +88,15 @@ class Analyser:
         own = self._package is None and self.encoder is None and self.classifier is None
         self.lanes = min(wanted, MOST_LANES) if own else 1
         self._inner = max(1, wanted // self.lanes)
-        self._ready = [self._new_lane()]
+        self._ready: list[Lane] = []
+        self._ready.append(self._new_lane())
 
     def _new_lane(self) -> Lane:
         """A lane with a tokenizer of its own, because tokenizers do not bear two threads."""
         tokenizer, memo = load_tokenizer(self._folder / "encoder"), MemoisedTrunk(self._trunk)
         embedded = EmbeddedEncoder(self._folder / "encoder", memo, tokenizer)
-        return Lane(Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
+        parser = self._ready[0].parser.beside(memo, tokenizer) if self._ready else None
+        return Lane(parser or Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
         """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
@@ -156,15 +158,8 @@ class Analyser:
 
     def _judge(self, lane: Lane, encoded: Sequence[Encoded]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        states = lane.embedded.rows(encoded, self.judge.input_layer)
-        sentence_logs, piece_rows = np.zeros(len(states)), [np.zeros(0, np.float32)] * len(states)
-        for batch in batches_of([len(row) for row in states], BATCH_PIECES):
-            padded = torch.nn.utils.rnn.pad_sequence([states[n].float() for n in batch], batch_first=True)
-            mask = torch.arange(padded.shape[1])[None, :] < torch.tensor([len(states[n]) for n in batch])[:, None]
-            sentences, pieces = self.judge.probabilities(padded, mask)
-            sentence_logs[batch] = np.log(np.maximum(sentences.numpy(), 1e-9))
-            for position, n in enumerate(batch):
-                piece_rows[n] = pieces[position, : len(states[n])].numpy()
+        sentences, piece_rows = self._row_judge.probabilities(lane.embedded.rows(encoded, self.judge.input_layer))
+        sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
         accepted, fitting, at = [], [], 0
         for sentence in encoded:
             upto = at + len(sentence.rows)

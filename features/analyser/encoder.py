@@ -14,38 +14,37 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoTokenizer, BertConfig, BertModel
 
 from ..model_files import checked
 from .memo import MemoisedTrunk
 from .pieces import Encoded, encode, merge_windows
+from .trunk import Trunk, TrunkConfig
 from .weights import load_weights
+from .word_pieces import WordPieces
 
 __all__ = ["EmbeddedEncoder", "load_tokenizer", "load_trunk"]
 
-TRUNK_FILE, COMMON_FILE = "trunk.safetensors", "common.safetensors"
+TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 
 
-def load_trunk(folder: Path) -> BertModel:
+def load_trunk(folder: Path) -> Trunk:
     """Load the embedded trunk from a folder written by `rome train encoder`; evaluation mode, no gradients.
 
-    Raises ModelMissingError when the folder does not hold it.
+    Raises ModelMissingError when the folder does not hold it, ValueError when the file does not fit its own configuration.
     """
     tensors, description = load_weights(Path(folder) / TRUNK_FILE)
     config: dict[str, Any] = dict(description["config"])  # type: ignore[call-overload]
-    model = BertModel(BertConfig(**config), add_pooling_layer=False)
-    missing, unexpected = model.load_state_dict(tensors, strict=False)
-    if unexpected or [name for name in missing if "position_ids" not in name]:
-        raise ValueError(f"{folder}/{TRUNK_FILE} does not fit its own configuration: {missing} {unexpected}")
+    model = Trunk(TrunkConfig.of(config))
+    try:
+        model.load_state_dict(tensors, assign=True)
+    except RuntimeError as error:
+        raise ValueError(f"{folder}/{TRUNK_FILE} does not fit its own configuration: {error}") from error
     return model.eval().requires_grad_(False)
 
 
-def load_tokenizer(folder: Path) -> Any:
-    """Load the encoder's WordPiece tokenizer (uncased) from local files only."""
-    for path in Path(folder).iterdir():
-        if path.suffix == ".txt" or (path.suffix == ".json" and path.name != "card.json"):
-            checked(path)
-    return AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+def load_tokenizer(folder: Path) -> WordPieces:
+    """Load the encoder's word pieces (uncased) from local files. Raises ModelMissingError when they are not there or damaged."""
+    return WordPieces(checked(Path(folder) / PIECES_FILE))
 
 
 class EmbeddedEncoder:

@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 import torch
 from torch import nn
-from transformers import BertModel
 
 from rome.exceptions import InputError
 
 from .config import embedded_folder
 from .encoder import load_tokenizer, load_trunk
 from .pieces import batches_of
+from .trunk import Trunk
 from .weights import load_weights
 
 __all__ = ["FillHead", "Filling", "Place", "Placed", "first_layers", "load_fill_head"]
@@ -117,7 +117,7 @@ class FillHead(nn.Module):
         return out
 
 
-def first_layers(trunk: BertModel, count: int) -> BertModel:
+def first_layers(trunk: Trunk, count: int) -> Trunk:
     """The trunk cut after its first ``count`` layers, in place, so that its last states are those of that layer."""
     trunk.encoder.layer = trunk.encoder.layer[:count]
     trunk.config.num_hidden_layers = len(trunk.encoder.layer)
@@ -133,7 +133,7 @@ class Filling:
 
     def __init__(
         self,
-        trunk: BertModel,
+        trunk: Trunk,
         tokenizer: Any,
         head: FillHead,
         casing: Mapping[str, str],

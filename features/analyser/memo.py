@@ -1,7 +1,8 @@
 """One pass of the frozen trunk over each row of word pieces, shared by tagger, parser, features and training.
 
-The trunk never changes, so neither do its states for a row: they are computed once, in batches of similar length, and kept
-until `clear` is called or the memory's capacity is reached.
+The trunk never changes, so neither do its states for a row: they are computed once, without padding (features/analyser/packed.py),
+and kept until `clear` is called or the memory's capacity is reached. They are the same to the last bit whatever other rows are
+computed beside them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import nn
+
+from .packed import Layer, bert_layers, blocks, embedded, layer_states
 
 __all__ = ["MemoisedTrunk"]
 
@@ -26,12 +29,12 @@ class MemoisedTrunk(nn.Module):
 
     trunk : a BertModel; put into evaluation mode, gradients switched off.
     capacity : pieces kept in memory; the oldest rows leave first. A row costs layers * width numbers a piece.
-    batch_pieces : padded pieces computed at once; few, so that what passes between two layers stays in the processor's cache.
+    batch_pieces : pieces computed at once; few, so that what passes between two layers stays in the processor's cache.
     dtype : how states are stored; float16 halves the memory (for training, where the whole treebank is kept).
     """
 
     def __init__(
-        self, trunk: Any, *, capacity: int = 100_000, batch_pieces: int = 512, dtype: torch.dtype = torch.float32
+        self, trunk: Any, *, capacity: int = 100_000, batch_pieces: int = 1024, dtype: torch.dtype = torch.float32
     ) -> None:
         super().__init__()
         self.trunk = trunk.eval().requires_grad_(False)
@@ -40,6 +43,7 @@ class MemoisedTrunk(nn.Module):
         self._hf_peft_config_loaded = False
         self._rows: dict[Row, torch.Tensor] = {}
         self._pieces = 0
+        self._packed: tuple[Layer, ...] | None = None
 
     @property
     def width(self) -> int:
@@ -68,29 +72,26 @@ class MemoisedTrunk(nn.Module):
         An empty list for no rows. Rows already seen cost nothing; the others are computed in batches of similar length. Raises
         ValueError when a row is longer than the trunk's positions (512 pieces): cut it into windows first.
         """
-        return [layers[layer - 1].float() for layers in self._layers([tuple(row) for row in ids])]
+        return [layers[layer - 1].float() for layers in self.layers([tuple(row) for row in ids])]
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_: Any) -> SimpleNamespace:
         """States of a padded (rows, length) batch, in the form that transformers' models return them."""
         lengths = [input_ids.shape[1]] * len(input_ids) if attention_mask is None else attention_mask.sum(1).tolist()
         rows = [tuple(row[: int(length)]) for row, length in zip(input_ids.tolist(), lengths, strict=True)]
-        layers = self._layers(rows)
+        layers = self.layers(rows)
         padded = torch.zeros(int(self.config.num_hidden_layers), len(rows), input_ids.shape[1], self.width)
         for index, states in enumerate(layers):
             padded[:, index, : states.shape[1]] = states
         return SimpleNamespace(hidden_states=tuple(padded), last_hidden_state=padded[-1])
 
-    def _layers(self, rows: list[Row]) -> list[torch.Tensor]:
+    def layers(self, rows: list[Row]) -> list[torch.Tensor]:
         """Every layer's states of each row, (layers, length, width) each, computing what is missing."""
         missing = sorted({row for row in rows if row and row not in self._rows}, key=len, reverse=True)
         limit = int(self.config.max_position_embeddings)
         if missing and len(missing[0]) > limit:
             raise ValueError(f"a row of {len(missing[0])} pieces exceeds the encoder's {limit}: cut it into windows")
-        start = 0
-        while start < len(missing):
-            count = max(1, self.batch_pieces // len(missing[start]))
-            self._compute(missing[start : start + count])
-            start += count
+        for start, stop in blocks([len(row) for row in missing], self.batch_pieces):
+            self._compute(missing[start:stop])
         empty = torch.zeros(int(self.config.num_hidden_layers), 0, self.width, dtype=self.dtype)
         result = [self._rows[row] if row else empty for row in rows]
         self._forget_oldest()
@@ -98,17 +99,13 @@ class MemoisedTrunk(nn.Module):
 
     @torch.no_grad()
     def _compute(self, rows: list[Row]) -> None:
-        """Run the trunk over rows sorted from long to short and keep the states of each."""
-        ids = torch.zeros(len(rows), len(rows[0]), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for index, row in enumerate(rows):
-            ids[index, : len(row)] = torch.tensor(row)
-            mask[index, : len(row)] = 1
-        full = bool(mask.all())
-        output = self.trunk(ids, attention_mask=None if full else mask, output_hidden_states=True)
-        layers = torch.stack(output.hidden_states[1:]).to(self.dtype)
-        for index, row in enumerate(rows):
-            self._rows[row] = layers[:, index, : len(row)].clone()
+        """Run the trunk over rows sorted by length and keep the states of each."""
+        if self._packed is None:
+            self._packed = bert_layers(self.trunk)
+        lengths = [len(row) for row in rows]
+        layers = torch.stack(list(layer_states(self._packed, embedded(self.trunk, rows), lengths))).to(self.dtype)
+        for row, states in zip(rows, layers.split(lengths, dim=1), strict=True):
+            self._rows[row] = states
             self._pieces += len(row)
 
     def _forget_oldest(self) -> None:

@@ -11,14 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import stanza
-from stanza.models.common.foundation_cache import BertRecord, FoundationCache
-from stanza.resources.common import ResourcesFileNotFoundError
-
 from rome.exceptions import ModelMissingError
 
 from ..model_files import checked
 from .memo import MemoisedTrunk
+from .stanza_library import BertRecord, FoundationCache, Pipeline, ResourcesFileNotFoundError, utils
 
 __all__ = ["MODELS", "embedded_pipeline", "package_pipeline", "quiet"]
 
@@ -37,7 +34,7 @@ def _model_files(folder: Path | None) -> dict[str, Path]:
     return paths
 
 
-def embedded_pipeline(folder: Path | None, trunk: MemoisedTrunk | None, tokenizer: Any, batch_size: int) -> stanza.Pipeline:
+def embedded_pipeline(folder: Path | None, trunk: MemoisedTrunk | None, tokenizer: Any, batch_size: int) -> Pipeline:
     """Stanza's pipeline over our own files; the trunk and its tokenizer are handed over in Stanza's cache.
 
     Raises ModelMissingError when a model's file is absent, ValueError without trunk or tokenizer.
@@ -45,16 +42,15 @@ def embedded_pipeline(folder: Path | None, trunk: MemoisedTrunk | None, tokenize
     paths = _model_files(folder)
     if trunk is None or tokenizer is None:
         raise ValueError("the embedded parser reads the encoder: give it the trunk and the tokenizer")
-    tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
     cache = FoundationCache()
     cache.bert[TRUNK_NAME] = BertRecord(trunk, tokenizer, {})
     options = {f"{processor}_model_path": str(path) for processor, path in paths.items()}
-    with tempfile.TemporaryDirectory() as stub:
+    with tempfile.TemporaryDirectory() as stub, _without_optimizers():
         (Path(stub) / "resources.json").write_text(json.dumps(STUB))
         return _pipeline(stub, batch_size, allow_unknown_language=True, foundation_cache=cache, **options)
 
 
-def package_pipeline(folder: Path, batch_size: int) -> stanza.Pipeline:
+def package_pipeline(folder: Path, batch_size: int) -> Pipeline:
     """Stanza's own English package. Raises ModelMissingError when the directory does not hold it."""
     command = """python -c "import stanza; stanza.download('en')" """.strip()
     try:
@@ -63,9 +59,9 @@ def package_pipeline(folder: Path, batch_size: int) -> stanza.Pipeline:
         raise ModelMissingError(f"Stanza's English package is not complete in {folder}: get it with `{command}`") from error
 
 
-def _pipeline(folder: str, batch_size: int, **options: Any) -> stanza.Pipeline:
+def _pipeline(folder: str, batch_size: int, **options: Any) -> Pipeline:
     """A quiet pipeline of the five processors on the CPU that downloads nothing."""
-    return stanza.Pipeline(
+    return Pipeline(
         "en",
         dir=folder,
         processors=",".join(MODELS),
@@ -75,6 +71,20 @@ def _pipeline(folder: str, batch_size: int, **options: Any) -> stanza.Pipeline:
         depparse_batch_size=batch_size,
         **options,
     )
+
+
+@contextmanager
+def _without_optimizers() -> Iterator[None]:
+    """Stanza makes optimizers even where nothing is trained, and with them torch loads its compiler, longer than all models together.
+
+    Only for the embedded models: those that train a transformer along could want theirs.
+    """
+    own = utils.get_optimizer, utils.get_split_optimizer
+    utils.get_optimizer, utils.get_split_optimizer = (lambda *_, **__: None), (lambda *_, **__: {})
+    try:
+        yield
+    finally:
+        utils.get_optimizer, utils.get_split_optimizer = own
 
 
 _QUIET = threading.Lock()

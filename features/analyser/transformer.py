@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from rome.exceptions import ModelMissingError
 
@@ -19,11 +18,16 @@ __all__ = ["Classifier", "TransformerEncoder"]
 BATCH_PIECES = 2048
 
 
-def _load(kind: Any, name: str, download: bool, **options: Any) -> tuple[Any, Any]:
-    """A model and its fast tokenizer, from local files unless download; ModelMissingError names the command that gets it."""
+def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
+    """A model of one of transformers' classes and its fast tokenizer, from local files unless download.
+
+    ModelMissingError names the command that gets it. The library is loaded here, because the embedded models do without it.
+    """
+    import transformers
+
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=not download, use_fast=True)
-        model = kind.from_pretrained(name, local_files_only=not download, **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=not download, use_fast=True)
+        model = getattr(transformers, kind).from_pretrained(name, local_files_only=not download)
     except (OSError, ValueError) as error:
         raise ModelMissingError(
             f"the model {name} is not on this machine: run `hf download {name}`, or give ModelConfig a local folder, or set download=True"
@@ -53,7 +57,7 @@ class TransformerEncoder:
     """
 
     def __init__(self, name: str, layer: int = -1, *, download: bool = False) -> None:
-        self.model, self.tokenizer = _load(AutoModel, name, download)
+        self.model, self.tokenizer = _load("AutoModel", name, download)
         self.layer = layer
         self.window = _window(self.model, self.tokenizer)
 
@@ -87,7 +91,7 @@ class Classifier:
     """The probability that a sentence is acceptable, from a sequence classifier fine-tuned on CoLA (RoMe §3.3)."""
 
     def __init__(self, name: str, acceptable_label: int = 1, *, download: bool = False) -> None:
-        self.model, self.tokenizer = _load(AutoModelForSequenceClassification, name, download)
+        self.model, self.tokenizer = _load("AutoModelForSequenceClassification", name, download)
         self.label = acceptable_label
         self.window = _window(self.model, self.tokenizer)
 

@@ -1,24 +1,38 @@
-"""The last step of the pipeline: Stanza's graph parser scores every arc of a batch, and the compiled search picks the trees."""
+"""The last step of the pipeline: Stanza's graph parser scores every arc, and the compiled search picks the trees.
+
+`Trees` feeds the embedded parser in bulk; `attach_words` takes a Stanza document, for Stanza's own package.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from stanza.models.common.doc import DEPREL, HEAD, Document
-from stanza.models.common.utils import unsort
-from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
-from stanza.models.depparse.data import DataLoader
-from stanza.models.depparse.trainer import unpack_batch
 
+from .memory import Memory
+from .recurrent import mixed, recurrent
 from .spanning_tree import best_tree
+from .stanza_library import (
+    DEPREL,
+    HEAD,
+    ROOT_ID,
+    VOCAB_PREFIX_SIZE,
+    CompositeVocab,
+    DataLoader,
+    Document,
+    unpack_batch,
+    unsort,
+)
 
-__all__ = ["attach_words", "scores_arcs"]
+__all__ = ["Trees", "attach_words", "reads_tags", "scores_arcs"]
 
 SEPARATE = 150
 """Words; longer sentences are parsed one at a time, as Stanza does."""
+ARCS = 256
+"""Arcs whose relations are scored at once; few, so that the products stay in the processor's cache."""
 
 
 def scores_arcs(processor: Any) -> bool:
@@ -49,7 +63,11 @@ def attach_words(processor: Any, document: Document, batch_size: int) -> None:
         if _plain(model):
             states = model.embed(*inputs, word_order, lengths, word_lengths, text)
             heads = _heads(_arc_scores(model, states), lengths)
-            chosen = _relations(model.deprel, states, heads)
+            sentence = torch.tensor([n for n, tree in enumerate(heads) for _ in tree], dtype=torch.long)
+            word = torch.tensor([place for tree in heads for place in range(1, len(tree) + 1)], dtype=torch.long)
+            head = torch.from_numpy(np.concatenate(heads))
+            best = _relations(model.deprel, states[sentence, word], states[sentence, head])
+            chosen = best.split([len(tree) for tree in heads])
         else:
             arcs, scores, *_ = model.forward_scores(*inputs, word_order, lengths, word_lengths, text)
             heads = _heads(arcs, lengths)
@@ -80,24 +98,95 @@ def _heads(arcs: torch.Tensor, lengths: list[int]) -> list[NDArray[np.int64]]:
     return [np.asarray(best_tree(best[n, :length, :length])[1:]) for n, length in enumerate(lengths)]
 
 
-def _relations(scorer: Any, states: torch.Tensor, heads: list[NDArray[np.int64]]) -> list[torch.Tensor]:
-    """The best relation of each word to its head, scored for these arcs alone: Stanza's scorer would score every pair of words."""
-    sentence = torch.tensor([n for n, tree in enumerate(heads) for _ in tree], dtype=torch.long)
-    word = torch.tensor([place for tree in heads for place in range(1, len(tree) + 1)], dtype=torch.long)
-    head = torch.from_numpy(np.concatenate(heads))
-    below = torch.relu(scorer.W1(states[sentence, word]))
-    above = torch.relu(scorer.W2(states[sentence, head]))
+def _relations(scorer: Any, words: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+    """(n,) the best relation of each word to its head, scored for these arcs alone: Stanza's scorer would score every pair of words.
+
+    words, heads : (n, width) their states.
+    """
     bilinear = scorer.scorer.W_bilin
-    ones = torch.ones(len(word), 1)
-    left = torch.cat([below, ones], 1) @ bilinear.weight.flatten(1)
-    scores = torch.bmm(torch.cat([above, ones], 1)[:, None, :], left.view(len(word), *bilinear.weight.shape[1:]))[:, 0]
-    return list((scores + bilinear.bias).argmax(1).split([len(tree) for tree in heads]))
+    weight, found = bilinear.weight.flatten(1), []
+    for below, above in zip(words.split(ARCS), heads.split(ARCS), strict=True):
+        left = _extended(scorer.W1, below) @ weight
+        scores = torch.bmm(_extended(scorer.W2, above)[:, None, :], left.view(len(left), *bilinear.weight.shape[1:]))[:, 0]
+        found.append((scores + bilinear.bias).argmax(1))
+    return torch.cat(found)
 
 
-def _named(heads: list[NDArray[np.int64]], relations: list[torch.Tensor], vocabulary: Any) -> list[list[tuple[int, str]]]:
+def _extended(layer: Any, states: torch.Tensor) -> torch.Tensor:
+    """(n, hidden + 1) one side of a bilinear product."""
+    hidden = torch.relu(layer(states))
+    return torch.cat([hidden, hidden.new_ones(len(hidden), 1)], 1)
+
+
+def _named(heads: list[NDArray[np.int64]], relations: Iterable[torch.Tensor], vocabulary: Any) -> list[list[tuple[int, str]]]:
     """Head and relation of each word, sentence by sentence."""
     result = []
     for tree, chosen in zip(heads, relations, strict=True):
         labels = vocabulary.unmap((chosen + VOCAB_PREFIX_SIZE).tolist())
         result.append(list(zip(tree.tolist(), labels, strict=True)))
     return result
+
+
+def reads_tags(processor: Any) -> bool:
+    """Whether a loaded parser is one that `Trees` can feed: tags and an encoder's layers in, arcs and relations scored for themselves."""
+    if not scores_arcs(processor) or not hasattr(processor.trainer.model, "unlabeled"):
+        return False
+    model = processor.trainer.model
+    arguments = model.args
+    without = ("word_emb_dim", "use_ufeats", "char", "charlm", "pretrain")
+    return bool(
+        _plain(model)
+        and not any(arguments.get(name) for name in without)
+        and arguments["tag_emb_dim"]
+        and arguments["use_upos"]
+        and arguments["use_xpos"]
+        and not isinstance(processor.vocab["xpos"], CompositeVocab)
+        and model.bert_model is not None
+        and model.bert_layer_mix is not None
+    )
+
+
+class Trees:
+    """Finds the trees of tagged sentences. processor : Stanza's loaded graph parser; the same trees as its own decoding."""
+
+    def __init__(self, processor: Any) -> None:
+        self._model, self._vocabularies = processor.trainer.model.eval(), processor.vocab
+        self._tags: Memory[tuple[str, str], torch.Tensor] = Memory(self._of_tags)
+
+    @torch.no_grad()
+    def of(self, tags: Sequence[Sequence[tuple[str, str]]], states: torch.Tensor) -> list[list[tuple[int, str]]]:
+        """Head and relation of each word, sentence by sentence.
+
+        tags : universal tag and treebank tag of each word. states : (layers, beginnings + words, width), for each sentence what
+        the encoder knows of its beginning, then of its words.
+        """
+        model, lengths = self._model, [1 + len(sentence) for sentence in tags]
+        root = model.upos_emb.weight[ROOT_ID] + model.xpos_emb.weight[ROOT_ID]
+        embedded = iter(self._tags.of(tag for sentence in tags for tag in sentence))
+        rows = torch.stack([next(embedded) if n else root for length in lengths for n in range(length)])
+        inputs = torch.cat([rows, mixed(model.bert_layer_mix, states)], 1)
+        found = recurrent(model.parserlstm, (model.parserlstm_h_init, model.parserlstm_c_init), inputs, lengths)
+        heads = self._heads(found, lengths)
+        starts = np.repeat(np.cumsum(lengths) - lengths, [len(tree) for tree in heads])
+        above = torch.from_numpy(starts + np.concatenate(heads))
+        words = torch.ones(len(found), dtype=torch.bool)
+        words[torch.from_numpy(np.cumsum(lengths) - lengths)] = False
+        chosen = _relations(model.deprel, found[words], found[above])
+        return _named(heads, chosen.split([len(tree) for tree in heads]), self._vocabularies["deprel"])
+
+    def _heads(self, states: torch.Tensor, lengths: list[int]) -> list[NDArray[np.int64]]:
+        """The best tree of each sentence: the head of each word, 0 for the root."""
+        scorer, heads = self._model.unlabeled, []
+        bilinear = scorer.scorer.W_bilin
+        left, right = _extended(scorer.W1, states) @ bilinear.weight[:, :, 0], _extended(scorer.W2, states)
+        for below, above in zip(left.split(lengths), right.split(lengths), strict=True):
+            arcs = torch.addmm(bilinear.bias, below, above.T).fill_diagonal_(-float("inf"))
+            heads.append(best_tree(torch.log_softmax(arcs, 1).numpy())[1:])
+        return heads
+
+    def _of_tags(self, tags: list[tuple[str, str]]) -> list[torch.Tensor]:
+        """What the parser reads for each pair of tags."""
+        upos, xpos = (
+            self._vocabularies[name].map(column) for name, column in zip(("upos", "xpos"), zip(*tags, strict=True), strict=True)
+        )
+        return list(self._model.upos_emb(torch.tensor(upos)) + self._model.xpos_emb(torch.tensor(xpos)))

@@ -64,4 +64,5 @@ def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]
 def _as_floats(raw: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
     """One tensor in float32, its rows multiplied by their scales where it has any."""
     scale = raw.get(name + SCALE)
-    return raw[name].float() if scale is None else raw[name].float() * scale[:, None]
+    floats = raw[name].float()
+    return floats if scale is None else floats.mul_(scale[:, None])  # in place: nobody else holds them

@@ -6,6 +6,7 @@ when nothing is near enough: such words are missing or unnecessary.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ from rapidfuzz.distance import JaroWinkler
 from rapidfuzz.process import cdist
 from scipy.optimize import linear_sum_assignment
 
-from ..cosine import cosine_matrix
+from ..cosine import cosines, unit_vectors
+from ..equal_texts import equal_texts
+from ..once import once
 from ..semantic import position_differences
 from ..slips import typed_twice
 from ..values import Analysis, Word
 from .lexicon import number_value
-from .once import once
 
 __all__ = ["AlignmentConfig", "WordMatch", "is_mark", "match_words", "moved_pairs", "words_of"]
 
@@ -69,10 +71,6 @@ def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
     return frozenset(range(len(matches))) - kept
 
 
-def _equal(a: list[str], b: list[str]) -> NDArray[np.bool_]:
-    return np.array(a, dtype=object)[:, None] == np.array(b, dtype=object)[None, :]
-
-
 def is_mark(word: Word) -> bool:
     """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/punctuation.py."""
     return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
@@ -91,42 +89,65 @@ def words_of(analysis: Analysis) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The words of one text that are compared, and the place of each among all."""
+    """The words of one text that are compared: their places among all, and what is asked of each.
 
-    words: tuple[Word, ...]
-    vectors: NDArray[np.float32]
+    units : (n, d) vectors of length 1. forms, lemmas : lower-cased. numbers : (n,) values, NaN for words that are none. symbols : (n,)
+    bool. classes : one of CLASSES, 0 for none.
+    """
+
     places: tuple[int, ...]
+    units: NDArray[np.float64]
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    numbers: NDArray[np.float64]
+    symbols: NDArray[np.bool_]
+    classes: tuple[int, ...]
 
-    @staticmethod
-    def of(analysis: Analysis) -> _Side:
-        places = words_of(analysis)
-        return _Side(tuple(analysis.words[n] for n in places), analysis.vectors[list(places)], places)
+
+@once
+def _side(analysis: Analysis) -> _Side:
+    """One side of every pair that a text stands in."""
+    places = words_of(analysis)
+    words = [analysis.words[n] for n in places]
+    values = [number_value(word.text) for word in words]
+    return _Side(
+        places,
+        unit_vectors(analysis)[list(places)],
+        tuple(word.text.lower() for word in words),
+        tuple(word.lemma.lower() for word in words),
+        np.array([math.nan if value is None else value for value in values], dtype=np.float64),
+        np.array([word.upos in ("PUNCT", "SYM") for word in words], dtype=bool),
+        tuple(CLASSES.get(word.upos, 0) for word in words),
+    )
 
 
 def _likeness(reference: _Side, hypothesis: _Side, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
     """(p, q) likeness, cosine and spelling of every pair of words; -1 where a symbol would stand for a word."""
-    p, q = len(reference.words), len(hypothesis.words)
-    cosine = cosine_matrix(reference.vectors, hypothesis.vectors)
-    forms = [w.text.lower() for w in reference.words], [w.text.lower() for w in hypothesis.words]
-    lemmas = [w.lemma.lower() for w in reference.words], [w.lemma.lower() for w in hypothesis.words]
-    values = [[number_value(w.text) for w in side.words] for side in (reference, hypothesis)]
+    cosine = cosines(reference.units, hypothesis.units)
+    forms = list(reference.forms), list(hypothesis.forms)
     spelled = np.asarray(cdist(*forms, scorer=JaroWinkler.similarity, dtype=np.float32), dtype=np.float64)
-    same, marks = (
-        _equal(*forms),
-        [np.array([w.upos in ("PUNCT", "SYM") for w in side.words]) for side in (reference, hypothesis)],
-    )
-    alike = _equal(*lemmas) | np.array([[a is not None and a == b for b in values[1]] for a in values[0]]).reshape(p, q)
-    likeness = np.where(spelled >= config.spelled_alike, np.maximum(cosine, config.spelling * spelled), cosine)
-    likeness = np.where(alike, np.maximum(likeness, config.lemma), likeness)
-    likeness = np.where(same, 1.0 + 0.1 * cosine, likeness) - config.position * position_differences(p, q)
-    likeness[(marks[0][:, None] ^ marks[1][None, :]) | (marks[0][:, None] & ~same & (cosine < 0.5))] = -1.0
+    same = equal_texts(*forms)
+    alike = equal_texts(reference.lemmas, hypothesis.lemmas) | (reference.numbers[:, None] == hypothesis.numbers[None, :])
+    likeness = cosine.copy()
+    near = spelled >= config.spelled_alike  # so few that another whole table would be wasted
+    likeness[near] = np.maximum(cosine[near], config.spelling * spelled[near])
+    likeness[alike] = np.maximum(likeness[alike], config.lemma)
+    likeness[same] = 1.0 + 0.1 * cosine[same]
+    away = position_differences(*cosine.shape)
+    away *= config.position
+    likeness -= away
+    old, new = reference.symbols[:, None], hypothesis.symbols[None, :]
+    if old.any() or new.any():
+        likeness[(old ^ new) | (old & ~same & (cosine < 0.5))] = -1.0
     return likeness, cosine, spelled
 
 
 def _assign(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """The one-to-one pairs of highest total gain, those that gain nothing left out."""
-    rows, columns = linear_sum_assignment(np.maximum(gain, 0.0), maximize=True)
-    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]
+    """The one-to-one pairs of highest total gain, those that gain nothing left out. The table is written over."""
+    np.maximum(gain, 0.0, out=gain)
+    rows, columns = linear_sum_assignment(gain, maximize=True)
+    kept = gain[rows, columns] > 0.0
+    return list(zip(rows[kept].tolist(), columns[kept].tolist(), strict=True))
 
 
 CLASSES = {
@@ -156,7 +177,7 @@ def _same_place(
     anchors = [
         (-1, -1),
         *(pair for k, pair in enumerate(kept) if k not in moved),
-        (len(reference.words), len(hypothesis.words)),
+        (len(reference.places), len(hypothesis.places)),
     ]
     taken = {i for i, _ in pairs}, {j for _, j in pairs}
     found: list[tuple[int, int]] = []
@@ -164,11 +185,10 @@ def _same_place(
         left = [i for i in range(i0 + 1, i1) if i not in taken[0]]
         right = [j for j in range(j0 + 1, j1) if j not in taken[1]]
         if left and right:
-            kinds = (
-                [CLASSES.get(reference.words[i].upos, 0) for i in left],
-                [CLASSES.get(hypothesis.words[j].upos, 0) for j in right],
-            )
+            kinds = [reference.classes[i] for i in left], [hypothesis.classes[j] for j in right]
             fits = (np.array(kinds[0])[:, None] == np.array(kinds[1])[None, :]) & (np.array(kinds[0])[:, None] > 0)
+            if not fits.any():
+                continue
             gain = np.where(fits, 1.1 + cosine[np.ix_(left, right)], 0.0)
             found += [(left[a], right[b]) for a, b in _assign(gain)]
     return found
@@ -179,11 +199,12 @@ def match_words(reference: Analysis, hypothesis: Analysis, config: AlignmentConf
 
     Words that nothing is like are then paired when they take each other's place: between the same matched neighbours, of one class.
     """
-    sides = _Side.of(reference), _Side.of(hypothesis)
-    if not sides[0].words or not sides[1].words:
+    sides = _side(reference), _side(hypothesis)
+    if not sides[0].places or not sides[1].places:
         return ()
     likeness, cosine, spelled = _likeness(*sides, config)
-    pairs = _assign(likeness - config.threshold)
+    likeness -= config.threshold
+    pairs = _assign(likeness)
     pairs += _same_place(*sides, pairs, cosine)
     return tuple(
         WordMatch(sides[0].places[i], sides[1].places[j], float(cosine[i, j]), float(spelled[i, j])) for i, j in sorted(pairs)

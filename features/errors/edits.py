@@ -35,6 +35,8 @@ def repetitions(words: Sequence[Word], longest: int = 8) -> set[int]:
     repeated: set[int] = set()
     for size in range(1, longest + 1):
         for start in range(size, len(forms) - size + 1):
+            if forms[start] != forms[start - size]:
+                continue
             run = forms[start : start + size]
             if run == forms[start - size : start] and any(any(map(str.isalnum, form)) for form in run):
                 repeated.update(range(start, start + size))

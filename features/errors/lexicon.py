@@ -67,10 +67,12 @@ class Lexicon:
         a, b = a.lower(), b.lower()
         if a == b or not a or not b:
             return False
-        short, long = sorted((a, b), key=len)
-        prefixed = len(short) > 3 and any(long == prefix + short for prefix in NEGATIVE_PREFIXES)
-        suffixed = any(x.endswith("ful") and y == x[:-3] + "less" for x, y in ((a, b), (b, a)))
-        return frozenset((a, b)) in self.pairs or prefixed or suffixed
+        short, long = (a, b) if len(a) <= len(b) else (b, a)
+        if len(short) > 3 and long.endswith(short) and long[: -len(short)] in NEGATIVE_PREFIXES:
+            return True
+        if short.endswith("ful") and long == f"{short[:-3]}less":
+            return True
+        return frozenset((a, b)) in self.pairs
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:

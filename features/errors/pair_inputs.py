@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..idf import IdfTable
+from ..once import once
 from ..values import Analysis, Word
 from .alignment import WordMatch, moved_pairs, words_of
 from .compared import Compared
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
-from .once import once
 from .severity import Judgement, salience
 from .values import MAJOR
 

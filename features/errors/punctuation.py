@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
+from ..once import once
 from ..values import Analysis
 from .alignment import WordMatch, is_mark, words_of
-from .once import once
 from .values import MINOR, ErrorSpan, TextSpan
 
 __all__ = ["Mark", "PunctuationConfig", "marks_of", "punctuation_errors"]
 
 ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
 TERMINAL = frozenset(".!?")
+VISIBLE = re.compile(r"[^\w\s]|_")
+"""Characters that are neither letter nor digit nor blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +50,17 @@ class Mark:
 @once
 def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
     """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
-    inside = bytearray(len(analysis.text))
     words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
-    for n in words:
-        word = analysis.words[n]
-        inside[word.start : word.end] = b"\1" * (word.end - word.start)
+    ends = list(accumulate((analysis.words[n].end for n in words), max))
     found: list[Mark] = []
     position = -1
-    for place, character in enumerate(analysis.text):
+    for match in VISIBLE.finditer(analysis.text):
+        place = match.start()
         while position + 1 < len(words) and analysis.words[words[position + 1]].start <= place:
             position += 1
-        if inside[place] or character.isspace() or character.isalnum():
+        if position >= 0 and place < ends[position]:  # within a word
             continue
-        shown = character.translate(ALIKE)
+        shown = match.group().translate(ALIKE)
         if found and found[-1].place == place - 1 and found[-1].character == shown:
             found[-1] = Mark(shown, place, found[-1].before, found[-1].after)
             continue

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..idf import IdfTable
+from ..once import once
 from ..values import Analysis, Word
 from .alignment import words_of
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
-from .once import once
 from .values import MAJOR, MINOR
 
 __all__ = ["Judgement", "SeverityConfig", "SeverityJudge", "salience"]

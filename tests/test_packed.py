@@ -1,0 +1,126 @@
+"""Layers without padding: the numbers of the padded layers, the same to the last bit whatever stands beside a row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from rome.features.analyser.acceptability import Acceptability  # noqa: E402
+from rome.features.analyser.judge import Judge  # noqa: E402
+from rome.features.analyser.memory import Memory  # noqa: E402
+from rome.features.analyser.packed import LEAST, attention_layers, blocks, layer_states  # noqa: E402
+from rome.features.analyser.recurrent import in_time, recurrent  # noqa: E402
+
+LENGTHS = [1, 1, 2, 3, 3, 3, 7, 20, 20, 41]
+
+
+@pytest.fixture(scope="module")
+def model() -> Acceptability:
+    """A judge of the embedded one's kind, small and untrained."""
+    torch.manual_seed(0)
+    return Acceptability(2, 3, hidden=48, heads=4, inner=96).eval()
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[torch.Tensor]:
+    """States of rows of several lengths."""
+    torch.manual_seed(1)
+    return [torch.randn(length, 48) for length in LENGTHS]
+
+
+def packed(model: Acceptability, rows: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The last states of rows, computed together."""
+    *_, last = layer_states(attention_layers(model.layers), torch.cat(rows), [len(row) for row in rows])
+    return list(last.split([len(row) for row in rows]))
+
+
+def test_packed_layers_compute_what_torchs_layers_compute(model: Acceptability, rows: list[torch.Tensor]) -> None:
+    """Each row has the states that torch's own encoder layers give it alone."""
+    for row, found in zip(rows, packed(model, rows), strict=True):
+        states = row[None]
+        for layer in model.layers:
+            states = layer(states)
+        torch.testing.assert_close(found, states[0].detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_a_row_has_the_same_bits_in_every_company(model: Acceptability, rows: list[torch.Tensor]) -> None:
+    """Alone, with shorter, with equal and with longer rows, and doubled: not one bit differs."""
+    together = packed(model, rows)
+    for n, row in enumerate(rows):
+        for company in ([row], rows[: n + 1], rows[n:], [row] * 5):
+            place = next(m for m, other in enumerate(company) if other is row)
+            assert torch.equal(packed(model, company)[place], together[n])
+
+
+def test_the_judge_says_what_the_model_says(model: Acceptability, rows: list[torch.Tensor]) -> None:
+    """Probabilities equal those of the padded model, and are the same bits in any order and company."""
+    judge = Judge(model)
+    sentences, pieces = judge.probabilities(rows)
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    mask = torch.arange(padded.shape[1])[None] < torch.tensor(LENGTHS)[:, None]
+    wanted, wanted_pieces = model.probabilities(padded, mask)
+    np.testing.assert_allclose(sentences, wanted.numpy(), atol=1e-5)
+    for n, length in enumerate(LENGTHS):
+        np.testing.assert_allclose(pieces[n], wanted_pieces[n, :length].numpy(), atol=1e-5)
+    backwards, backward_pieces = judge.probabilities(rows[::-1])
+    assert np.array_equal(backwards[::-1], sentences)
+    for n, row in enumerate(rows):
+        (alone,), (alone_pieces,) = judge.probabilities([row])
+        assert alone == sentences[n] and np.array_equal(alone_pieces, pieces[n])
+        assert np.array_equal(backward_pieces[::-1][n], pieces[n])
+    assert judge.probabilities([])[0].shape == (0,)
+
+
+def test_no_product_of_few_rows_differs() -> None:
+    """What the equality rests on: a product's row has the same bits with LEAST rows and with a thousand."""
+    torch.manual_seed(2)
+    for width, out in ((384, 1152), (384, 384), (384, 1536), (1536, 384), (768, 384)):
+        states, weight, bias = torch.randn(1000, width), torch.randn(out, width), torch.randn(out)
+        whole = torch.nn.functional.linear(states, weight, bias)
+        for count in (LEAST, LEAST + 1, 13, 31, 100, 257, 999):
+            assert torch.equal(torch.nn.functional.linear(states[:count], weight, bias), whole[:count])
+            assert torch.equal(torch.nn.functional.linear(states[-count:], weight, bias), whole[-count:])
+
+
+def test_blocks_hold_every_row_once() -> None:
+    """Neighbouring rows, as many as fit, and never none: a longer one stands alone."""
+    assert list(blocks([3, 3, 3, 9, 1], 6)) == [(0, 2), (2, 3), (3, 4), (4, 5)]
+    assert list(blocks([], 6)) == []
+
+
+def test_sequences_of_any_order_are_read_as_alone() -> None:
+    """A recurrent network over sequences one below the other gives each what it gets by itself."""
+    torch.manual_seed(3)
+
+    class Network(torch.nn.Module):
+        """The form of Stanza's HighwayLSTM."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = torch.nn.LSTM(5, 4, bidirectional=True)
+
+        def forward(self, packed, lengths, hx):
+            assert lengths == sorted(lengths, reverse=True)
+            return self.lstm(packed, hx)
+
+    network, lengths = Network().eval(), [2, 6, 1, 4]
+    start = (torch.randn(2, 1, 4), torch.randn(2, 1, 4))
+    inputs = torch.randn(sum(lengths), 5)
+    with torch.no_grad():
+        together = recurrent(network, start, inputs, lengths).split(lengths)
+        for own, found in zip(inputs.split(lengths), together, strict=True):
+            torch.testing.assert_close(network.lstm(own[:, None], start)[0][:, 0], found)
+    rows, going, sizes = in_time([1, 3])
+    assert rows.tolist() == [1, 0, 2, 3] and going.tolist() == [2, 1, 1] and sizes == [3, 1]
+
+
+def test_a_memory_asks_once_and_stays_bounded() -> None:
+    """New keys are asked for together and once; when too many are known, all are forgotten."""
+    asked: list[list[str]] = []
+    memory: Memory[str, int] = Memory(lambda keys: asked.append(keys) or [len(key) for key in keys], limit=3)
+    assert memory.of(["a", "bb", "a"]) == [1, 2, 1] and memory.of(["bb"]) == [2] and memory.of([]) == []
+    assert asked == [["a", "bb"]]
+    assert memory.of("abcd") == [1, 1, 1, 1] and len(memory) == 5
+    assert memory.of(["bb"]) == [2] and len(memory) == 1

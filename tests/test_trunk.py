@@ -1,0 +1,88 @@
+"""The trunk and its word pieces without transformers: the numbers and pieces that transformers gives."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from rome.exceptions import ModelMissingError
+from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.encoder import load_tokenizer
+from rome.features.analyser.trunk import Trunk, TrunkConfig
+from rome.features.analyser.word_pieces import WordPieces
+
+ENCODER = embedded_folder() / "encoder"
+TEXTS = ["The cat sat.", "", "   ", "don't [MASK] [CLS] stop", "naïve ﬁne é", "日本語 text", "a\u0301 \u200f \x00", "x" * 300]
+SIZES = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 36}
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    return load_tokenizer(ENCODER)
+
+
+def test_states_are_those_of_bert() -> None:
+    """Every layer's states, of full and of padded rows, equal those of transformers' BertModel with the same weights."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(1)
+    bert, trunk = BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval(), Trunk(TrunkConfig.of(SIZES)).eval()
+    trunk.load_state_dict(bert.state_dict())
+    ids = torch.randint(0, 40, (3, 11))
+    mask = (torch.arange(11)[None] < torch.tensor([11, 4, 7])[:, None]).long()
+    for given in (None, torch.ones_like(mask), mask):
+        with torch.no_grad():
+            expected = bert(ids, attention_mask=given, output_hidden_states=True).hidden_states
+            found = trunk(ids, attention_mask=given).hidden_states
+        real = torch.ones_like(mask).bool() if given is None else given.bool()
+        for one, other in zip(expected, found, strict=True):
+            torch.testing.assert_close(one[real], other[real], rtol=1e-5, atol=1e-6)
+
+
+def test_another_activation_is_refused() -> None:
+    """The layers compute GELU and nothing else."""
+    with pytest.raises(ValueError, match="relu"):
+        TrunkConfig.of({**SIZES, "hidden_act": "relu"})
+
+
+def test_pieces_are_those_of_transformers(pieces: WordPieces) -> None:
+    """Ids, masks, offsets and words, of whole texts and of texts in words, padded and cut, equal those of transformers' fast tokenizer."""
+    from transformers import AutoTokenizer
+
+    other = AutoTokenizer.from_pretrained(str(ENCODER), local_files_only=True)
+    words = [text.split() for text in TEXTS]
+    for options in ({}, {"add_special_tokens": False}, {"truncation": True, "max_length": 6}, {"padding": True}):
+        expected, found = other(TEXTS, **options), pieces(TEXTS, **options)
+        assert (found["input_ids"], found["attention_mask"]) == (expected["input_ids"], expected["attention_mask"])
+    assert (
+        pieces(TEXTS, return_offsets_mapping=True)["offset_mapping"] == other(TEXTS, return_offsets_mapping=True).offset_mapping
+    )
+    expected, found = (each(words, is_split_into_words=True, padding="longest") for each in (other, pieces))
+    assert found.input_ids == expected.input_ids
+    assert [found.word_ids(n) for n in range(len(words))] == [expected.word_ids(n) for n in range(len(words))]
+    assert pieces(words[0], is_split_into_words=True)["input_ids"] == other(words[0], is_split_into_words=True)["input_ids"]
+    assert pieces.convert_ids_to_tokens([101, 2000, 103]) == other.convert_ids_to_tokens([101, 2000, 103])
+    for name in ("unk", "cls", "sep", "pad", "mask"):
+        assert getattr(pieces, f"{name}_token_id") == getattr(other, f"{name}_token_id")
+
+
+def test_threads_share_the_pieces(pieces: WordPieces) -> None:
+    """Several threads at once find what one finds."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    rng = random.Random(1)
+    texts = [" ".join(rng.choices(["walk", "unbelievable", "Rome", "12:30"], k=rng.randint(0, 30))) for _ in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda text: pieces(text)["input_ids"], texts)) == pieces(texts)["input_ids"]
+
+
+def test_missing_pieces_name_the_remedy(tmp_path: Path) -> None:
+    """A folder without the file says what to do; one with a copy gives the same tokenizer."""
+    with pytest.raises(ModelMissingError, match="reinstall rome-metric"):
+        load_tokenizer(tmp_path)
+    shutil.copyfile(ENCODER / "tokenizer.json", tmp_path / "tokenizer.json")
+    assert load_tokenizer(tmp_path)("a cat").input_ids == load_tokenizer(ENCODER)("a cat").input_ids
