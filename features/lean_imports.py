@@ -6,10 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["deferred"]
+__all__ = ["deferred", "part_of"]
 
 
 class _Deferred(ModuleType):
@@ -39,3 +41,22 @@ def deferred(*packages: str, hidden: tuple[str, ...] = ()) -> Iterator[None]:
         for name, stand_in in put.items():
             if name in sys.modules and sys.modules[name] is stand_in:
                 del sys.modules[name]
+
+
+def part_of(package: str, part: str) -> ModuleType:
+    """The module ``package.part`` without what the package's own file would load besides.
+
+    A package that is loaded already stays as it is; else it can be imported afterwards as ever, and finds the part. Raises ImportError
+    when there is no such module.
+    """
+    above = package.rpartition(".")[0]
+    spec = None
+    if package not in sys.modules:
+        spec = PathFinder.find_spec(package, import_module(above).__path__ if above else None)
+    if spec is None:
+        return import_module(f"{package}.{part}")
+    sys.modules[package] = module_from_spec(spec)  # the folder alone
+    try:
+        return import_module(f"{package}.{part}")
+    finally:
+        del sys.modules[package]

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
+from .assignment import linear_sum_assignment
 from .cosine import cosines, unit_vectors
 from .idf import IdfTable
 from .large_tables import LargeTable

@@ -6,14 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .lean_imports import part_of
 
 __all__ = ["transport_plan"]
 
@@ -23,15 +22,9 @@ NO_BACKEND = "POT_BACKEND_DISABLE_PYTORCH"
 
 def _solver() -> Callable[..., Any]:
     """POT's ``emd``, from ``ot.lp`` alone where POT is not loaded yet; a later ``import ot`` finds the rest as ever."""
-    spec = None if "ot" in sys.modules else PathFinder.find_spec("ot")
     with _without_torch():
-        if spec is None:
-            return import_module("ot").emd
-        sys.modules["ot"] = module_from_spec(spec)  # the package's folder without what its own file would load
-        try:
-            return import_module("ot.lp").emd
-        finally:
-            del sys.modules["ot"]
+        found: Callable[..., Any] = part_of("ot", "lp").emd
+    return found
 
 
 @contextmanager

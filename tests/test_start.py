@@ -13,7 +13,7 @@ import pytest
 
 from rome.features import tree_distance
 from rome.features.kernels import Kernels
-from rome.features.lean_imports import deferred
+from rome.features.lean_imports import deferred, part_of
 
 UNUSED = (
     *("transformers", "sklearn", "networkx", "numba", "pandas", "IPython", "requests", "emoji", "sympy", "scipy.stats"),
@@ -48,6 +48,29 @@ import ot
 print(json.dumps([alone, ot.emd is own._emd, callable(ot.sinkhorn), ot.lp.emd is ot.emd, os.environ.get("POT_BACKEND_DISABLE_PYTORCH")]))
 """
     assert json.loads(run(f"import os; os.environ.pop('POT_BACKEND_DISABLE_PYTORCH', None)\n{script}")) == [True] * 4 + [None]
+
+
+def test_the_assignment_leaves_the_whole_of_scipy_to_others() -> None:
+    """After RoMe took SciPy's assignment, the whole package can be imported, and its function is that very one."""
+    script = """
+import sys
+from rome.features.assignment import linear_sum_assignment as own
+alone = "scipy.optimize" not in sys.modules
+import scipy.optimize
+print([alone, scipy.optimize.linear_sum_assignment is own, callable(scipy.optimize.minimize), own([[4, 1], [2, 0]])[1].tolist()])
+"""
+    assert run(script) == "[True, True, True, [1, 0]]"
+
+
+def test_a_part_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package or part that does not exist is an ImportError, and leaves nothing behind."""
+    (tmp_path / "heavy_three").mkdir()
+    (tmp_path / "heavy_three" / "__init__.py").write_text("VALUE = 9\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for package in ("heavy_three", "heavy_four"):
+        with pytest.raises(ImportError):
+            part_of(package, "missing")
+        assert package not in sys.modules
 
 
 def test_a_deferred_package_comes_when_it_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

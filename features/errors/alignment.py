@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import JaroWinkler
 from rapidfuzz.process import cdist
-from scipy.optimize import linear_sum_assignment
 
+from ..assignment import linear_sum_assignment
 from ..cosine import cosines, unit_vectors
 from ..equal_texts import equal_texts
 from ..once import once
