@@ -444,3 +444,15 @@ def test_report_loads_matplotlib_only_to_draw() -> None:
     script = f"import sys, {writer.__name__}, rome.evaluation.report.terminal, rome.evaluation.report.manifest as m; "
     script += "m.machine_manifest(); print([name for name in ('matplotlib', 'torch', 'sacrebleu') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_axes_of_sizes_and_of_ranks() -> None:
+    """Sizes that double stand on a logarithmic axis with plain numbers; thirty ranks at even steps stand evenly."""
+    from rome.evaluation.report.drawings import draw_lines
+
+    sizes, ranks = tuple(2.0**n for n in range(14)), tuple(map(float, range(1, 31)))
+    for x, scale in ((sizes, "log"), (ranks, "linear")):
+        (axes,) = draw_lines(Lines("lines", "Lines", x, {"y": x})).axes[:1]
+        assert axes.get_xscale() == scale
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert any(labels) and not any("$" in label for label in labels)

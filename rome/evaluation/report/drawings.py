@@ -37,7 +37,7 @@ AROUND = (
 """Where a label may stand around its point: the side of the text that is near, and how far to the right and up, in points."""
 
 LOGARITHMIC_FROM = 30.0
-"""An x axis whose last value is so many times its first is logarithmic (data sizes)."""
+"""An x axis whose last value is so many times its first is logarithmic (data sizes), unless the values stand at even steps (ranks)."""
 
 
 def draw_heatmap(figure: Heatmap) -> Canvas:
@@ -161,9 +161,11 @@ def draw_lines(figure: Lines) -> Canvas:
         if name in figure.low and name in figure.high:
             axes.fill_between(figure.x, figure.low[name], figure.high[name], color=colour, alpha=0.15, linewidth=0)
         drawn += axes.plot(figure.x, ys, color=colour, marker=marker, markersize=5, linewidth=1.6, linestyle=stroke)
-    if min(figure.x) > 0 and max(figure.x) >= LOGARITHMIC_FROM * min(figure.x):
+    even = len(figure.x) > 2 and np.allclose(np.diff(figure.x), figure.x[1] - figure.x[0])
+    if min(figure.x) > 0 and max(figure.x) >= LOGARITHMIC_FROM * min(figure.x) and not even:
         axes.set_xscale("log")
         axes.minorticks_off()
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if len(figure.x) <= 10:
         axes.set_xticks(figure.x, [f"{x:g}" for x in figure.x])
     axes.set(xlabel=shorten(figure.x_label, 90), ylabel=shorten(figure.y_label, 60))
