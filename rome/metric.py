@@ -19,6 +19,7 @@ from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
+from rome.features.one_thread import one_thread
 from rome.features.semantic import Semantic, SemanticConfig
 from rome.features.syntax import Syntax, SyntaxConfig
 from rome.features.values import FEATURES, Analysis, Component
@@ -222,7 +223,8 @@ class RoMe:
                 for pair in block:
                     hypothesis = analyses[pair.hypothesis]
                     for index, text in enumerate(pair.references):
-                        parts: Any = tuple(feature.measure(analyses[text], hypothesis) for feature in features)
+                        with one_thread():
+                            parts: Any = tuple(feature.measure(analyses[text], hypothesis) for feature in features)
                         yield pair, index, parts, flags_of(analyses[text], hypothesis)
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
