@@ -15,6 +15,8 @@ import sys
 import time
 from pathlib import Path
 
+from result_rows import keep_lines
+
 from rome.exceptions import InputError
 from rome.inputs import MOST_CHARACTERS
 from rome.metric import RoMe
@@ -68,9 +70,7 @@ def main() -> int:
         came, seconds, memory = cost(metric, reference, hypothesis)
         lines.append(f"{name}\t{came}\t{seconds:.2f}\t{memory}")
         print(lines[-1], flush=True)
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    keep_lines(options.output, lines)
     return 0
 
 

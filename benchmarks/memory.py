@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from result_rows import keep_lines
 
 from rome.cli import main as rome
 from rome.combiner import Combiner
@@ -172,9 +173,7 @@ def main(given: Sequence[str] | None = None) -> int:
         for name, size, peak, seconds in chain.from_iterable(rows):
             lines.append(f"{name}\t{size}\t{peak:.0f}\t{seconds:.1f}")
             print(lines[-1], flush=True)
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    keep_lines(options.output, lines)
     return 0
 
 

@@ -23,6 +23,11 @@ def write_rows(path: Path | None, notes: Sequence[str], columns: Sequence[str], 
     lines = [f"# {note}" for note in notes] + ["\t".join(columns)]
     lines += ["\t".join(_cell(value) for value in row) for row in rows]
     print("\n".join(lines), flush=True)
+    keep_lines(path, lines)
+
+
+def keep_lines(path: Path | None, lines: Sequence[str]) -> None:
+    """Write lines to a file, where one is named; its folder is made."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")

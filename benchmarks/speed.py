@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from result_rows import keep_lines
 from speed_texts import mean_words, pairs
 
 from rome.combiner import Combiner
@@ -71,9 +72,7 @@ def main() -> int:
     ]
     lines += ["operation\tpairs_per_second", *(f"{name}\t{rate:.1f}" for name, rate in rows)]
     print("\n".join(lines))
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    keep_lines(options.output, lines)
     return 0
 
 

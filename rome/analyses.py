@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
-from rome.features.analyser.identity import arithmetic, models_identity
+from rome.features.analyser.identity import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
 from rome.inputs import Pair
 from rome.store import AnalysisStore
@@ -108,7 +108,7 @@ class Analyses:
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis]) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic()}"
+            identity = f"{self.models_identity},{arithmetic()},{RUN}"
             if store is not None:
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
             self._advance(found)

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # a system without such locks: what a killed process left stays
-    fcntl = None  # type: ignore[assignment]
+from rome.file_lock import locked
 
 __all__ = ["temporary_beside"]
 
@@ -43,7 +40,7 @@ def _made(target: Path) -> tuple[Path, int]:
     while True:
         path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600)
-        _lock(handle)
+        locked(handle)
         if os.fstat(handle).st_nlink:
             break
         os.close(handle)
@@ -54,7 +51,7 @@ def _made(target: Path) -> tuple[Path, int]:
 
 def _remove_left(target: Path) -> None:
     """Remove the temporary files of this target that nobody is writing, where the system can tell."""
-    if fcntl is None:
+    if not hasattr(os, "O_NOFOLLOW"):
         return
     name = re.compile(rf"\.{re.escape(target.name[:_KEPT])}\.[0-9a-f]{{16}}\.part")
     with suppress(OSError):
@@ -69,18 +66,7 @@ def _remove_unlocked(path: Path) -> None:
         return
     handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        if _lock(handle):
+        if locked(handle):
             path.unlink(missing_ok=True)
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Whether the file is now this process's alone."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

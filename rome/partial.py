@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rome.exceptions import InputError
+from rome.file_lock import locked
 
 __all__ = ["Partial"]
 
@@ -139,20 +140,7 @@ def _opened(path: Path, output: str) -> IO[bytes]:
         raise InputError(
             f"{output} cannot be written ({error.strerror}): choose a folder that exists and is writable"
         ) from error
-    if not _locked(file):
+    if locked(file.fileno()) is False:
         file.close()
         raise InputError(f"{path} is being written by another run: wait for it, or choose another output")
     return file
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """True when the file is now this process's alone; on systems without such locks always."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -92,7 +92,7 @@ def test_a_file_that_was_taken_before_its_lock_is_made_again(tmp_path: Path, mon
     """Another process may take the new file for a leftover between its making and its lock: the writer notices."""
     from rome import leftovers
 
-    lock, removed = leftovers._lock, []
+    lock, removed = leftovers.locked, []
 
     def raced(handle: int) -> bool:
         if not removed:
@@ -100,7 +100,7 @@ def test_a_file_that_was_taken_before_its_lock_is_made_again(tmp_path: Path, mon
             removed[0].unlink()
         return lock(handle)
 
-    monkeypatch.setattr(leftovers, "_lock", raced)
+    monkeypatch.setattr(leftovers, "locked", raced)
     with temporary_beside(tmp_path / "a") as path:
         assert removed and path.exists() and path != removed[0]
 

@@ -316,3 +316,33 @@ def test_unwritable_store_is_refused(tmp_path: Path) -> None:
     path.chmod(0o400)
     with pytest.raises(StoreError, match="write permission"):
         AnalysisStore(path).put_many([example()], identity="m")
+
+
+def test_analyses_of_another_run_of_the_same_models_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the same models come to give other last digits, nothing stored before is returned; the run is no part of signatures."""
+    from rome.analyses import Analyses
+    from rome.features.analyser.config import ModelConfig
+
+    from handmade import analysis
+
+    asked: list[str] = []
+
+    class Made:
+        """An analyser that remembers what it was asked."""
+
+        def analyse(self, texts: list[str]) -> list[object]:
+            asked.extend(texts)
+            return [analysis(text) for text in texts]
+
+    def found() -> Analyses:
+        analyses = Analyses(ModelConfig(), tmp_path / "a.sqlite", False, 1)
+        analyses._analyser = Made()  # type: ignore[assignment]
+        assert list(analyses.of(["A cat."])) == ["A cat."]
+        return analyses
+
+    first = found()
+    found()
+    assert asked == ["A cat."]
+    monkeypatch.setattr("rome.analyses.RUN", "another")
+    assert found().models_identity == first.models_identity
+    assert asked == ["A cat."] * 2

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from .config import EMBEDDED, ModelConfig, embedded_folder
 
-__all__ = ["arithmetic", "encoder_identity", "file_digest", "models_identity"]
+__all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "models_identity"]
 
 FORMAT = "analysis-2"
+RUN = "run-2"
+"""How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser")
 
 
