@@ -17,12 +17,13 @@ from transformers import BertConfig, BertModel
 from rome.data.corruptions.lexicon import Lexicon
 from rome.data.corruptions.tokens import Corruption, render, tokenise
 from rome.exceptions import InputError
-from rome.features.analyser.acceptability import load_acceptability
+from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.encoder import TRUNK_FILE, load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.train import grammar, grammar_data
-from rome.train.grammar_data import Example, batches, clean_or_corrupt, encode
+from rome.train.grammar_data import Example, batches, clean_or_corrupt, collate, encode
 from rome.train.grammar_figures import area_under_curve, matthews, sentence_figures, temperature
+from rome.train.grammar_teacher import Taught, start_from_teacher
 
 ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "en" / "encoder"
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
@@ -128,6 +129,57 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     interrupted.start = work / "partial.safetensors"
     assert grammar.run(interrupted) == 0
     assert json.loads((tmp_path / "five" / "card.json").read_text(encoding="utf-8"))["steps"] == 3 + 4 + 2
+    student = arguments(tmp_path, "six")
+    student.teacher, student.inner, student.input_layer = tmp_path / "one", 12, 2
+    assert grammar.run(student) == 0
+    small = load_acceptability(tmp_path / "six")
+    assert (small.input_layer, small.sizes["inner"], model.sizes["inner"]) == (2, 12, 48)
+    card = json.loads((tmp_path / "six" / "card.json").read_text(encoding="utf-8"))
+    first, second = card["recipe"].split(" && ")
+    assert "--out TEACHER" in first and "--teacher TEACHER" in second and "--inner 12" in second
+    assert (
+        card["figures"]["teacher"]["piece_auc"]
+        == json.loads((tmp_path / "one" / "card.json").read_text())["figures"]["piece_auc"]
+    )
+
+
+def test_a_student_starts_where_its_teacher_stands() -> None:
+    """A student of the teacher's size says the same; a smaller one takes evenly spaced layers and the heaviest inner units."""
+    torch.manual_seed(0)
+    teacher = Acceptability(4, 1, hidden=24, heads=4, inner=48).eval()
+    twin, small = Acceptability(4, 1, hidden=24, heads=4, inner=48).eval(), Acceptability(2, 2, hidden=24, heads=4, inner=8)
+    for student in (twin, small):
+        start_from_teacher(student, teacher)
+    states, mask = torch.randn(3, 7, 24), torch.ones(3, 7, dtype=torch.bool)
+    assert all(torch.equal(*both) for both in zip(twin(states, mask), teacher(states, mask), strict=True))
+    for mine, other in zip(small.layers, (teacher.layers[1], teacher.layers[3]), strict=True):
+        assert torch.equal(mine.self_attn.in_proj_weight, other.self_attn.in_proj_weight)
+        weight = other.linear1.weight.norm(dim=1) * other.linear2.weight.norm(dim=0)
+        kept = [n for n in range(48) if weight[n] >= weight.sort(descending=True).values[7]]
+        assert torch.equal(mine.linear1.weight, other.linear1.weight[kept])
+        assert torch.equal(mine.linear2.weight, other.linear2.weight[:, kept])
+    for layers, inner, hidden in ((5, 48, 24), (4, 64, 24), (4, 48, 48)):
+        with pytest.raises(ValueError, match="teacher"):
+            start_from_teacher(Acceptability(layers, 1, hidden=hidden, heads=4, inner=inner), teacher)
+
+
+def test_what_a_teacher_says_is_learned(tmp_path: Path) -> None:
+    """Where nothing is labelled, the loss is least for a student that gives the teacher's calibrated probabilities."""
+    write_encoder(tmp_path / "encoder")
+    trunk = load_trunk(tmp_path / "encoder")
+    torch.manual_seed(1)
+    teacher = Acceptability(1, 1, hidden=24, heads=4, inner=48).eval()
+    teacher.sentence_temperature.fill_(2.0)
+    student, other = (Acceptability(1, 1, hidden=24, heads=4, inner=48).eval() for _ in range(2))
+    start_from_teacher(student, teacher)
+    with torch.no_grad():
+        student.sentence_out.weight /= 2
+        student.sentence_out.bias /= 2
+    batch = collate([Example((101, 2000 + n, 3000, 102), -1, (-1,) * 4) for n in range(4)])
+    least = Taught(student, teacher, trunk)(batch)
+    assert least < Taught(other, teacher, trunk)(batch)
+    least.backward()
+    assert student.piece_out.weight.grad.abs().max() < 1e-6 and student.sentence_out.weight.grad.abs().max() < 1e-6
 
 
 def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: object) -> None:

@@ -4,6 +4,9 @@ Three steps. *Pre-training*: sentences of Wikipedia, WMT texts, EWT and acceptab
 corrupted in a known place, with the judged sentences of CoLA mixed in. *Fine-tuning*: several rounds over CoLA's
 training set with corruptions still mixed in; the weights are averaged over the last rounds. *Calibration*: one
 temperature a head, on sentences held out from training. CoLA's development sets only judge.
+
+With a *teacher*, a finished grammar model, a smaller one learns from its probabilities as well as from the labels
+(train/grammar_teacher.py).
 """
 
 from __future__ import annotations
@@ -20,22 +23,21 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel, BertModel
 
-from rome.features.analyser.acceptability import GRAMMAR_FILE, HIDDEN, Acceptability, load_acceptability
+from rome.features.analyser.acceptability import GRAMMAR_FILE, HIDDEN, INNER, Acceptability, load_acceptability
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.weights import load_weights, save_weights
 
-from .card import write_card
+from .card import read_card, write_card
 from .encoder import source_folder
 from .grammar_data import Batch, Example, Material, batches, load_material
 from .grammar_figures import pair_figures, predict, sentence_figures, temperature, trunk_states
+from .grammar_teacher import Taught, known_loss, start_from_teacher
 from .plan import add_plan_arguments, folders, plan_of
 
-__all__ = ["Plan", "add_arguments", "pretrain", "run", "tune"]
+__all__ = ["Plan", "Teacher", "Training", "add_arguments", "pretrain", "run", "tune"]
 
-PIECE_WEIGHT = 3.0
 ROUND = 2000
 KEPT_EVERY = 500
 START = "FOLDER.work/pretrained.safetensors"
@@ -55,6 +57,7 @@ class Plan:
     tuning_share: float = 0.7
     layers: int = 4
     input_layer: int = 2
+    inner: int = INNER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--pretrained", type=Path, default=None, help="a checkpoint to fine-tune, instead of pre-training anew")
     parser.add_argument(
-        "--start", type=Path, default=None, help="a checkpoint whose pre-training goes on (default: the encoder)"
+        "--start",
+        type=Path,
+        default=None,
+        help="a checkpoint whose pre-training goes on (default: the encoder, or the teacher)",
+    )
+    parser.add_argument(
+        "--teacher",
+        type=Path,
+        default=None,
+        help="folder of a finished grammar model, from whose probabilities this one learns too",
     )
 
 
@@ -74,54 +86,85 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments, Plan)
     material, trunk = load_material(load_tokenizer(encoder)), load_trunk(encoder)
     out, work = folders(arguments)
-    checkpoint = arguments.pretrained or pretrain(material, trunk, plan, arguments.seed, work, arguments.start)
-    tune(material, trunk, plan, arguments.seed, Path(checkpoint), out, work)
+    teacher = None if arguments.teacher is None else Teacher(arguments.teacher)
+    training = Training(material, trunk, plan, arguments.seed, work, teacher)
+    checkpoint = arguments.pretrained or pretrain(training, arguments.start)
+    tune(training, Path(checkpoint), out)
     return 0
 
 
-def pretrain(material: Material, trunk: BertModel, plan: Plan, seed: int, work: Path, start: Path | None = None) -> Path:
-    """Train on corruptions and some judged sentences; returns the checkpoint written into ``work``, in full precision.
+class Teacher:
+    """A finished grammar model that teaches a smaller one. folder : its weights and its card."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model, self.card = load_acceptability(folder), read_card(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What both steps of a training share. work : folder for what is made on the way. teacher : None when the labels teach alone."""
+
+    material: Material
+    trunk: BertModel
+    plan: Plan
+    seed: int
+    work: Path
+    teacher: Teacher | None = None
+
+    def loss(self, model: Acceptability) -> Callable[[Batch], torch.Tensor]:
+        """What a batch costs this model."""
+        if self.teacher is not None:
+            return Taught(model, self.teacher.model, self.trunk)
+        return lambda batch: known_loss(*model(trunk_states(self.trunk, batch, model.input_layer), batch.mask), batch)
+
+
+def pretrain(training: Training, start: Path | None = None) -> Path:
+    """Train on corruptions and some judged sentences; returns the checkpoint written into the work folder, in full precision.
 
     start : a checkpoint to go on from, with a learning rate that rises and falls anew; its steps and seconds are added up.
     """
-    torch.manual_seed(seed)
-    sizes = {"hidden": trunk.config.hidden_size, "inner": trunk.config.intermediate_size}
+    plan, trunk, work = training.plan, training.trunk, training.work
+    torch.manual_seed(training.seed)
+    sizes = {"hidden": trunk.config.hidden_size, "inner": min(plan.inner, trunk.config.intermediate_size)}
     model = Acceptability(plan.layers, plan.input_layer, **sizes)
     about: dict[str, object] = {}
-    if start is None:
-        start_from_encoder(model, plan.input_layer)
-    else:
+    if start is not None:
         tensors, about = load_weights(start)
         model.load_state_dict(tensors)
+    elif training.teacher is not None:
+        start_from_teacher(model, training.teacher.model)
+    else:
+        start_from_encoder(model, plan.input_layer)
     log = Log(work / "progress.jsonl", time.time() - float(str(about.get("seconds", 0))))
-    stream = _stream(material, plan, random.Random(seed), plan.judged_share)
+    stream = _stream(training.material, plan, random.Random(training.seed), plan.judged_share)
     before = list(about.get("runs", []))  # type: ignore[call-overload]
 
     def keep(name: str, steps: int) -> None:
         """Write a checkpoint that knows how it came about; an interrupted run can go on from one with --start."""
-        runs = [*before, {**asdict(plan), "steps": steps, "seed": seed}]
+        runs = [*before, {**asdict(plan), "steps": steps, "seed": training.seed}]
         description = {"sizes": model.sizes, "seconds": log.seconds(), "runs": runs}
         save_weights(work / name, dict(model.state_dict()), description, round_matrices=False)
 
-    _train(model, trunk, stream, plan.steps, plan.rate, log, None, keep)
+    _train(model, training.loss(model), stream, plan.steps, plan.rate, log, None, keep)
     keep("pretrained.safetensors", plan.steps)
-    log.write(stage="pretrained", **_judge(model, trunk, material))
+    log.write(stage="pretrained", **_judge(model, trunk, training.material))
     return work / "pretrained.safetensors"
 
 
-def tune(material: Material, trunk: BertModel, plan: Plan, seed: int, checkpoint: Path, out: Path, work: Path) -> Acceptability:
+def tune(training: Training, checkpoint: Path, out: Path) -> Acceptability:
     """Fine-tune a checkpoint, average, calibrate, round; writes weights and card into ``out``, returns the rounded model."""
+    plan, trunk, material = training.plan, training.trunk, training.material
     tensors, about = load_weights(checkpoint)
-    torch.manual_seed(seed + 1)
+    torch.manual_seed(training.seed + 1)
     model = Acceptability(**dict(about["sizes"]))  # type: ignore[call-overload]
     model.load_state_dict(tensors)
     average = torch.optim.swa_utils.AveragedModel(model)
     for part in model.modules():
         if isinstance(part, nn.Dropout):  # only here: pre-training sees every example once
             part.p = plan.dropout
-    log = Log(work / "tuning.jsonl", time.time() - float(str(about.get("seconds", 0))))
-    stream = _stream(material, plan, random.Random(seed + 1), plan.tuning_share)
-    _train(model, trunk, stream, plan.tuning_steps, plan.tuning_rate, log, average)
+    log = Log(training.work / "tuning.jsonl", time.time() - float(str(about.get("seconds", 0))))
+    stream = _stream(material, plan, random.Random(training.seed + 1), plan.tuning_share)
+    _train(model, training.loss(model), stream, plan.tuning_steps, plan.tuning_rate, log, average)
     model.load_state_dict(average.module.state_dict())
     _calibrate(model, trunk, material)
     description = {"sizes": model.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
@@ -129,8 +172,8 @@ def tune(material: Material, trunk: BertModel, plan: Plan, seed: int, checkpoint
     rounded = load_acceptability(out)
     figures = {**_judge(rounded, trunk, material), **pair_figures(rounded, trunk, material.pairs)}
     log.write(stage="exported", **figures)
-    runs = list(about.get("runs", [])) or [{**asdict(plan), "seed": seed}]  # type: ignore[call-overload]
-    _card(out, plan, runs, seed, log.seconds(), figures)
+    runs = list(about.get("runs", [])) or [{**asdict(plan), "seed": training.seed}]  # type: ignore[call-overload]
+    _card(out, training, runs, log.seconds(), figures)
     return rounded
 
 
@@ -183,19 +226,9 @@ def _stream(material: Material, plan: Plan, rng: random.Random, share: float) ->
         yield from batches(examples, rng, pieces=plan.pieces)
 
 
-def _loss(model: Acceptability, trunk: BertModel, batch: Batch) -> torch.Tensor:
-    sentence, pieces = model(trunk_states(trunk, batch, model.input_layer), batch.mask)
-    total = sentence.new_zeros(())
-    for logits, labels, weight in ((sentence, batch.sentence, 1.0), (pieces, batch.labels, PIECE_WEIGHT)):
-        known = labels >= 0
-        if known.any():
-            total = total + weight * binary_cross_entropy_with_logits(logits[known], labels[known])
-    return total
-
-
 def _train(
     model: Acceptability,
-    trunk: BertModel,
+    cost: Callable[[Batch], torch.Tensor],
     stream: Iterator[Batch],
     steps: int,
     rate: float,
@@ -210,7 +243,7 @@ def _train(
     model.train()
     losses: list[float] = []
     for step in range(1, steps + 1):
-        loss = _loss(model, trunk, next(stream))
+        loss = cost(next(stream))
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -242,21 +275,34 @@ def _judge(model: Acceptability, trunk: BertModel, material: Material) -> dict[s
     return {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
 
 
-def _commands(plan: Plan, runs: Sequence[Mapping[str, object]], seed: int) -> str:
-    """What to type to get the model again: one command a run of pre-training, the last of which also fine-tunes."""
-    commands = []
+def _commands(training: Training, runs: Sequence[Mapping[str, object]]) -> str:
+    """What to type to get the model again: the teacher's commands, then one a run of pre-training, the last of which also fine-tunes."""
+    commands, plan = [], training.plan
+    if training.teacher is not None:
+        commands.append(str(training.teacher.card["recipe"]).replace("FOLDER", "TEACHER"))
     for place, run in enumerate(runs):
         last = place == len(runs) - 1
         wanted = {**run, **({k: v for k, v in asdict(plan).items() if "tuning" in k or k == "dropout"} if last else {})}
         changed = [f"--{k.replace('_', '-')} {wanted[k]}" for k, v in asdict(Plan()).items() if wanted.get(k, v) != v]
-        begin = [f"--start {START}"] if place else []
-        commands.append(" ".join(["rome train grammar --out FOLDER", *begin, f"--seed {run.get('seed', seed)}", *changed]))
+        begin = ["--teacher TEACHER"] if training.teacher is not None else []
+        begin += [f"--start {START}"] if place else []
+        seed = str(run.get("seed", training.seed))
+        commands.append(" ".join(["rome train grammar --out FOLDER", *begin, "--seed", seed, *changed]))
     return " && ".join(commands)
 
 
 def _card(
-    out: Path, plan: Plan, runs: Sequence[Mapping[str, object]], seed: int, seconds: int, figures: Mapping[str, object]
+    out: Path, training: Training, runs: Sequence[Mapping[str, object]], seconds: int, figures: Mapping[str, object]
 ) -> None:
+    notes = (
+        "figures of the exported, rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not trained on. "
+        "CoLA and corruption rules are what it knows of grammar: names and rare words lower its probabilities."
+    )
+    if training.teacher is not None:
+        before = training.teacher.card
+        kept = ("in_domain_dev", "out_of_domain_dev", "pair_accuracy", "piece_auc")
+        figures = {**figures, "teacher": {name: before["figures"][name] for name in kept}}
+        notes += f" Learned from a larger model of {before['steps']} steps and {before['seconds']} seconds, which are not in its own."
     write_card(
         out,
         name="grammar",
@@ -268,11 +314,10 @@ def _card(
             "WMT22 and WMT23 references and outputs into English",
         ],
         licence="Apache-2.0 (start: all-MiniLM-L6-v2); data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        recipe=_commands(plan, runs, seed),
-        seed=seed,
-        steps=sum(int(str(run["steps"])) for run in runs) + plan.tuning_steps,
+        recipe=_commands(training, runs),
+        seed=training.seed,
+        steps=sum(int(str(run["steps"])) for run in runs) + training.plan.tuning_steps,
         seconds=seconds,
         figures=figures,
-        notes="figures of the exported, rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not trained on. "
-        "CoLA and corruption rules are what it knows of grammar: names and rare words lower its probabilities.",
+        notes=notes,
     )

@@ -14,20 +14,34 @@ from rome.features.analyser.acceptability import Acceptability
 
 from .grammar_data import Batch, Example, collate
 
-__all__ = ["area_under_curve", "matthews", "pair_figures", "predict", "sentence_figures", "temperature", "trunk_states"]
+__all__ = [
+    "area_under_curve",
+    "matthews",
+    "pair_figures",
+    "predict",
+    "sentence_figures",
+    "several_states",
+    "temperature",
+    "trunk_states",
+]
 
 BATCH = 48
 
 
 def trunk_states(trunk: BertModel, batch: Batch, layer: int) -> torch.Tensor:
     """(b, L, 384) states of the frozen trunk after its first ``layer`` layers (0: the embeddings)."""
+    return several_states(trunk, batch, (layer,))[0]
+
+
+def several_states(trunk: BertModel, batch: Batch, layers: Sequence[int]) -> list[torch.Tensor]:
+    """(b, L, 384) states of the frozen trunk after each of these numbers of layers, in one pass."""
     with torch.no_grad():
-        states = trunk.embeddings(batch.pieces)
+        states = [trunk.embeddings(batch.pieces)]
         bias = torch.zeros(batch.mask.shape).masked_fill(~batch.mask, torch.finfo(torch.float32).min)[:, None, None, :]
-        for block in trunk.encoder.layer[:layer]:
-            made = block(states, bias)
-            states = made[0] if isinstance(made, tuple) else made
-    return states
+        for block in trunk.encoder.layer[: max(layers)]:
+            made = block(states[-1], bias)
+            states.append(made[0] if isinstance(made, tuple) else made)
+    return [states[layer] for layer in layers]
 
 
 def predict(model: Acceptability, trunk: BertModel, examples: Sequence[Example]) -> tuple[np.ndarray, list[np.ndarray]]:
