@@ -17,6 +17,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ class Training:
         """What a batch costs this model."""
         if self.teacher is not None:
             return Taught(model, self.teacher.model, self.trunk)
-        return lambda batch: known_loss(*model(trunk_states(self.trunk, batch, model.input_layer), batch.mask), batch)
+        return partial(_labelled, model, self.trunk)
 
 
 def pretrain(training: Training, start: Path | None = None) -> Path:
@@ -224,6 +225,12 @@ def _stream(material: Material, plan: Plan, rng: random.Random, share: float) ->
         count = int(ROUND * share)
         examples, judged = examples + judged[:count], judged[count:]
         yield from batches(examples, rng, pieces=plan.pieces)
+
+
+def _labelled(model: Acceptability, trunk: BertModel, batch: Batch) -> torch.Tensor:
+    """What a batch costs a model that learns from labels alone."""
+    sentence, pieces = model(trunk_states(trunk, batch, model.input_layer), batch.mask)
+    return known_loss(sentence, pieces, batch)
 
 
 def _train(
