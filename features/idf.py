@@ -44,7 +44,11 @@ class IdfTable:
         Every occurrence carries its own mass, so that a word that stands twice weighs twice (RoMe §2.1, §3.1). A word made of
         punctuation alone weighs the floor.
         """
-        raw = np.array([self._unnormalised(word) for word in words], dtype=np.float64)
+        try:
+            known = [self._raw[word] for word in words]
+        except KeyError:
+            known = [self._unnormalised(word) for word in words]
+        raw = np.array(known, dtype=np.float64)
         return raw / raw.sum() if len(raw) else raw
 
     def _unnormalised(self, word: str) -> float:

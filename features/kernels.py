@@ -15,25 +15,29 @@ class Kernels:
     """The loops of one module, in the order in which they call each other: `add` each, and tell `prepare` how much is to come.
 
     namespace : the module's ``globals()``, in which compiled functions take the place of plain ones. worth : the work, in the
-    caller's unit, from which on compiling pays. Both forms give the same numbers; without numba the plain ones stay.
+    caller's unit, from which on loading numba pays; once one module has loaded it, the others are compiled when they come to work next.
+    Both forms give the same numbers; without numba the plain ones stay.
     """
+
+    numba_is_there = False
 
     def __init__(self, namespace: dict[str, Any], worth: float) -> None:
         self._namespace, self._left = namespace, worth
         self._functions: list[Callable[..., Any]] = []
-        self._lock = Lock()
+        self._lock, self._compiled = Lock(), False
 
     def add(self, function: Function) -> Function:
         """Take a function of the module in; those that it calls come before it."""
         self._functions.append(function)
         return function
 
-    def prepare(self, work: float) -> None:
-        """Count work that is about to be done, and compile once the sum is worth it."""
+    def prepare(self, work: float) -> bool:
+        """Count work that is about to be done, and compile once that is worth it; returns whether the loops are compiled now."""
         self._left -= work
-        if self._left <= 0 and self._functions:
+        if self._functions and (self._left <= 0 or Kernels.numba_is_there):
             with self._lock:
                 self._compile()
+        return self._compiled
 
     def _compile(self) -> None:
         functions, self._functions = self._functions, []
@@ -47,3 +51,4 @@ class Kernels:
             except RuntimeError:  # no folder to keep the machine code in
                 compiled = njit(function)
             self._namespace[function.__name__] = compiled
+        self._compiled = Kernels.numba_is_there = True

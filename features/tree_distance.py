@@ -1,52 +1,61 @@
 """Tree edit distance of Zhang and Shasha (1989) over ordered trees in post-order arrays, compiled where that pays.
 
-``zss`` stays the reference in the tests; this file gives the same number and the same nodes some hundred times faster, and in memory
-that grows with the product of the sizes alone. Insertion and deletion cost 1; a change costs 0 where ``equal`` holds, else 1.
+Until it pays NumPy's rows (tree_rows.py) give the number. ``zss`` stays the reference in the tests; this file gives the same number
+and the same nodes some hundred times faster, and in memory that grows with the product of the sizes alone. Insertion and deletion
+cost 1; a change costs 0 where ``equal`` holds, else 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import Kernels
+from .tree_rows import Columns, Rows, columns_of, distance, rows_of
 
 __all__ = ["post_order", "tree_edit_distance", "tree_mapping"]
 
-_kernels = Kernels(globals(), worth=50_000)
-"""In pairs of nodes: half a second of plain Python."""
+_kernels = Kernels(globals(), worth=400_000)
+"""In pairs of nodes: what the compiled loops would spare takes as long as loading them, half a second."""
+LOOPS = 30
+"""How much longer the plain loops take than NumPy's rows."""
+MOST_NODES = 160
+"""NumPy's rows of larger trees could take more than some 20 MB; those go through the loops."""
 
 
-def post_order(parents: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def post_order(
+    parents: Sequence[int], mirrored: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Arrange a tree in post-order for the distance.
 
-    parents : for each node the index of its parent, -1 for the one root; children stand in the order of their indices.
+    parents : for each node the index of its parent, -1 for the one root; children stand in the order of their indices, or in the
+    other order when mirrored.
     Returns (order, leftmost, keyroots): order[k] is the node at post-order position k; leftmost[k] the post-order position of
     the leftmost leaf under it; keyroots the positions that have a left sibling, and the root.
     """
     children: list[list[int]] = [[] for _ in parents]
-    root = 0
-    for node, parent in enumerate(parents):
+    root, step = 0, -1 if mirrored else 1
+    for node in range(len(parents))[::step]:
+        parent = parents[node]
         if parent < 0:
             root = node
         else:
             children[parent].append(node)
-    order: list[int] = []
+    order: list[int] = []  # from the root on and the last child first, which is post-order read backwards
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting += children[node]
+    order.reverse()
     leftmost: list[int] = []
     first_leaf = [-1] * len(parents)
-    stack: list[tuple[int, int]] = [(root, 0)]
-    while stack:
-        node, visited = stack.pop()
-        if visited < len(children[node]):
-            stack.append((node, visited + 1))
-            stack.append((children[node][visited], 0))
-        else:
-            first_leaf[node] = first_leaf[children[node][0]] if children[node] else len(order)
-            order.append(node)
-            leftmost.append(first_leaf[node])
+    for place, node in enumerate(order):
+        first_leaf[node] = leaf = first_leaf[children[node][0]] if children[node] else place
+        leftmost.append(leaf)
     last_with_leaf = {leaf: position for position, leaf in enumerate(leftmost)}
     return np.array(order, np.int64), np.array(leftmost, np.int64), np.array(sorted(last_with_leaf.values()), np.int64)
 
@@ -119,8 +128,13 @@ def tree_edit_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal
     equal : (n, m) bool, whether a change of node i of a into node j of b is free.
     Raises ValueError when a tree is empty or the shape of equal does not fit. Source: Zhang and Shasha 1989; RoMe §3.2.
     """
-    (_, left_a, keys_a), (_, left_b, keys_b), ordered = _arranged(parents_a, parents_b, equal)
-    return float(_tables(ordered, left_a, keys_a, left_b, keys_b)[-1, -1])
+    _fitting(parents_a, parents_b, equal)
+    a, b = _ordered(tuple(parents_a)), _ordered(tuple(parents_b))
+    ordered = equal.take(a.order, axis=0).take(b.order, axis=1)
+    small = max(equal.shape) <= MOST_NODES
+    if not _kernels.prepare(equal.size if small else LOOPS * equal.size) and small:
+        return float(distance(a.rows, b.columns, ordered))
+    return float(_tables(ordered, a.leftmost, a.keys, b.leftmost, b.keys)[-1, -1])
 
 
 def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -129,26 +143,38 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
     A node that is not named is deleted (a) or inserted (b). Of several cheapest scripts the one of ``zss``: where it makes no difference
     a node is rather deleted than inserted, and rather inserted than changed. Arguments and errors as for `tree_edit_distance`.
     """
-    (order_a, left_a, keys_a), (order_b, left_b, keys_b), ordered = _arranged(parents_a, parents_b, equal)
+    _fitting(parents_a, parents_b, equal)
+    _kernels.prepare(LOOPS * equal.size)
+    (order_a, left_a, keys_a), (order_b, left_b, keys_b) = post_order(parents_a), post_order(parents_b)
+    ordered = np.ascontiguousarray(equal[np.ix_(order_a, order_b)])
     pairs = _pairs(ordered, left_a, left_b, _tables(ordered, left_a, keys_a, left_b, keys_b))
     return sorted((int(order_a[i]), int(order_b[j])) for i, j in pairs)
 
 
-Arranged = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+def _fitting(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> None:
+    """ValueError when two trees and the table of their equal nodes do not fit."""
+    if not len(parents_a) or not len(parents_b) or equal.shape != (len(parents_a), len(parents_b)):
+        raise ValueError(f"two trees of {len(parents_a)} and {len(parents_b)} nodes do not fit a table of shape {equal.shape}")
+
+
+class _Ordered:
+    """A tree arranged for the distance, mirrored: English branches to the right, so there are fewer key roots and smaller ones."""
+
+    def __init__(self, parents: Sequence[int]) -> None:
+        self.order, self.leftmost, self.keys = post_order(parents, mirrored=True)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The tree as the first one of a pair."""
+        return rows_of(self.leftmost, self.keys)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The tree as the second one of a pair."""
+        return columns_of(self.leftmost, self.keys)
 
 
 @lru_cache(maxsize=256)
-def _ordered(parents: tuple[int, ...]) -> Arranged:
-    """`post_order` of a tree, worked out once although many pairs hold it."""
-    return post_order(parents)
-
-
-def _arranged(
-    parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]
-) -> tuple[Arranged, Arranged, NDArray[np.bool_]]:
-    """Both trees in post-order, and the table of equal nodes in their order; ValueError when they do not fit."""
-    if not len(parents_a) or not len(parents_b) or equal.shape != (len(parents_a), len(parents_b)):
-        raise ValueError(f"two trees of {len(parents_a)} and {len(parents_b)} nodes do not fit a table of shape {equal.shape}")
-    _kernels.prepare(equal.size)
-    a, b = _ordered(tuple(parents_a)), _ordered(tuple(parents_b))
-    return a, b, np.ascontiguousarray(equal[np.ix_(a[0], b[0])])
+def _ordered(parents: tuple[int, ...]) -> _Ordered:
+    """A tree arranged once although many pairs hold it."""
+    return _Ordered(parents)

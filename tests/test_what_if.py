@@ -81,10 +81,10 @@ def test_the_formula_is_the_estimators() -> None:
             super().__init__(None, None)  # type: ignore[arg-type]
             self.errors = errors
 
-        def found(self, reference: object, hypothesis: object) -> Sequence[ErrorSpan]:
-            return self.errors
+        def counted(self, reference: object, hypothesis: object, least: float = 0.0) -> list[ErrorSpan | float]:
+            return [error if error.weight >= least else error.weight for error in self.errors]
 
-        def judged(self, compared: object) -> Sequence[ErrorSpan]:
+        def judged(self, compared: object, least: float = 0.0) -> Sequence[ErrorSpan]:
             return ()
 
     reference, hypothesis = "the cat sleeps on a mat", "the dog sleeps on a mat"

@@ -56,19 +56,27 @@ class WordMatch:
 @once
 def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
     """Indices of the matches (sorted by reference) that stand outside one longest run in which both orders agree."""
+    return _outside_longest_run([match.hypothesis for match in matches])
+
+
+def _outside_longest_run(numbers: Sequence[int]) -> frozenset[int]:
+    """The places of the numbers, all different, that stand outside one longest run that rises."""
     tails: list[int] = []
     ends: list[int] = []
-    previous = [-1] * len(matches)
-    for k, match in enumerate(matches):
-        at = bisect_left(tails, match.hypothesis)
-        previous[k] = ends[at - 1] if at else -1
-        tails[at:] = [match.hypothesis, *tails[at + 1 :]]
-        ends[at:] = [k, *ends[at + 1 :]]
+    previous = []
+    for k, number in enumerate(numbers):
+        at = bisect_left(tails, number)
+        previous.append(ends[at - 1] if at else -1)
+        if at == len(tails):
+            tails.append(number)
+            ends.append(k)
+        else:
+            tails[at], ends[at] = number, k
     kept, k = set(), ends[-1] if ends else -1
     while k >= 0:
         kept.add(k)
         k = previous[k]
-    return frozenset(range(len(matches))) - kept
+    return frozenset(range(len(numbers))) - kept
 
 
 def is_mark(word: Word) -> bool:
@@ -173,7 +181,7 @@ def _same_place(
 ) -> list[tuple[int, int]]:
     """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
     kept = sorted(pairs)
-    moved = moved_pairs([WordMatch(i, j, 0.0, 0.0) for i, j in kept])
+    moved = _outside_longest_run([j for _, j in kept])
     anchors = [
         (-1, -1),
         *(pair for k, pair in enumerate(kept) if k not in moved),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..once import once
 from ..values import Analysis
 
 __all__ = ["wrong_articles"]
@@ -20,6 +21,7 @@ BEGINS = re.compile(
 MARKS = "\"'“”‘’([ "
 
 
+@once
 def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
     """The articles of a text that do not go with the word that follows: (article, next word) as indices into its words.
 
@@ -28,7 +30,7 @@ def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
     """
     found = []
     for n, (word, after) in enumerate(zip(analysis.words, analysis.words[1:], strict=False)):
-        if word.text.lower() not in ("a", "an") or word.text == "AN" or word.sentence != after.sentence:
+        if word.text not in ("a", "A", "an", "An", "aN") or word.sentence != after.sentence:
             continue
         between = analysis.text[word.end : after.start]
         if not between or between.strip(MARKS) or not between[0].isspace() or word.upos != "DET":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..idf import IdfTable
-from ..values import Analysis, Component, Word
+from ..values import Analysis, Component
 from .alignment import AlignmentConfig, match_words
 from .compared import Compared
 from .edits import edit_script
@@ -43,10 +43,10 @@ def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
     """The characters from the first to the last of some words of a text; None for no words."""
     if not indices:
         return None
-    words: list[Word] = [analysis.words[n] for n in indices]
-    start, end = words[0].start, words[0].end
-    for word in words[1:]:
-        start, end = min(start, word.start), max(end, word.end)
+    words = analysis.words
+    start, end = words[indices[0]].start, words[indices[0]].end
+    for n in indices[1:]:
+        start, end = min(start, words[n].start), max(end, words[n].end)
     return TextSpan(analysis.text[start:end], start, end)
 
 
@@ -81,30 +81,42 @@ class Errors(ABC):
         smooth caps keep small sums almost as they are and let two bad hypotheses differ. An empty hypothesis for a reference with
         words has the full count: value 0.
         """
-        errors = self.found(reference, hypothesis)
-        total = math.fsum(error.weight for error in errors)
-        listed = tuple(error for error in errors if error.weight >= self.config.smallest_weight)
+        errors = self.counted(reference, hypothesis, self.config.smallest_weight)
+        listed = _in_order(error for error in errors if isinstance(error, ErrorSpan))
+        total = math.fsum(error.weight if isinstance(error, ErrorSpan) else error for error in errors)
         empty = bool(reference.words) and not hypothesis.words
         value, raw = (0.0, MAXIMUM) if empty else value_and_raw(total, len(reference.words))
-        return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(listed, total))
+        return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(tuple(listed), total))
 
     def found(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
         """Everything that counts, in the order of the hypothesis."""
+        return _in_order(error for error in self.counted(reference, hypothesis, 0.0) if isinstance(error, ErrorSpan))
+
+    def counted(self, reference: Analysis, hypothesis: Analysis, least: float = 0.0) -> list[ErrorSpan | float]:
+        """Everything that counts, in any order; what weighs less than ``least`` is given by its weight alone."""
         compared = compare(reference, hypothesis, self.idf, self.lexicon, self.config)
-        errors = [*self.judged(compared), *compared.surface]
-        return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
+        surface = (error if error.weight >= least else error.weight for error in compared.surface)
+        return [*self.judged(compared, least), *surface]
 
     @abstractmethod
-    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
-        """What is wrong with the words, in any order."""
+    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
+        """What is wrong with the words, in any order; what weighs less than ``least`` is given by its weight alone."""
+
+
+def _in_order(errors: Iterable[ErrorSpan]) -> list[ErrorSpan]:
+    """Errors in the order of the hypothesis."""
+    return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
 
 
 class EditScriptErrors(Errors):
     """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
 
-    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
+    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
         """One span an edit."""
         for edit, judgement in compared.edits:
+            if judgement.weight < least:
+                yield judgement.weight
+                continue
             yield ErrorSpan(
                 kind=edit.kind,
                 type=judgement.type,

@@ -66,44 +66,89 @@ class HeadOutput:
 
 def shares(inputs: PairInputs) -> Matrix:
     """(N,) how much of an error a word carries: half with a counterpart, all without, nothing where characters decide."""
-    return np.where(inputs.judged, np.where(inputs.counterpart >= 0, 0.5, 1.0), 0.0).astype(np.float32)
+    found: Matrix = _parts(inputs) * inputs.judged
+    return found
 
 
 def prior(inputs: PairInputs) -> Matrix:
     """(N, 3) log-probabilities of none, minor and major as the edit script has them."""
-    expected = np.minimum(inputs.weights / np.where(inputs.counterpart >= 0, 0.5, 1.0), MAJOR)
+    expected = np.minimum(inputs.weights.astype(np.float64) / _parts(inputs), MAJOR)
     mistake = np.minimum(inputs.scalars[:, COLUMN["edit_probability"]], expected)
-    major = np.clip((expected - mistake) / (MAJOR - MINOR), 0.0, 1.0)
-    mistake = np.maximum(mistake, major)
-    found = np.maximum(np.stack([1.0 - mistake, mistake - major, major], axis=1), FLOOR)
-    return np.log(found / found.sum(axis=1, keepdims=True)).astype(np.float32)
+    found = np.empty((len(inputs), len(SEVERITIES)))
+    major = np.divide(expected - mistake, MAJOR - MINOR, out=found[:, 2])
+    np.clip(major, 0.0, 1.0, out=major)
+    np.maximum(mistake, major, out=mistake)
+    np.subtract(1.0, mistake, out=found[:, 0])
+    np.subtract(mistake, major, out=found[:, 1])
+    np.maximum(found, FLOOR, out=found)
+    found /= np.add.reduce(found, axis=1, keepdims=True)
+    return np.log(found, out=found).astype(np.float32)
 
 
-def links(inputs: PairInputs, rows: slice) -> NDArray[np.bool_]:
-    """(len(LINKS), rows, N) which words are related to the words of some rows."""
-    side, place, there = inputs.side, inputs.position, inputs.counterpart
-    same = side[rows, None] == side[None, :]
-    ahead = place[rows, None] - place[None, :]
-    return np.stack(
-        [
-            there[rows, None] == np.arange(len(side))[None, :],
-            inputs.forms[rows, None] == inputs.forms[None, :],
-            same,
-            same & (ahead == 1),
-            same & (ahead == -1),
-            same & (np.abs(ahead) <= NEAR),
-        ]
-    )
+def _parts(inputs: PairInputs) -> Matrix:
+    """(N,) half for a word with a counterpart, 1 for one without."""
+    return np.where(inputs.counterpart >= 0, np.float32(0.5), np.float32(1.0))
+
+
+def links(inputs: PairInputs, rows: slice) -> NDArray[np.uint8]:
+    """(rows, N) how the words of some rows are related to all: bit k is set where ``LINKS[k]`` holds."""
+    n, p = len(inputs), int(np.count_nonzero(inputs.side == 0))
+    found = (inputs.forms[rows, None] == inputs.forms).view(np.uint8)
+    found *= 1 << LINKS.index("same_form")
+    first, last, _ = rows.indices(n)
+    for start, end in ((0, p), (p, n)):  # in one text all depends on how far apart two words stand
+        top, bottom = max(first, start), min(last, end)
+        if top < bottom:
+            near = NEARBY[: end - start, : end - start] if end - start <= len(NEARBY) else _near(end - start)
+            found[top - first : bottom - first, start:end] |= near[top - start : bottom - start]
+    there = np.flatnonzero(inputs.counterpart[rows] >= 0)
+    found[there, inputs.counterpart[rows][there]] |= 1 << LINKS.index("counterpart")
+    return found
+
+
+def _near(words: int) -> NDArray[np.uint8]:
+    """(words, words) how the words of one text are related by their places alone, a view that is not to be written to."""
+    bit = {name: 1 << place for place, name in enumerate(LINKS)}
+    line = np.full(2 * words - 1, bit["same_side"], np.uint8)
+    for name, low, high in (("near", -NEAR, NEAR), ("next", 1, 1), ("previous", -1, -1)):
+        line[max(0, words - 1 + low) : words + high] |= bit[name]
+    return np.lib.stride_tricks.sliding_window_view(line, words)[:, ::-1]
+
+
+NEARBY = _near(128).copy()
+"""Those of an ordinary text, of which a shorter one's are a part."""
 
 
 class PairHead:
     """The trained head; `PairHead.load(folder)`."""
 
     def __init__(self, tensors: dict[str, Matrix]) -> None:
-        self.tensors = tensors
         self.layers = sum(1 for name in tensors if name.endswith(".qkv.weight"))
         self.heads = int(tensors["bias"].shape[1])
-        self._first = np.concatenate([tensors[name].T for name in ("own.weight", "other.weight", "scal.weight")])
+        self.width = int(tensors["scal.weight"].shape[0])
+        stems = sorted({name.rpartition(".")[0] for name in tensors} - {"", "own", "other"})
+        self._weights = {stem: np.ascontiguousarray(tensors[f"{stem}.weight"].T) for stem in stems}
+        self._biases = {stem: tensors[f"{stem}.bias"] for stem in stems}
+        self._weights["seen"] = np.concatenate(
+            [tensors[f"{stem}.weight"].T * VECTOR_SCALE for stem in ("own", "other")], axis=1
+        )
+        self._weights["said"] = np.concatenate([self._weights["cls"], self._weights["about"]], axis=1)
+        self._biases["said"] = np.concatenate([self._biases["cls"], self._biases["about"]])
+        for layer in range(self.layers):
+            self._scale_queries(f"layers.{layer}.qkv")
+        self._related = self._each_relation(tensors["bias"])
+
+    def _scale_queries(self, name: str) -> None:
+        """Put what scores are divided by, the root of a head's width, into the queries' weights."""
+        by = np.ones(3 * self.width, np.float32)
+        by[: self.width] /= np.float32(math.sqrt(self.width // self.heads))
+        self._weights[name], self._biases[name] = self._weights[name] * by, self._biases[name] * by
+
+    def _each_relation(self, biases: Matrix) -> Matrix:
+        """(layers, heads, 2 ** len(LINKS)) what every combination of relations adds to the attention."""
+        bits = np.arange(1 << len(LINKS))[None, :] >> np.arange(len(LINKS))[:, None] & 1
+        found: Matrix = biases @ bits.astype(np.float32)
+        return found
 
     @staticmethod
     def load(folder: Path) -> PairHead:
@@ -122,53 +167,57 @@ class PairHead:
         """The output of one pair; empty arrays for two empty texts."""
         if not len(inputs):
             return HeadOutput(np.zeros((0, 3), np.float32), np.zeros((0, len(TYPES)), np.float32), np.zeros(0, np.float32))
-        vectors = inputs.vectors * VECTOR_SCALE
-        others = np.where(inputs.counterpart[:, None] >= 0, vectors[inputs.counterpart], np.float32(0))
-        states: Matrix = np.concatenate([vectors, others, inputs.scalars], axis=1) @ self._first + self.tensors["scal.bias"]
-        states = self._norm("n0", states)
-        biases = self._biases(inputs, slice(0, BLOCK))
+        seen = inputs.vectors @ self._weights["seen"]
+        there = inputs.counterpart >= 0
+        states = self._linear("scal", inputs.scalars)
+        states += seen[:, : self.width]
+        states[there] += seen[inputs.counterpart[there], self.width :]
+        self._norm("n0", states)
+        related = links(inputs, slice(0, BLOCK)).astype(np.intp)
         for layer in range(self.layers):
-            states = self._layer(layer, states, inputs, biases)
-        probabilities = _softmax(prior(inputs) + self._linear("cls", states))
+            self._layer(layer, states, inputs, related)
+        found = self._linear("said", states)
+        probabilities = _softmax(prior(inputs) + found[:, : len(SEVERITIES)])
         costs = shares(inputs) * (MINOR * probabilities[:, 1] + MAJOR * probabilities[:, 2])
-        return HeadOutput(probabilities, _softmax(self._linear("about", states)), costs)
+        return HeadOutput(probabilities, _softmax(found[:, len(SEVERITIES) :]), costs)
 
-    def _biases(self, inputs: PairInputs, rows: slice) -> Matrix:
-        """(layers, heads, rows, N) what the words' relations add to the attention."""
-        related = links(inputs, rows).astype(np.float32)
-        found: Matrix = np.tensordot(self.tensors["bias"], related, axes=1)
-        return found
-
-    def _layer(self, layer: int, states: Matrix, inputs: PairInputs, biases: Matrix) -> Matrix:
-        """One layer. biases : those of the first BLOCK words, for every layer; the rest are made as they are needed."""
-        name = f"layers.{layer}"
-        n, width = states.shape
-        size = width // self.heads
-        queries, keys, values = self._linear(f"{name}.qkv", states).reshape(n, 3, self.heads, size).transpose(1, 2, 0, 3)
-        attended = np.empty((self.heads, n, size), dtype=np.float32)
+    def _layer(self, layer: int, states: Matrix, inputs: PairInputs, related: NDArray[np.intp]) -> None:
+        """One layer, into the states. related : the links of the first BLOCK words; the others' are found as they are needed."""
+        name, n = f"layers.{layer}", len(states)
+        mixed = self._linear(f"{name}.qkv", states).reshape(n, 3, self.heads, -1)
+        queries, keys, values = mixed.transpose(1, 2, 0, 3)
+        joined = np.empty_like(states)
+        attended = joined.reshape(n, self.heads, -1).transpose(1, 0, 2)
         for start in range(0, n, BLOCK):  # so that memory stays bounded for very long texts
             rows = slice(start, min(n, start + BLOCK))
-            bias = (biases if start == 0 else self._biases(inputs, rows))[layer]
-            scores = queries[:, rows] @ keys.transpose(0, 2, 1) / np.float32(math.sqrt(size)) + bias
-            attended[:, rows] = _softmax(scores) @ values
-        joined = attended.transpose(1, 0, 2).reshape(n, width)
-        states = self._norm(f"{name}.n1", states + self._linear(f"{name}.out", joined))
-        hidden = np.maximum(self._linear(f"{name}.up", states), 0)
-        return self._norm(f"{name}.n2", states + self._linear(f"{name}.down", hidden))
+            scores = queries[:, rows] @ keys.transpose(0, 2, 1)
+            scores += self._related[layer].take(related if start == 0 else links(inputs, rows).astype(np.intp), axis=1)
+            np.matmul(_softmax(scores), values, out=attended[:, rows])
+        states += self._linear(f"{name}.out", joined)
+        self._norm(f"{name}.n1", states)
+        hidden = self._linear(f"{name}.up", states)
+        states += self._linear(f"{name}.down", np.maximum(hidden, 0, out=hidden))
+        self._norm(f"{name}.n2", states)
 
     def _linear(self, name: str, values: Matrix) -> Matrix:
-        found: Matrix = values @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]
+        found: Matrix = values @ self._weights[name]
+        found += self._biases[name]
         return found
 
-    def _norm(self, name: str, values: Matrix) -> Matrix:
-        centred = values - values.mean(axis=1, keepdims=True)
-        variance = np.einsum("ij,ij->i", centred, centred)[:, None] / np.float32(values.shape[1])
-        found: Matrix = centred / np.sqrt(variance + np.float32(1e-5)) * self.tensors[f"{name}.weight"]
-        found += self.tensors[f"{name}.bias"]
-        return found
+    def _norm(self, name: str, states: Matrix) -> None:
+        """Bring every row to mean 0 and variance 1, then to the learned ones, in its place."""
+        states -= np.add.reduce(states, axis=1, keepdims=True) / np.float32(self.width)
+        variance = np.einsum("ij,ij->i", states, states)
+        variance /= np.float32(self.width)
+        variance += np.float32(1e-5)
+        states /= np.sqrt(variance, out=variance)[:, None]
+        states *= self._weights[name]
+        states += self._biases[name]
 
 
 def _softmax(scores: Matrix) -> Matrix:
-    odds: Matrix = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    odds /= odds.sum(axis=-1, keepdims=True)
-    return odds
+    """The scores, written over by their softmax along the last axis."""
+    scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= np.add.reduce(scores, axis=-1, keepdims=True)
+    return scores

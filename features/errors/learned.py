@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ..idf import IdfTable
+from ..once import once
+from ..values import Analysis
 from .alignment import moved_pairs, words_of
 from .compared import Compared
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
@@ -19,11 +21,13 @@ from .values import ErrorSpan, Kind, Severity
 
 __all__ = ["LearnedErrors", "errors_feature"]
 
-HEAD_NAMES = frozenset(TYPES) - {"other"}
+HEAD_NAMES = frozenset(TYPES) - {"other", "addition", "omission"}
+"""What the head may call a word that has a counterpart."""
+CLOSED = frozenset(("number", "negation", "antonym", "gender", "spelling", "repetition"))
+"""What the rules know better."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(NamedTuple):
     """A pair of matched words, or one word alone, and what the head says of it."""
 
     kind: Kind
@@ -42,7 +46,7 @@ class LearnedErrors(Errors):
         super().__init__(idf, lexicon, config)
         self.head = head
 
-    def judged(self, compared: Compared) -> Iterable[ErrorSpan]:
+    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
         """Spans of neighbouring words with the same kind, severity and type.
 
         Their weights add up to the head's expected count, or more where words repeat.
@@ -50,10 +54,12 @@ class LearnedErrors(Errors):
         A text against itself has no errors, whatever the head makes of it.
         """
         if compared.reference.text == compared.hypothesis.text:
-            return []
+            return
         output = self.head(pair_inputs(compared, self.idf, self.lexicon))
         units = _units(compared, output, self.config.threshold)
-        return [_span(compared, group) for group in _groups(units, compared)]
+        for group in _groups(units, compared):
+            weight = sum(unit.weight for unit in group) if len(group) > 1 else group[0].weight
+            yield weight if weight < least else _span(compared, group, weight)
 
 
 def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Unit]:
@@ -114,24 +120,28 @@ def _joined(compared: Compared, output: HeadOutput) -> tuple[list[list[float]], 
 
 def _type(kind: Kind, ruled: str | None, learned: str) -> str:
     """What an error is about: a closed rule where one speaks, else the head, else the word's class."""
-    if ruled in ("number", "negation", "antonym", "gender", "spelling", "repetition"):
+    if ruled is not None and ruled in CLOSED:
         return ruled
     if kind == "missing":
         return ruled or "omission"
     if kind == "unnecessary":
         return ruled or "addition"
-    return learned if learned in HEAD_NAMES - {"addition", "omission"} else ruled or "substitution"
+    return learned if learned in HEAD_NAMES else ruled or "substitution"
+
+
+@once
+def _following(analysis: Analysis) -> dict[int, int]:
+    """For every compared word of a text the next one, -1 for the last."""
+    places = words_of(analysis)
+    return dict(zip(places, (*places[1:], -1), strict=False))
 
 
 def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
-    following = [
-        dict(zip(places, places[1:], strict=False)) | {places[-1]: -1} if places else {}
-        for places in (words_of(compared.reference), words_of(compared.hypothesis))
-    ]
+    following = _following(compared.reference), _following(compared.hypothesis)
     groups: list[list[_Unit]] = []
+    last: _Unit | None = None
     for unit in units:
-        last = groups[-1][-1] if groups else None
         if (
             last is not None
             and unit.severity != "none"
@@ -143,17 +153,18 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
             groups[-1].append(unit)
         else:
             groups.append([unit])
+        last = unit
     return groups
 
 
-def _span(compared: Compared, group: Sequence[_Unit]) -> ErrorSpan:
-    """One span of a group; its type is that of its heaviest unit, its confidence the highest."""
+def _span(compared: Compared, group: Sequence[_Unit], weight: float) -> ErrorSpan:
+    """One span of a group that weighs so much; its type is that of its heaviest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.weight) if len(group) > 1 else group[0]
     return ErrorSpan(
         kind=heaviest.kind,
         type=heaviest.type,
         severity=heaviest.severity,
-        weight=sum(unit.weight for unit in group),
+        weight=weight,
         confidence=max(unit.confidence for unit in group),
         reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
         hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),

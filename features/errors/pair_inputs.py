@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..idf import IdfTable
 from ..once import once
-from ..values import Analysis, Word
-from .alignment import WordMatch, moved_pairs, words_of
+from ..values import Analysis
+from .alignment import moved_pairs, words_of
 from .compared import Compared
 from .edits import Edit
-from .lexicon import Lexicon, is_negation, number_value
+from .lexicon import NEGATIONS, Lexicon, number_value
 from .severity import Judgement, salience
 from .values import MAJOR
 
@@ -92,25 +93,26 @@ def pair_inputs(compared: Compared, idf: IdfTable, lexicon: Lexicon) -> PairInpu
     """Inputs of one pair; both texts may be empty."""
     reference, hypothesis, matches = compared.reference, compared.hypothesis, compared.matches
     p, q = len(reference.words), len(hypothesis.words)
+    olds, news = [match.reference for match in matches], [match.hypothesis for match in matches]
     counterpart = np.full(p + q, -1, dtype=np.int64)
-    for match in matches:
-        counterpart[match.reference], counterpart[p + match.hypothesis] = p + match.hypothesis, match.reference
-    words = [*reference.words, *hypothesis.words]
-    judged = np.zeros(p + q, dtype=bool)
-    judged[[*words_of(reference), *(p + j for j in words_of(hypothesis))]] = True
-    scalars = np.zeros((p + q, len(SCALARS)), dtype=np.float32)
-    scalars[:p], scalars[p:] = _own(reference, idf), _own(hypothesis, idf)
+    if matches:
+        old, new = np.array(olds), np.array(news)
+        counterpart[old], counterpart[p + new] = p + new, old
+    judged = np.concatenate([_judged(reference), _judged(hypothesis)])
+    scalars = np.concatenate([_own(reference, idf), _own(hypothesis, idf)])
     scalars[p:, COLUMN["hypothesis"]] = 1.0
     _lengths(scalars, p, counterpart, judged)
-    _compared(scalars, words, matches, counterpart, lexicon, p)
+    if matches:
+        _compared(scalars, compared, olds, news, counterpart, lexicon)
     weights = _edits(scalars, compared.edits, p)
     known: dict[str, int] = {}
+    forms = (*columns_of(reference).forms, *columns_of(hypothesis).forms)
     vectors = [side.vectors for side in (reference, hypothesis) if side.words]
     return PairInputs(
-        np.concatenate(vectors).astype(np.float32) if vectors else np.zeros((0, 0), np.float32),
+        np.concatenate(vectors, dtype=np.float32) if vectors else np.zeros((0, 0), np.float32),
         counterpart,
         scalars,
-        np.array([known.setdefault(word.text.lower(), len(known)) for word in words], dtype=np.int64),
+        np.array([known.setdefault(form, len(known)) for form in forms], dtype=np.int64),
         np.repeat(np.array([0, 1]), [p, q]),
         np.concatenate([np.arange(p), np.arange(q)]),
         weights,
@@ -118,24 +120,54 @@ def pair_inputs(compared: Compared, idf: IdfTable, lexicon: Lexicon) -> PairInpu
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The words of a text, a column for each thing that is compared; forms and lemmas are lower-cased."""
+
+    texts: tuple[str, ...]
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    tags: tuple[str, ...]
+    features: tuple[str, ...]
+    relations: tuple[str, ...]
+    heads: tuple[int, ...]
+
+
+@once
+def columns_of(analysis: Analysis) -> _Columns:
+    """The columns of a text, made once."""
+    rows = [(w.text, w.text.lower(), w.lemma.lower(), w.upos, w.feats, w.relation, w.head) for w in analysis.words]
+    return _Columns(*zip(*rows, strict=True)) if rows else _Columns((), (), (), (), (), (), ())
+
+
+@once
+def _judged(analysis: Analysis) -> NDArray[np.bool_]:
+    """(n,) which words of a text are compared; not to be written to."""
+    found = np.zeros(len(analysis.words), dtype=bool)
+    found[list(words_of(analysis))] = True
+    found.flags.writeable = False
+    return found
+
+
 @once
 def _own(analysis: Analysis, idf: IdfTable) -> NDArray[np.float32]:
     """(n, len(SCALARS)) what the words of a text are by themselves; everything else is 0."""
     scalars = np.zeros((len(analysis.words), len(SCALARS)), dtype=np.float32)
-    places = [
-        (n, COLUMN[name])
-        for n, word in enumerate(analysis.words)
-        for name in (word.upos, *word.feats.split("|"))
-        if name in GIVEN
-    ]
+    places = [(n, column) for n, word in enumerate(analysis.words) for column in _given(word.upos, word.feats)]
     if places:
         scalars[tuple(np.array(places).T)] = 1.0
-    scalars[:, COLUMN["known"]] = [word.text.lower() in idf.counts for word in analysis.words]
+    scalars[:, COLUMN["known"]] = [form in idf.counts for form in columns_of(analysis).forms]
     scalars[:, COLUMN["number"]] = [number_value(word.text) is not None for word in analysis.words]
-    scalars[:, COLUMN["negation"]] = [is_negation(word.text) for word in analysis.words]
+    scalars[:, COLUMN["negation"]] = [form in NEGATIONS for form in columns_of(analysis).forms]
     scalars[:, COLUMN["salience"]], scalars[:, COLUMN["probability"]] = salience(analysis, idf), _logs(analysis)
     scalars.flags.writeable = False
     return scalars
+
+
+@lru_cache(maxsize=4096)
+def _given(tag: str, features: str) -> tuple[int, ...]:
+    """The columns of a word's class and its features."""
+    return tuple(COLUMN[name] for name in (tag, *features.split("|")) if name in GIVEN)
 
 
 def _lengths(scalars: NDArray[np.float32], p: int, counterpart: NDArray[np.int64], judged: NDArray[np.bool_]) -> None:
@@ -157,48 +189,41 @@ def _logs(analysis: Analysis) -> NDArray[np.float32]:
 
 def _compared(
     scalars: NDArray[np.float32],
-    words: Sequence[Word],
-    matches: Sequence[WordMatch],
+    compared: Compared,
+    olds: Sequence[int],
+    news: Sequence[int],
     counterpart: NDArray[np.int64],
     lexicon: Lexicon,
-    p: int,
 ) -> None:
     """What compares a word with its counterpart, on both sides."""
-    q = len(words) - p
-    heads = [w.head if w.head < 0 or n < p else w.head + p for n, w in enumerate(words)]
-    moved = moved_pairs(matches)
-    rows = []
-    for k, match in enumerate(matches):
-        i, j = match.reference, p + match.hypothesis
-        old, new = words[i], words[j]
-        one, two = heads[i], heads[j]
-        rows.append(
-            (
-                1.0,
-                match.cosine,
-                match.spelling_similarity,
-                old.text.lower() == new.text.lower(),
-                old.text == new.text,
-                old.lemma.lower() == new.lemma.lower(),
-                old.upos == new.upos,
-                old.feats == new.feats,
-                old.relation == new.relation,
-                (one < 0 and two < 0) or (one >= 0 and two >= 0 and counterpart[one] == two),
-                k in moved,
-                i / max(1, p) - (j - p) / max(1, q),
-                lexicon.antonyms(old.lemma, new.lemma),
-            )
-        )
-    if not rows:
-        return
+    matches = compared.matches
+    one, other = columns_of(compared.reference), columns_of(compared.hypothesis)
+    p, q = len(one.forms), len(other.forms)
+    partner, moved = counterpart.tolist(), moved_pairs(matches)
+    pairs = list(zip(olds, news, strict=True))
+    lemmas = [one.lemmas[i] == other.lemmas[j] for i, j in pairs]
+    heads = [(one.heads[i], other.heads[j]) for i, j in pairs]
+    rows = (
+        [1.0] * len(pairs),
+        [match.cosine for match in matches],
+        [match.spelling_similarity for match in matches],
+        [one.forms[i] == other.forms[j] for i, j in pairs],
+        [one.texts[i] == other.texts[j] for i, j in pairs],
+        lemmas,
+        [one.tags[i] == other.tags[j] for i, j in pairs],
+        [one.features[i] == other.features[j] for i, j in pairs],
+        [one.relations[i] == other.relations[j] for i, j in pairs],
+        [(a < 0 and b < 0) or (a >= 0 and b >= 0 and partner[a] == p + b) for a, b in heads],
+        [k in moved for k in range(len(pairs))],
+        [i / p - j / q for i, j in pairs],
+        [not same and lexicon.antonyms(one.lemmas[i], other.lemmas[j]) for same, (i, j) in zip(lemmas, pairs, strict=True)],
+    )
     block = slice(COLUMN["matched"], COLUMN["antonym"] + 1)
-    olds = [match.reference for match in matches]
-    news = [p + match.hypothesis for match in matches]
-    scalars[olds, block] = scalars[news, block] = np.array(rows, dtype=np.float32)
-    scalars[news, COLUMN["shift"]] *= -1.0
-    there = counterpart >= 0
-    for own, other in OTHERS:
-        scalars[there, other] = scalars[counterpart[there], own]
+    new = [p + j for j in news]
+    scalars[olds, block] = scalars[new, block] = np.array(rows, dtype=np.float32).T
+    scalars[new, COLUMN["shift"]] *= -1.0
+    for own, found in OTHERS:
+        scalars[olds, found], scalars[new, found] = scalars[new, own], scalars[olds, own]
 
 
 def _edits(scalars: NDArray[np.float32], edits: Sequence[tuple[Edit, Judgement]], p: int) -> NDArray[np.float32]:
@@ -207,13 +232,13 @@ def _edits(scalars: NDArray[np.float32], edits: Sequence[tuple[Edit, Judgement]]
     said: dict[int, list[float]] = {}
     kinds = []
     for edit, judgement in edits:
-        touched = [*edit.reference, *(p + j for j in edit.hypothesis)]
+        touched, column = [*edit.reference, *(p + j for j in edit.hypothesis)], COLUMN[edit.kind]
         weight = judgement.weight
         for n in touched:
             weights[n] += weight / len(touched)
-            before = said.get(n, (0.0,))
-            said[n] = [before[0] + weight / MAJOR, judgement.mistake_probability, float(edit.repeated)]
-            kinds.append((n, COLUMN[edit.kind]))
+            before = said[n][0] if n in said else 0.0
+            said[n] = [before + weight / MAJOR, judgement.mistake_probability, edit.repeated]
+            kinds.append((n, column))
     if kinds:
         scalars[np.array(list(said))[:, None], EDITED] = np.array(list(said.values()), dtype=np.float32)
         scalars[tuple(np.array(kinds).T)] = 1.0

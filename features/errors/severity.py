@@ -105,12 +105,11 @@ class SeverityJudge:
 
     def judge(self, edit: Edit) -> Judgement:
         """The judgement on one edit."""
-        return {
-            "missing": self._missing,
-            "unnecessary": self._unnecessary,
-            "replacement": self._replacement,
-            "order": self._order,
-        }[edit.kind](edit)
+        if edit.kind == "missing":
+            return self._missing(edit)
+        if edit.kind == "unnecessary":
+            return self._unnecessary(edit)
+        return self._replacement(edit) if edit.kind == "replacement" else self._order(edit)
 
     def _major_by_salience(self, salience: float) -> float:
         return logistic((salience - self.config.salience) / self.config.salience_width)
@@ -201,11 +200,13 @@ def _genders(old: Word, new: Word) -> bool:
     return bool(one and other) and one != other
 
 
+WORD_TYPES = {
+    "PROPN": "name", "NOUN": "noun", "VERB": "verb", "AUX": "auxiliary", "ADJ": "adjective", "ADV": "adverb", "NUM": "number",
+    "PRON": "pronoun", "DET": "determiner", "ADP": "preposition", "CCONJ": "conjunction", "SCONJ": "conjunction",
+    "PART": "particle", "PUNCT": "punctuation", "SYM": "symbol", "INTJ": "interjection",
+}  # fmt: skip
+
+
 def word_type(word: Word) -> str:
     """The name of a word's class as error types use it."""
-    names = {
-        "PROPN": "name", "NOUN": "noun", "VERB": "verb", "AUX": "auxiliary", "ADJ": "adjective", "ADV": "adverb", "NUM": "number",
-        "PRON": "pronoun", "DET": "determiner", "ADP": "preposition", "CCONJ": "conjunction", "SCONJ": "conjunction",
-        "PART": "particle", "PUNCT": "punctuation", "SYM": "symbol", "INTJ": "interjection",
-    }  # fmt: skip
-    return names.get(word.upos, "other")
+    return WORD_TYPES.get(word.upos, "other")
