@@ -10,22 +10,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("stanza")
 
-from rome.features.analyser.analyser import LEAST_CHARACTERS, Analyser, chunks_of  # noqa: E402
+from rome.features.analyser.analyser import Analyser  # noqa: E402
 from rome.features.analyser.stanza_pipeline import quiet  # noqa: E402
 
 SENTENCE = "Number {n} of the reports doesn't say why the two engineers left the old company in March."
 TEXTS = [" ".join(SENTENCE.format(n=n + k) for k in range(1 + n % 4)) for n in range(60)]
-
-
-@pytest.mark.parametrize("lanes", [1, 2, 3, 8])
-@pytest.mark.parametrize("sizes", [[], [1], [0, 0], [5000, 1, 1], [1] * 50, [300] * 200, [90_000, 10, 90_000], [7000] * 9])
-def test_chunks_hold_every_text_once_and_in_order(lanes, sizes):
-    """No text is lost or doubled, no chunk is empty, and enough work gives every lane a chunk."""
-    texts = [f"{n % 10}" * size for n, size in enumerate(sizes)]
-    chunks = list(chunks_of(texts, lanes))
-    assert [text for chunk in chunks for text in chunk] == texts and all(chunks)
-    if sum(sizes) >= 4 * lanes * LEAST_CHARACTERS and max(sizes) < LEAST_CHARACTERS:
-        assert len(chunks) >= lanes
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
@@ -53,6 +42,16 @@ def test_a_lane_that_fails_is_free_again(monkeypatch):
         with pytest.raises(MemoryError, match="no room"):
             list(analyser.analyse(TEXTS))
     assert [analysis.text for analysis in analyser.analyse(TEXTS[:30])] == TEXTS[:30]
+
+
+def test_a_caller_that_stops_leaves_nothing_running():
+    """Closed after the first text, the analyser has no thread at work, torch has its number of threads, and the next call works."""
+    analyser, before = Analyser(threads=2), (threading.active_count(), torch.get_num_threads())
+    texts = analyser.analyse(TEXTS * 2)
+    assert next(texts).text == TEXTS[0]
+    texts.close()
+    assert (threading.active_count(), torch.get_num_threads()) == before
+    assert [analysis.text for analysis in analyser.analyse(TEXTS[:3])] == TEXTS[:3]
 
 
 def test_stanzas_logger_is_restored_when_threads_overlap():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,34 +21,16 @@ from .config import EMBEDDED, ModelConfig, embedded_folder
 from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
 from .identity import arithmetic
 from .judge import Judge
+from .lanes import chunks_of, in_lanes
 from .memo import MemoisedTrunk
 from .parser import ParsedSentence, ParsedWord, Parser
-from .pieces import Encoded, merge_windows, pool_words
+from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
 MOST_LANES = 4
 """Each holds a tokenizer and a memory of states; further threads work inside the operations."""
-CHUNK_CHARACTERS, LEAST_CHARACTERS = 8_000, 2_000
-"""A lane takes at most the one at a time; a second lane is not worth its start for less than the other."""
-
-
-def chunks_of(texts: Sequence[str], lanes: int) -> Iterator[list[str]]:
-    """Texts in the order given, cut into chunks of even size, as many as keep all lanes busy; at least one text in each."""
-    total = sum(map(len, texts))
-    rounds = -(-total // (lanes * CHUNK_CHARACTERS))
-    size = max(LEAST_CHARACTERS, -(-total // max(1, lanes * rounds)))
-    chunk: list[str] = []
-    filled = 0
-    for text in texts:
-        if chunk and filled + len(text) // 2 > size:
-            yield chunk
-            chunk, filled = [], 0
-        chunk.append(text)
-        filled += len(text)
-    if chunk:
-        yield chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +51,15 @@ class Analyser:
 
     def __init__(self, config: ModelConfig = ModelConfig(), *, threads: int | None = None) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        wanted = threads if threads is not None else torch.get_num_threads()
+        with _torch_threads(1):  # so many small steps that several threads would wait for each other longer than they work
+            self._load(config)
+        own = self._package is None and self.encoder is None and self.classifier is None
+        self.lanes = min(wanted, MOST_LANES) if own else 1
+        self._inner = max(1, wanted // self.lanes)
+
+    def _load(self, config: ModelConfig) -> None:
+        """All models, and a first lane."""
         folder = embedded_folder()
         self._folder = folder
         self._trunk = load_trunk(folder / "encoder")
@@ -84,10 +74,6 @@ class Analyser:
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=config.download)
-        wanted = threads if threads is not None else torch.get_num_threads()
-        own = self._package is None and self.encoder is None and self.classifier is None
-        self.lanes = min(wanted, MOST_LANES) if own else 1
-        self._inner = max(1, wanted // self.lanes)
         self._ready: list[Lane] = []
         self._ready.append(self._new_lane())
 
@@ -118,17 +104,9 @@ class Analyser:
                 lane.embedded.trunk.clear()
                 free.put(lane)
 
-        with _torch_threads(self._inner):
-            if self.lanes == 1 or len(chunks) < 2:
-                for chunk in chunks:
-                    yield from work(chunk)
-                return
-            pool = ThreadPoolExecutor(len(self._ready))
-            try:
-                for done in pool.map(work, chunks):
-                    yield from done
-            finally:  # after an error or an interruption, chunks that have not begun are dropped
-                pool.shutdown(cancel_futures=True)
+        with _torch_threads(self._inner), closing(in_lanes(work, chunks, self.lanes)) as finished:
+            for done in finished:
+                yield from done
 
     def _analyse_chunk(self, lane: Lane, texts: list[str]) -> list[Analysis]:
         tidied = [tidy(text) for text in texts]
@@ -196,8 +174,12 @@ def _assemble(
     probabilities: list[Any] = []
     for number, sentence in enumerate(parsed):
         last = meant.closed and number + 1 == len(parsed)
-        vectors.append(pool_words(states[number], pieces[number].spans, _spans(sentence)))
-        probabilities.append(pool_words(fitting[number], encoded[number].spans, _spans(sentence), "min"))
+        own = _spans(sentence)
+        ranges = touched(encoded[number].spans, own)
+        probabilities.append(pooled(fitting[number], ranges, "min"))
+        if pieces[number] is not encoded[number]:
+            ranges = touched(pieces[number].spans, own)
+        vectors.append(pooled(states[number], ranges))
         kept = _without_full_stop(sentence.words, len(meant.text) - 1) if last else sentence.words
         vectors[-1], probabilities[-1] = vectors[-1][: len(kept)], probabilities[-1][: len(kept)]
         words += _words(kept, text, meant, len(words), number)
@@ -216,7 +198,8 @@ def _assemble(
 
 def _spans(sentence: ParsedSentence) -> list[tuple[int, int]]:
     """Where each word stands within its sentence."""
-    return [(w.start - sentence.start, w.end - sentence.start) for w in sentence.words]
+    start = sentence.start
+    return [(word.start - start, word.end - start) for word in sentence.words]
 
 
 def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[ParsedWord]:
@@ -228,11 +211,11 @@ def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[Pars
 
 def _words(parsed: Sequence[ParsedWord], text: str, meant: Tidied, first: int, number: int) -> Iterator[Word]:
     """Words of one sentence at their places in the text as it stands, written as they stand there."""
-    for w in parsed:
-        start, end = meant.place(w.start, w.end)
+    for form, lemma, upos, xpos, feats, head, relation, left, right in parsed:
+        start, end = meant.place(left, right)
         end = min(end, len(text))
         start = min(start, end)
-        form = text[start:end] if text[start:end].lower() == w.text.lower() else w.text
-        yield Word(
-            form, w.lemma, w.upos, w.xpos, w.feats, first + w.head - 1 if w.head > 0 else -1, w.relation, start, end, number
-        )
+        surface = text[start:end]
+        if surface == form or surface.lower() == form.lower():
+            form = surface
+        yield Word(form, lemma, upos, xpos, feats, first + head - 1 if head > 0 else -1, relation, start, end, number)

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from .memory import Memory
-from .stanza_library import ID, TEXT, UPOS, Document, LemmaLoader
+from .recurrent import in_time
+from .stanza_library import EOS, ID, SOS, TEXT, UPOS, Document
 
 __all__ = ["Lemmas", "looks_at_words_alone"]
 
@@ -29,6 +32,9 @@ def looks_at_words_alone(processor: Any) -> bool:
         and processor.config.get("ensemble_dict")
         and not processor.config.get("dict_only")
         and arguments.get("edit")
+        and arguments.get("pos")
+        and arguments.get("pos_dim")
+        and getattr(processor.trainer.model, "contextual_embedding", None) is None
         and not arguments.get("charlm")
         and not arguments.get("caseless")
     )
@@ -69,17 +75,17 @@ class Lemmas:
         """How the lemma of each pair comes from its form: spelt anew, the same, or in small letters."""
         if not pairs:
             return []
-        processor, model, edits = self._processor, self._processor.trainer.model.eval(), []
-        loader = LemmaLoader(
-            _document(pairs), len(pairs), processor.config, vocab=processor.vocab, evaluation=True, expand_unk_vocab=True
-        )
-        for letters, padding, _, _, tags, _, order, _ in loader:
-            inputs, _, lengths, _ = model.embed(letters, padding, tags, None)
-            _, (hidden, _) = model.encode(inputs, lengths)
-            chosen = torch.empty(len(order), dtype=torch.long)
-            chosen[torch.tensor(order)] = model.edit_clf(hidden).argmax(1)
-            edits += chosen.tolist()
-        return edits
+        model, vocabulary = self._processor.trainer.model.eval(), self._processor.vocab
+        letters = [vocabulary["char"].map([SOS, *form, EOS]) for form, _ in pairs]
+        tags = model.pos_embedding(torch.tensor(vocabulary["pos"].map([tag for _, tag in pairs])))
+        rows, going, _ = in_time([1 + len(word) for word in letters])
+        read = model.embedding(torch.tensor([number for word in letters for number in (0, *word)]))  # the tag stands first
+        read[np.cumsum([0, *(1 + len(word) for word in letters[:-1])])] = tags
+        _, (hidden, _) = model.encoder(PackedSequence(read.index_select(0, rows), going))
+        chosen = model.edit_clf(torch.cat((hidden[-1], hidden[-2]), 1)).argmax(1).numpy()
+        edits = np.empty(len(pairs), np.int64)
+        edits[np.argsort([-len(word) for word in letters], kind="stable")] = chosen
+        return list(edits.tolist())
 
 
 def _document(pairs: list[tuple[str, str]]) -> Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["ParsedSentence", "ParsedWord", "Token", "parsed_sentence"]
 
@@ -11,8 +12,7 @@ Columns = tuple[str | None, str | None, str | None, str | None, int, str]
 """Lemma, universal tag, treebank tag, features, head and relation of a word; None or "_" where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One surface token, ``text[start:end]`` of its text; it stands for ``words[first:last]`` of its sentence."""
 
     text: str
@@ -22,8 +22,7 @@ class Token:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedWord:
+class ParsedWord(NamedTuple):
     """One syntactic word; head is 1-based within the sentence and 0 for the root, start and end are offsets into the text.
 
     The words of a multi-word token divide its characters when their texts add up to it, else each has the whole span.
@@ -69,8 +68,8 @@ def parsed_sentence(
             lemma, upos, xpos, feats, head, relation = next(known)
             if lemma is None or (whole and form != piece and " " not in piece):  # the models read something else
                 lemma = piece
-            tags = (_or(upos, "X"), _or(xpos, ""), _or(feats, ""))
-            words.append(ParsedWord(piece, lemma, *tags, head, relation, left, right))
+            upos, xpos, feats = _or(upos, "X"), _or(xpos, ""), _or(feats, "")
+            words.append(ParsedWord(piece, lemma, upos, xpos, feats, head, relation, left, right))
     return ParsedSentence(tokens[0].start, tokens[-1].end, tuple(tokens), tuple(words))
 
 

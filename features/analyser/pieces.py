@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoded", "batches_of", "encode", "merge_windows", "pool_words", "windows"]
+__all__ = ["Encoded", "batches_of", "encode", "merge_windows", "pool_words", "pooled", "touched", "windows"]
 
 Span = tuple[int, int]
 
@@ -102,18 +102,31 @@ def pool_words(
     A word that no piece touches (its characters vanish in the tokenizer's normalisation) gets its nearest piece to the left, the
     first piece if there is none, and zeros in a sentence without pieces.
     """
-    combine: Any = np.min if reduce == "min" else np.mean
-    out = np.zeros((len(words), *pieces.shape[1:]), dtype=np.float32)
+    return pooled(pieces, touched(spans, words), reduce)
+
+
+def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
+    """(2, words) the half-open range of pieces that `pool_words` gives each word; empty ranges in a sentence without pieces."""
     if not len(spans):
-        return out
+        return np.zeros((2, len(words)), np.int64)
     starts, ends = np.array(spans).T
     left, right = np.array(words).reshape(-1, 2).T
     first, last = np.searchsorted(ends, left, side="right"), np.searchsorted(starts, right, side="left")
     nothing = first >= last
-    first = np.where(nothing, np.maximum(np.minimum(first, len(spans)) - 1, 0), first)
-    last = np.where(nothing, first + 1, last)
-    alone = last - first == 1
+    if nothing.any():
+        first = np.where(nothing, np.maximum(np.minimum(first, len(spans)) - 1, 0), first)
+        last = np.where(nothing, first + 1, last)
+    return np.stack([first, last])
+
+
+def pooled(pieces: NDArray[np.floating], ranges: NDArray[np.int64], reduce: str = "mean") -> NDArray[np.float32]:
+    """(words, ...) the mean (or ``min``) over a range of pieces for each word; zeros for an empty range. ranges : as `touched` gives them."""
+    first, last = ranges
+    out = np.zeros((len(first), *pieces.shape[1:]), dtype=np.float32)
+    counts = last - first
+    alone = counts == 1
     out[alone] = pieces[first[alone]]
-    for index in np.flatnonzero(~alone):
-        out[index] = combine(pieces[first[index] : last[index]], axis=0)
+    for index in np.flatnonzero(counts > 1).tolist():
+        part = pieces[first[index] : last[index]]
+        out[index] = part.min(axis=0) if reduce == "min" else np.add.reduce(part, axis=0) / len(part)
     return out

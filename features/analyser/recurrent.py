@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-__all__ = ["in_time", "mixed", "recurrent"]
+__all__ = ["in_time", "inverse", "mixed", "recurrent"]
 
 
 def in_time(lengths: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
@@ -35,10 +35,15 @@ def recurrent(
     """
     rows, going, sizes = in_time(lengths)
     start = tuple(state.expand(-1, len(sizes), -1).contiguous() for state in initial)
-    found, _ = network(PackedSequence(inputs[rows], going), sizes, hx=start)
-    outputs = torch.empty_like(found.data)
-    outputs[rows] = found.data
-    return outputs
+    found, _ = network(PackedSequence(inputs.index_select(0, rows), going), sizes, hx=start)
+    return torch.as_tensor(found.data.index_select(0, inverse(rows)))
+
+
+def inverse(rows: torch.Tensor) -> torch.Tensor:
+    """(n,) where each of the numbers 0 to n - 1 stands among ``rows``, which holds each of them once."""
+    places = torch.empty_like(rows)
+    places[rows] = torch.arange(len(rows))
+    return places
 
 
 def mixed(mix: Any, states: torch.Tensor) -> torch.Tensor:

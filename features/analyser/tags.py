@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from .memory import Memory
-from .recurrent import mixed, recurrent
+from .recurrent import in_time, inverse, mixed, recurrent
 
 __all__ = ["Tag", "Tags", "reads_words"]
 
@@ -61,8 +63,9 @@ class Tags:
         """
         model, lengths = self._model, [len(words) for words in sentences]
         numbers, letters = zip(*self._words.of(word for words in sentences for word in words), strict=True)
-        words = torch.tensor([place for length in lengths for place in (False, *[True] * length)])
-        known = mixed(model.bert_layer_mix, states)[words]
+        beginnings = np.cumsum([0, *lengths[:-1]]) + np.arange(len(lengths))
+        words = torch.from_numpy(np.delete(np.arange(states.shape[1]), beginnings))
+        known = mixed(model.bert_layer_mix, states).index_select(0, words)
         inputs = torch.cat([model.word_emb(torch.tensor(numbers)), torch.stack(letters), known], 1)
         found = recurrent(model.taggerlstm, (model.taggerlstm_h_init, model.taggerlstm_c_init), inputs, lengths)
         scores = nn.functional.linear(torch.relu(model.upos_hid(found)), self._weight, self._bias)
@@ -85,19 +88,18 @@ class Tags:
 
     @torch.no_grad()
     def _of_letters(self, words: list[str]) -> list[tuple[int, torch.Tensor]]:
-        """The number of each word in the vocabulary, and what its letters say; words of one length are read together."""
+        """The number of each word in the vocabulary, and what its letters say: their states' sum, each weighed by itself."""
         model, characters = self._model, self._vocabularies["char"]
         reader = model.charmodel
-        known: dict[str, torch.Tensor] = {}
-        of_length: dict[int, list[str]] = {}
-        for word in words:
-            of_length.setdefault(len(word), []).append(word)
-        for same in of_length.values():
-            letters = reader.char_emb(torch.tensor([characters.map(word) for word in same]))
-            start = tuple(
-                state.expand(-1, len(same), -1).contiguous() for state in (reader.charlstm_h_init, reader.charlstm_c_init)
-            )
-            found, _ = reader.charlstm.lstm(letters, start)
-            summed = (found * torch.sigmoid(reader.char_attn(found))).sum(1)
-            known.update(zip(same, model.trans_char(summed), strict=True))
-        return [(self._vocabularies["word"].unit2id(word), known[word]) for word in words]
+        lengths = [len(word) for word in words]
+        rows, going, _ = in_time(lengths)
+        letters = torch.tensor([number for word in words for number in characters.map(word)])
+        start = tuple(
+            state.expand(-1, len(words), -1).contiguous() for state in (reader.charlstm_h_init, reader.charlstm_c_init)
+        )
+        found = reader.charlstm.lstm(PackedSequence(reader.char_emb(letters[rows]), going), start)[0].data
+        weighed = (found * torch.sigmoid(reader.char_attn(found))).index_select(0, inverse(rows))
+        owners = torch.repeat_interleave(torch.tensor(lengths))
+        summed = weighed.new_zeros(len(words), weighed.shape[1]).index_add_(0, owners, weighed)
+        numbers = [self._vocabularies["word"].unit2id(word) for word in words]
+        return list(zip(numbers, model.trans_char(summed), strict=True))

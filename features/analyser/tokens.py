@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn import functional
+from torch.nn.utils.rnn import PackedSequence
 
 from .memory import Memory
+from .recurrent import in_time, inverse
 from .stanza_library import ID, MASK_RE, MISC, NEWLINE_WHITESPACE_RE, TEXT, WHITESPACE_RE, Document, update_pred_regex
 
 __all__ = ["LONGEST_SENTENCE", "TokenizedSentence", "Tokens", "cuts_characters"]
@@ -56,12 +59,19 @@ class Paragraph:
 
 
 def cuts_characters(processor: Any) -> bool:
-    """Whether a loaded tokenizer is one that `Tokens` can feed: these features of a character, no dictionary, no language model."""
+    """Whether a loaded tokenizer is one that `Tokens` can feed.
+
+    It reads these features of a character, no dictionary and no language model; two recurrent networks and no convolution decide
+    whether a token ends, whether a sentence does, and whether the token stands for several words.
+    """
     arguments = processor.trainer.args
     return bool(
         arguments.get("feat_funcs") == FEATURES
         and not arguments.get("use_dictionary")
         and not arguments.get("skip_newline")
+        and not arguments.get("conv_res")
+        and arguments.get("hierarchical")
+        and arguments.get("use_mwt")
         and processor.trainer.model.charmodel is None
     )
 
@@ -72,6 +82,11 @@ class Tokens:
     def __init__(self, tokenize: Any, expand: Any) -> None:
         self._model, self._expand = tokenize.trainer.model.eval(), expand
         self._longest = int(tokenize.config.get("max_seqlen", WINDOW))
+        model = self._model
+        first, second = (model.tok_clf, model.sent_clf, model.mwt_clf), (model.tok_clf2, model.sent_clf2, model.mwt_clf2)
+        self._first = torch.cat([part.weight for part in first]).detach().T, torch.cat([part.bias for part in first]).detach()
+        self._second = torch.cat([part.weight for part in second]).detach().T
+        self._sharpness = float(model.args["hier_invtemp"])
         vocabulary = tokenize.vocab
         self._unit, self._pad = vocabulary.unit2id, vocabulary.unit2id("<PAD>")
         self._characters: Memory[str, tuple[int, int, int, int]] = Memory(self._of_characters)
@@ -148,17 +163,29 @@ class Tokens:
         for start in range(0, len(order), TOGETHER):
             chosen = order[start : start + TOGETHER]
             lengths = [len(windows[n]) for n in chosen]
-            laid = np.zeros((len(chosen), lengths[0], 6), np.int64)
-            laid[:, :, 0] = self._pad
-            for row, n in enumerate(chosen):
-                laid[row, : lengths[row]] = windows[n]
-            scores = self._model(
-                torch.from_numpy(laid[:, :, 0].copy()), torch.from_numpy(laid[:, :, 1:].astype(np.float32)), lengths
-            )
-            best = scores.argmax(2).numpy()
-            for row, n in enumerate(chosen):
-                found[n] = best[row, : lengths[row]]
+            classes = self._decided(np.concatenate([windows[n] for n in chosen]), lengths)
+            for n, part in zip(chosen, np.split(classes, np.cumsum(lengths)[:-1]), strict=True):
+                found[n] = part
         return found
+
+    def _decided(self, laid: NDArray[np.int64], lengths: Sequence[int]) -> NDArray[np.int64]:
+        """(n,) the likeliest class of every character of windows that stand one below the other: Stanza's network without its padding.
+
+        Three logits say that a token ends, that a sentence does, and that the token stands for several words; the three are
+        independent, so the likeliest class needs the logits' signs and the probability of what they say.
+        """
+        model = self._model
+        rows, going, _ = in_time(lengths)
+        read = torch.from_numpy(laid).index_select(0, rows)
+        inputs = torch.cat([model.embeddings(read[:, 0]), read[:, 1:].float()], 1)
+        found = model.rnn(PackedSequence(inputs, going))[0].data
+        scores = torch.addmm(self._first[1], found, self._first[0])
+        if self._sharpness > 0:
+            found = found * torch.sigmoid(scores[:, :1] * self._sharpness)
+        scores.addmm_(model.rnn2(PackedSequence(found, going))[0].data, self._second)
+        token, sentence, several = scores.index_select(0, inverse(rows)).unbind(1)
+        ends = token + functional.logsigmoid(sentence.abs()) + functional.logsigmoid(several.abs()) > 0
+        return np.asarray((ends * (1 + (sentence > 0).long() + 2 * (several > 0).long())).numpy())
 
 
 def _paragraphs(number: int, text: str) -> Iterator[Paragraph]:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ __all__ = ["Trees", "attach_words", "reads_tags", "scores_arcs"]
 
 SEPARATE = 150
 """Words; longer sentences are parsed one at a time, as Stanza does."""
-ARCS = 256
-"""Arcs whose relations are scored at once; few, so that the products stay in the processor's cache."""
+HEADS = 128
+"""Heads whose words' relations are scored at once; few, so that the products stay in the processor's cache."""
 
 
 def scores_arcs(processor: Any) -> bool:
@@ -63,10 +64,9 @@ def attach_words(processor: Any, document: Document, batch_size: int) -> None:
         if _plain(model):
             states = model.embed(*inputs, word_order, lengths, word_lengths, text)
             heads = _heads(_arc_scores(model, states), lengths)
-            sentence = torch.tensor([n for n, tree in enumerate(heads) for _ in tree], dtype=torch.long)
-            word = torch.tensor([place for tree in heads for place in range(1, len(tree) + 1)], dtype=torch.long)
-            head = torch.from_numpy(np.concatenate(heads))
-            best = _relations(model.deprel, states[sentence, word], states[sentence, head])
+            begins = np.repeat(np.arange(len(heads)) * states.shape[1], [len(tree) for tree in heads])
+            word = torch.from_numpy(begins + np.concatenate([np.arange(1, len(tree) + 1) for tree in heads]))
+            best = _relations(model.deprel, states.flatten(0, 1), word, torch.from_numpy(begins + np.concatenate(heads)))
             chosen = best.split([len(tree) for tree in heads])
         else:
             arcs, scores, *_ = model.forward_scores(*inputs, word_order, lengths, word_lengths, text)
@@ -98,18 +98,38 @@ def _heads(arcs: torch.Tensor, lengths: list[int]) -> list[NDArray[np.int64]]:
     return [np.asarray(best_tree(best[n, :length, :length])[1:]) for n, length in enumerate(lengths)]
 
 
-def _relations(scorer: Any, words: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+def _relations(scorer: Any, states: torch.Tensor, words: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
     """(n,) the best relation of each word to its head, scored for these arcs alone: Stanza's scorer would score every pair of words.
 
-    words, heads : (n, width) their states.
+    states : (m, width). words, heads : (n,) which of them are the words and their heads. Half of the words are heads of none, so
+    the heads' side of the product is found once each, and the words of all heads that have as many are scored together.
     """
     bilinear = scorer.scorer.W_bilin
-    weight, found = bilinear.weight.flatten(1), []
-    for below, above in zip(words.split(ARCS), heads.split(ARCS), strict=True):
-        left = _extended(scorer.W1, below) @ weight
-        scores = torch.bmm(_extended(scorer.W2, above)[:, None, :], left.view(len(left), *bilinear.weight.shape[1:]))[:, 0]
-        found.append((scores + bilinear.bias).argmax(1))
-    return torch.cat(found)
+    size, _, labels = bilinear.weight.shape
+    weight = bilinear.weight.transpose(0, 1).flatten(1)
+    different, place, counts = torch.unique(heads, return_inverse=True, return_counts=True)
+    order = torch.argsort(counts[place] * len(different) + place, stable=True)
+    counts, rising = torch.sort(counts, stable=True)
+    below = _extended(scorer.W1, states.index_select(0, words.index_select(0, order)))
+    above = _extended(scorer.W2, states.index_select(0, different.index_select(0, rising)))
+    best, at = torch.empty_like(words), 0
+    for start, stop, count in _even(counts.tolist()):
+        upto = at + (stop - start) * count
+        right = (above[start:stop] @ weight).view(-1, size, labels)
+        scores = torch.bmm(below[at:upto].view(-1, count, size), right)
+        best[order[at:upto]] = (scores + bilinear.bias).argmax(2).flatten()
+        at = upto
+    return best
+
+
+def _even(counts: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Half-open ranges of at most HEADS equal numbers among rising ones, with the number."""
+    start = 0
+    for count, same in groupby(counts):
+        end = start + sum(1 for _ in same)
+        for begin in range(start, end, HEADS):
+            yield begin, min(begin + HEADS, end), count
+        start = end
 
 
 def _extended(layer: Any, states: torch.Tensor) -> torch.Tensor:
@@ -169,9 +189,8 @@ class Trees:
         heads = self._heads(found, lengths)
         starts = np.repeat(np.cumsum(lengths) - lengths, [len(tree) for tree in heads])
         above = torch.from_numpy(starts + np.concatenate(heads))
-        words = torch.ones(len(found), dtype=torch.bool)
-        words[torch.from_numpy(np.cumsum(lengths) - lengths)] = False
-        chosen = _relations(model.deprel, found[words], found[above])
+        words = np.delete(np.arange(len(found)), np.asarray(np.cumsum(lengths) - lengths, np.int64))
+        chosen = _relations(model.deprel, found, torch.from_numpy(words), above)
         return _named(heads, chosen.split([len(tree) for tree in heads]), self._vocabularies["deprel"])
 
     def _heads(self, states: torch.Tensor, lengths: list[int]) -> list[NDArray[np.int64]]:

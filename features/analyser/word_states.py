@@ -49,7 +49,10 @@ class WordStates:
             for part, places in self._slices(tuple(row), ends):
                 rows.append(part)
                 wanted.append(places)
-        found = [states[:, places] for states, places in zip(self._trunk.layers(rows), wanted, strict=True)]
+        found = [
+            states.index_select(1, torch.tensor(places))
+            for states, places in zip(self._trunk.layers(rows), wanted, strict=True)
+        ]
         return torch.cat(found, dim=1).float()
 
     def _slices(self, row: Row, ends: list[int]) -> Iterator[tuple[Row, list[int]]]:
