@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .lean_imports import part_of
+from .lean_imports import deferred, part_of
 
 __all__ = ["transport_plan"]
 
 NO_BACKEND = "POT_BACKEND_DISABLE_PYTORCH"
 """POT would load torch only to offer a backend that is not used here."""
+UNUSED = ("scipy.linalg", "scipy.special", "numpy.f2py", "numpy.ma", "numpy.polynomial", "numpy.testing")
+"""What POT and the sparse matrices that it knows import for other callers."""
 
 
 def _solver() -> Callable[..., Any]:
     """POT's ``emd``, from ``ot.lp`` alone where POT is not loaded yet; a later ``import ot`` finds the rest as ever."""
-    with _without_torch():
+    with _without_torch(), deferred(*UNUSED, functions={"scipy.spatial.distance": ("cdist",)}):
         found: Callable[..., Any] = part_of("ot", "lp").emd
     return found
 

@@ -11,13 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rome.features import tree_distance
+from rome.exceptions import ModelMissingError
+from rome.features import model_files, tree_distance
+from rome.features.analyser import identity
+from rome.features.analyser.config import ModelConfig
 from rome.features.kernels import Kernels
 from rome.features.lean_imports import deferred, part_of
 
 UNUSED = (
     *("transformers", "sklearn", "networkx", "numba", "pandas", "IPython", "requests", "emoji", "sympy", "scipy.stats"),
-    *("torch._dynamo", "torch._inductor", "ot.bregman", "matplotlib"),
+    *("torch._dynamo", "torch._inductor", "ot.bregman", "matplotlib", "scipy.linalg", "scipy.special", "scipy.spatial"),
+    *("numpy.f2py", "numpy.testing", "udtools", "udtools.validator"),
 )
 
 
@@ -36,6 +40,43 @@ score = RoMe(threads=1).score(references=["A cat sat on the mat."], hypotheses=[
 print([name for name in {UNUSED!r} if name in sys.modules], 0 < score < 1)
 """
     assert run(script) == "[] True"
+
+
+COMMAND = """
+import sys
+from rome.cli import main
+code = main(%s)
+print([code, *(name in sys.modules for name in ("torch", "torch._meta_registrations", "rome.cli.train", "scipy.linalg", "numpy.f2py"))])
+"""
+
+
+def test_the_command_loads_less_and_says_the_same(tmp_path: Path) -> None:
+    """`rome score` as a process of its own does without parts of torch; called from other code it does not; both write the same bytes."""
+    pair, said = tmp_path / "pair.tsv", []
+    pair.write_text("reference\thypothesis\nThe cat sat on the mats, didn't it?\tA catt sat on mat.\n", encoding="utf-8")
+    for given, whole in (("", False), ("sys.argv[1:]", True)):
+        words = ["score", str(pair), "--format", "json", "--output", str(tmp_path / "out")]
+        done = subprocess.run([sys.executable, "-P", "-c", COMMAND % given, *words], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == str([0, True, whole, False, False, False])
+        said.append((tmp_path / "out").read_bytes())
+    assert said[0] == said[1]
+
+
+def test_torch_in_part_gives_the_rest_when_asked() -> None:
+    """What was left out of torch loads when it is used, and can be imported; an unknown version is left to be imported whole."""
+    script = """
+import sys
+import rome.features.analyser.lean_torch as own
+own.TRIED = %s
+own.import_torch()
+import torch
+found = ["torch._meta_registrations" in sys.modules]
+import torch._meta_registrations
+found += [callable(torch.export.export), callable(torch._meta_registrations.activate_meta)]
+print(found)
+"""
+    assert run(script % "own.TRIED") == "[False, True, True]"
+    assert run(script % "('0.',)") == "[True, True, True]"
 
 
 def test_the_transport_leaves_the_whole_of_pot_to_others() -> None:
@@ -97,6 +138,43 @@ def test_a_deferred_package_comes_when_it_is_used(tmp_path: Path, monkeypatch: p
         monkeypatch.delitem(sys.modules, name)
 
 
+def test_deferred_parts_and_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of a loaded package can be deferred, and functions that are taken from it by name, until they are called."""
+    folder = tmp_path / "heavy_five"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "part.py").write_text("def double(x):\n    return 2 * x\n")
+    (folder / "other.py").write_text("VALUE = 9\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    heavy_five = importlib.import_module("heavy_five")
+    with deferred("heavy_five.other", functions={"heavy_five.part": ("double",)}):
+        from heavy_five.part import double  # type: ignore[import-not-found]
+
+        other = heavy_five.other
+    assert not {"heavy_five.part", "heavy_five.other"} & set(sys.modules) and not hasattr(heavy_five, "other")
+    assert double(4) == 8 and "heavy_five.part" in sys.modules and other.VALUE == 9
+    assert heavy_five.other is sys.modules["heavy_five.other"]
+    for name in ("heavy_five", "heavy_five.part", "heavy_five.other"):
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_hashing_ahead_never_hides_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder's digest follows its files; what the second thread finds wrong is said by whoever loads the file."""
+    (tmp_path / "encoder").mkdir()
+    file = tmp_path / "encoder" / "a.bin"
+    file.write_bytes(b"one")
+    first = identity.file_digest(tmp_path / "encoder")
+    file.write_bytes(b"three")
+    assert first != identity.file_digest(tmp_path / "encoder") == identity.file_digest(tmp_path / "encoder")
+    for module in (identity, model_files):
+        monkeypatch.setattr(module, "embedded_folder", lambda: tmp_path)
+    (tmp_path / model_files.MANIFEST).write_text(json.dumps({"files": {"encoder/a.bin": "0" * 64}}))
+    with identity.hashed_meanwhile(ModelConfig()):
+        pass
+    with pytest.raises(ModelMissingError, match="damaged"):
+        model_files.checked(file)
+
+
 def test_a_deferred_package_that_is_missing_says_so_when_it_is_used() -> None:
     """A stand-in for a package that is not installed raises the usual error."""
     with deferred("no_such_package_here"):
@@ -105,30 +183,35 @@ def test_a_deferred_package_that_is_missing_says_so_when_it_is_used() -> None:
         no_such_package_here.anything  # noqa: B018 - the access is what is tested
 
 
-def test_loops_are_compiled_once_that_pays() -> None:
-    """The first work is done by the plain function, then numba takes over; without numba the plain one stays."""
+def test_loops_are_compiled_once_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first work is done by the plain function, then numba takes over, at once where another module has loaded it."""
+    monkeypatch.setattr(Kernels, "numba_is_there", False)
     names: dict[str, object] = {}
-    kernels = Kernels(names, worth=10)
+    kernels, others = Kernels(names, worth=10), Kernels(other_names := {}, worth=10)
 
     @kernels.add
     def double(x):  # type: ignore[no-untyped-def]
         return 2 * x
 
-    names["double"] = double
-    kernels.prepare(6)
+    names["double"] = other_names["double"] = double
+    others.add(double)
+    assert not others.prepare(1) and not kernels.prepare(6)
     assert names["double"] is double
-    kernels.prepare(6)
+    assert kernels.prepare(6)
     assert names["double"] is not double
     assert names["double"](21) == 42  # type: ignore[operator]
+    assert other_names["double"] is double
+    assert others.prepare(1) and other_names["double"] is not double
 
 
-def test_plain_and_compiled_trees_agree() -> None:
+def test_plain_and_compiled_trees_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Distance and mapping of random trees are the same in both forms, to the last bit."""
     spec = importlib.util.spec_from_file_location("rome.features.tree_distance_again", str(tree_distance.__file__))
     assert spec is not None and spec.loader is not None
     plain = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(plain)
     tree_distance._kernels.prepare(1e9)
+    monkeypatch.setattr(plain._kernels, "prepare", lambda work: False)
     rng = np.random.default_rng(1)
     for n, m in rng.integers(1, 14, (20, 2)).tolist():
         a, b = ([-1, *(int(rng.integers(0, k)) for k in range(1, size))] for size in (n, m))

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
+from threading import Thread
 
+from rome.exceptions import ModelMissingError
+
+from ..model_files import checked
 from .config import EMBEDDED, ModelConfig, embedded_folder
 
-__all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "models_identity"]
+__all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "hashed_meanwhile", "models_identity"]
 
 FORMAT = "analysis-2"
 RUN = "run-2"
@@ -16,12 +23,41 @@ OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser
 
 
 def file_digest(folder: Path) -> str:
-    """A short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count)."""
+    """A short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count).
+
+    Files are read once a process, again when the size or time of one changes.
+    """
+    paths = sorted(p for p in Path(folder).rglob("*") if p.is_file() and p.name != "card.json")
+    return _digest(Path(folder), tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in paths))
+
+
+@lru_cache(maxsize=64)
+def _digest(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(p for p in Path(folder).rglob("*") if p.is_file() and p.name != "card.json"):
+    for path, *_ in files:
         digest.update(path.relative_to(folder).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@contextmanager
+def hashed_meanwhile(config: ModelConfig) -> Iterator[None]:
+    """While the block imports what is needed, a second thread reads and hashes the files of these models, so that later nobody waits for that."""
+    thread = Thread(target=_hash_all, args=(config,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _hash_all(config: ModelConfig) -> None:
+    """Every digest and checksum that loading the models will ask for; what is wrong with a file is told by whoever loads it."""
+    with suppress(OSError, ModelMissingError):
+        models_identity(config)
+        for path in (path for name in OWN for path in (embedded_folder() / name).iterdir()):
+            with suppress(ModelMissingError):  # a card is not recorded
+                checked(path)
 
 
 def _external(name: str) -> str:

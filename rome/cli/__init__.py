@@ -9,24 +9,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
-from rome.cli import (
-    annotate,
-    diagnose,
-    evaluate,
-    explain,
-    features,
-    models,
-    perturb,
-    report,
-    rescore,
-    score,
-    selfcheck,
-    serve,
-    synthesize,
-    train,
-)
 from rome.cli.metric import MakeMetric, make_metric
 from rome.exceptions import RomeError
 from rome.text_table import visible
@@ -34,22 +19,14 @@ from rome.text_table import visible
 __all__ = ["main"]
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-COMMANDS = {
-    "score": score,
-    "explain": explain,
-    "report": report,
-    "features": features,
-    "rescore": rescore,
-    "evaluate": evaluate,
-    "diagnose": diagnose,
-    "perturb": perturb,
-    "annotate": annotate,
-    "synthesize": synthesize,
-    "serve": serve,
-    "models": models,
-    "selfcheck": selfcheck,
-    "train": train,
+COMMANDS: dict[str, Any] = {
+    name: f"{__name__}.{name}"
+    for name in (
+        *("score", "explain", "report", "features", "rescore", "evaluate", "diagnose", "perturb", "annotate", "synthesize"),
+        *("serve", "models", "selfcheck", "train"),
+    )
 }
+"""Each command's module, or its name."""
 EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
     **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
@@ -69,12 +46,13 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
 
-    arguments : the words after `rome`, by default those of the command line.
+    arguments : the words after `rome`; by default those of the command line, and the process is taken to be the command's own.
     metric : what makes the metric of a command from its parsed options; tests pass a small one here.
     """
-    options = argparse.Namespace()
+    options = argparse.Namespace(own_process=arguments is None)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        _parser().parse_args(arguments, options)
+        _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words, options)
         code: int = options.run(options, metric)
         sys.stdout.flush()
     except SystemExit as end:  # argparse leaves this way: help, version, bad usage
@@ -96,12 +74,13 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    """The parser of all commands; it imports nothing heavy."""
+def _parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, or of the one that is asked for, which spares the others' imports; it imports nothing heavy."""
     parser = _Parser(prog="rome", description="Score generated English text against references, and say why.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    for name, module in COMMANDS.items():
+    for name in COMMANDS if only is None else (only,):
+        module = import_module(COMMANDS[name]) if isinstance(COMMANDS[name], str) else COMMANDS[name]
         summary = (module.__doc__ or "").splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary)
         module.add_arguments(command)

@@ -78,9 +78,22 @@ def named_net(options: argparse.Namespace) -> Combiner | None:
 
 
 def make_metric(options: argparse.Namespace) -> Metric:
-    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed."""
-    from rome.metric import RoMe
+    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed.
 
+    lean, an option that no user gives : the process is RoMe's own and runs nothing but its models. So torch is imported without what
+    only others need, if it is needed in any case.
+    """
+    from rome.features.analyser.config import ModelConfig
+    from rome.features.analyser.identity import hashed_meanwhile
+
+    net = named_net(options)
+    with hashed_meanwhile(ModelConfig.of(options.models)):
+        from rome.metric import RoMe
+
+        if getattr(options, "lean", False) and options.models == "embedded" and options.store is None:
+            from rome.features.analyser.lean_torch import import_torch
+
+            import_torch()
     return RoMe(
         models=options.models,
         emd=options.emd,
@@ -90,7 +103,7 @@ def make_metric(options: argparse.Namespace) -> Metric:
         progress=options.progress,
         threads=options.threads,
         empty_reference=options.empty_reference,
-        combiner=named_net(options),
+        combiner=net,
     )
 
 
