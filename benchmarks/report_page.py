@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 from result_rows import read_rows
 
@@ -16,6 +17,8 @@ Row = dict[str, str]
 Part = str | Figure
 SHARE = 0.04
 """Stages that never take so much of the whole are drawn together."""
+LAST_SYSTEMS = 10
+"""Systems whose cost is compared with that of their hypotheses alone; one alone says little on a machine with other work."""
 WITHOUT, COLD, STORED = (
     "rome score --format tsv",
     "rome score with the models, cold",
@@ -100,12 +103,17 @@ def _aims(folder: Path) -> list[Part]:
     for row in read_rows(folder / "memory.tsv")[1]:
         peaks.setdefault(row["operation"], []).append(_number(row["peak_mib"]))
     real, bare = peaks.get(COLD, []) + peaks.get(STORED, []), peaks.get(WITHOUT, [])
-    last = _number(systems[-1]["ms_a_pair"]) / _number(systems[-1]["own_hypotheses_ms"]) if systems else math.nan
+    last = [_number(row["ms_a_pair"]) / _number(row["own_hypotheses_ms"]) for row in systems[-LAST_SYSTEMS:]]
     wanted = [
         ("pairs a second, cold", _of(peers, "RoMe", "pairs_per_second"), ">=", 60),
         ("times as fast as BERTScore, roberta-large architecture", _of(peers, "BERTScore", "rome_times_as_fast"), ">=", 20),
         ("times as fast as COMET-22's architecture", _of(peers, "COMET-22", "rome_times_as_fast"), ">=", 10),
-        (f"system {len(systems) or 30} as a multiple of its hypotheses alone", last, "<=", 1.1),
+        (
+            f"system {len(systems) or 30} as a multiple of its hypotheses alone, median of the last {LAST_SYSTEMS}",
+            median(last) if last else math.nan,
+            "<=",
+            1.1,
+        ),
         ("import rome, ms", _of(start, "import rome", "value"), "<=", 100),
         ("stored features combined a second, one core", _of(start, "combining stored features", "value"), ">=", 1_000_000),
         ("rome score of one pair, seconds", _of(start, "rome score", "value"), "<=", 4),
@@ -187,7 +195,7 @@ def _growth(rows: Sequence[Row]) -> list[Part]:
 
 
 def _systems(rows: Sequence[Row]) -> list[Part]:
-    columns = {"measured": "ms_a_pair", "its hypotheses alone": "own_hypotheses_ms"}
+    columns = {"measured": "ms_a_pair", "as many hypotheses alone": "own_hypotheses_ms"}
     series = {name: {_number(row["system"]): _number(row[column]) for row in rows} for name, column in columns.items()}
     shown = [row for n, row in enumerate(rows) if n < 3 or n == len(rows) - 1]
     return [_table(shown), _lines("speed_systems", "Systems scored one after the other", series, "system", "ms a pair")]

@@ -95,7 +95,10 @@ def main(given: Sequence[str] | None = None) -> int:
             tell("growth", parts.GROWTH, list(parts.growth(rows)), notes)
         elif question == "systems":
             rows = list(parts.shared_references(make, options.segments, options.systems, options.threads))
-            notes = [f"{options.segments} segments a system; {texts}{told}"]
+            notes = [
+                f"{options.segments} segments a system; {texts}{told}",
+                "own hypotheses: as many others of the same references, analysed alone and then compared, beside each system, before or after it",
+            ]
             tell("systems", parts.SYSTEMS, rows, notes)
         else:
             rows = list(parts.processors(make, options.numbers, options.numbers, options.shared_out))

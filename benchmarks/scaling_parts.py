@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import cycle, islice
+from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -59,24 +60,45 @@ def streamed(scorer: BlockScorer, known: Iterable[Pair], count: int) -> None:
 
 
 def numbers(make: Make, sizes: dict[str, Sequence[int]], folder: Path, budget: float, threads: int) -> Iterator[Row]:
-    """Cold, from stored analyses, and from stored features."""
-    known = pairs(DISTINCT)
-    cold = BlockScorer(partial(make, threads=threads, progress=False))
-    streamed(cold, known, LOADED)
-    yield from by_number("texts, cold", sizes["cold"], partial(streamed, cold, known), budget)
-    stored = BlockScorer(partial(make, threads=threads, progress=False, store=folder / "analyses.sqlite"))
-    known = known[: sizes["stored"][0]]
-    streamed(stored, known, len(known))
-    yield from by_number("stored analyses", sizes["stored"], partial(streamed, stored, known), budget)
+    """Cold, from stored analyses, and from stored features: each in a process of its own, so that none inherits another's peak."""
+    store = folder / "analyses.sqlite"
+    yield from alone(_cold, partial(make, threads=threads, progress=False), sizes["cold"], budget)
+    stored = partial(make, threads=threads, progress=False, store=store)
+    alone(_stored, stored, sizes["stored"][:1], float("inf"), fill=True)  # the models are in a process that ends
+    yield from alone(_stored, stored, sizes["stored"], budget)
+    for count in sizes["features"]:
+        FeatureTable.save_batches(str(folder / f"{count}.parquet"), _random_tables(count, Combiner.load().feature_signature))
+    yield from alone(_features, folder, sizes["features"], budget)
+
+
+def alone(work: Callable[..., list[Row]], *given: Any, **named: Any) -> list[Row]:
+    """What ``work`` returns in a new process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *given, **named).result()
+
+
+def _cold(make: Make, sizes: Sequence[int], budget: float) -> list[Row]:
+    scorer, known = BlockScorer(make), pairs(DISTINCT)
+    streamed(scorer, known, LOADED)
+    return list(by_number("texts, cold", sizes, partial(streamed, scorer, known), budget))
+
+
+def _stored(make: Make, sizes: Sequence[int], budget: float, fill: bool = False) -> list[Row]:
+    """Pairs whose analyses are stored, after so many that load what is needed. fill : store them, and measure nothing."""
+    scorer, known = BlockScorer(make), pairs(sizes[0])
+    streamed(scorer, known, len(known) if fill else min(len(known), LOADED))
+    return [] if fill else list(by_number("stored analyses", sizes, partial(streamed, scorer, known), budget))
+
+
+def _features(folder: Path, sizes: Sequence[int], budget: float) -> list[Row]:
     net = Combiner.load()
 
     def combine(count: int) -> None:
         for table in FeatureTable.iter_batches(str(folder / f"{count}.parquet")):
             net.combine(table)
 
-    for count in sizes["features"]:
-        FeatureTable.save_batches(str(folder / f"{count}.parquet"), _random_tables(count, net.feature_signature))
-    yield from by_number("stored features", sizes["features"], combine, budget)
+    combine(min(sizes))
+    return list(by_number("stored features", sizes, combine, budget))
 
 
 def _random_tables(count: int, signature: str) -> Iterator[FeatureTable]:
@@ -121,24 +143,30 @@ def growth(rows: Sequence[Row]) -> Iterator[Row]:
 def shared_references(make: Make, segments: int, count: int, threads: int) -> Iterator[Row]:
     """Each system's cost when one after the other is scored against the same references, and that of hypotheses alone.
 
-    The latter: three more systems are analysed without any reference and then measured, everything being known. Texts analysed are
-    those that met the models.
+    The latter: other hypotheses of the same references are analysed without them and then compared with them, everything being known.
+    Both are measured beside each other for every system, now this first and now that. Texts analysed are those that met the models.
     """
     metric = make(threads=threads, progress=False)
     _score(metric, pairs(LOADED))
     metric.begin_block()
-    references, outputs = systems(segments, count + 3)
-    costs: list[tuple[float, int]] = []
-    alone = []
+    references, outputs = systems(segments, 2 * count)
     with _texts_analysed() as numbers:
-        for texts in outputs[:count]:
+
+        def with_references(texts: list[str]) -> tuple[float, int]:
             numbers.clear()
-            costs.append((timed(partial(_score, metric, list(zip(references, texts, strict=True)))), sum(numbers)))
-    for texts in outputs[count:]:
-        analysing = timed(partial(metric.analyse, texts))
-        alone.append(analysing + timed(partial(_score, metric, list(zip(references, texts, strict=True)))))
-    for number, (seconds, analysed) in enumerate(costs, 1):
-        yield [number, analysed, 1000 * seconds / segments, 1000 * median(alone) / segments]
+            return timed(partial(_score, metric, list(zip(references, texts, strict=True)))), sum(numbers)
+
+        def analysed_alone(texts: list[str]) -> float:
+            return timed(partial(metric.analyse, texts)) + timed(
+                partial(_score, metric, list(zip(references, texts, strict=True)))
+            )
+
+        for number in range(1, count + 1):
+            given, others = outputs[2 * number - 2 : 2 * number]
+            own = analysed_alone(others) if number % 2 == 0 else None
+            seconds, analysed = with_references(given)
+            own = analysed_alone(others) if own is None else own
+            yield [number, analysed, 1000 * seconds / segments, 1000 * own / segments]
 
 
 @contextmanager

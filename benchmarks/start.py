@@ -44,7 +44,8 @@ begin = time.perf_counter()
 net.combine(table)
 print(len(table) / (time.perf_counter() - begin))
 """
-COMMAND = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = "import sys; from rome.cli import main; sys.exit(main())"
+"""What the installed command `rome` does."""
 
 
 def told(code: str, *words: str) -> float:
