@@ -4,7 +4,8 @@
 
 BERTScore has the architecture of its default model (roberta-large, 17 of its 24 layers), COMET-22 that of XLM-R large with its estimator
 over source, reference and hypothesis; their weights are random, which costs the same (see peer_models.py). Each round takes texts that no
-metric has seen, the metrics one after the other; RoMe computes all four features. Ratios are medians of the rounds' own ratios.
+metric has seen, the metrics one after the other; RoMe computes all four features, once with threads in this process and once shared out
+to processes of one thread each, as `rome score --workers` does. Ratios are medians of the rounds' own ratios to the faster of the two.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,8 +32,11 @@ from rome.features.analyser.identity import arithmetic
 from rome.metric import RoMe
 
 COLUMNS = ("metric", "pairs_a_round", "pairs_per_second", "lowest", "highest", "rome_times_as_fast", "aim")
-LOADED = 8
+LOADED = 64
 ROME = "RoMe, cold, all four features"
+SHARED = "RoMe in processes, cold, all four features"
+PARTS = 4
+"""Of a round, for each process."""
 AIMS = {"BERTScore, roberta-large (17 layers)": 20, "COMET-22, XLM-R large (24 layers)": 10}
 Work = Callable[[Sequence[Pair]], Any]
 
@@ -61,6 +68,33 @@ def metrics(threads: int, tiny: bool) -> dict[str, Work]:
     }
 
 
+class _InProcess:
+    """The metric of a process of its own, made when the process starts."""
+
+    metric: Any = None
+
+    @classmethod
+    def begin(cls, tiny: bool) -> None:
+        cls.metric = (StandIn if tiny else RoMe)(threads=1, progress=False)
+
+    @classmethod
+    def score(cls, given: Sequence[Pair]) -> Any:
+        return cls.metric.score(references=[r for r, _ in given], hypotheses=[h for _, h in given])
+
+
+@contextmanager
+def in_processes(number: int, tiny: bool) -> Iterator[Work]:
+    """RoMe as a function of pairs that so many processes share; results come back whole, in their order."""
+    context = get_context("spawn")
+    with ProcessPoolExecutor(number, context, _InProcess.begin, (tiny,)) as pool:
+
+        def work(given: Sequence[Pair]) -> Any:
+            size = max(1, -(-len(given) // (PARTS * number)))
+            return list(pool.map(_InProcess.score, [given[start : start + size] for start in range(0, len(given), size)]))
+
+        yield work
+
+
 def rounds(works: dict[str, Work], counts: dict[str, int], times: int) -> dict[str, list[float]]:
     """Pairs a second of each metric in each round, after some pairs to warm up."""
     most = max(counts.values())
@@ -80,8 +114,9 @@ def rounds(works: dict[str, Work], counts: dict[str, int], times: int) -> dict[s
 def table(rates: dict[str, list[float]], counts: dict[str, int]) -> list[list[object]]:
     """One row a metric."""
     rows: list[list[object]] = []
+    fastest = max((ROME, SHARED), key=lambda name: median(rates[name]))
     for name, found in rates.items():
-        ratio = None if name == ROME else median(a / b for a, b in zip(rates[ROME], found, strict=True))
+        ratio = None if name in (ROME, SHARED) else median(a / b for a, b in zip(rates[fastest], found, strict=True))
         rows.append([name, counts[name], median(found), min(found), max(found), ratio, AIMS.get(name)])
     return rows
 
@@ -98,18 +133,18 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     told = conditions(options.threads)
-    works = metrics(options.threads, options.tiny)
-    counts = dict(
-        zip(works, (options.pairs, options.bertscore_pairs, options.comet_pairs, options.pairs), strict=True),
-    )
-    rates = rounds(works, counts, options.rounds)
+    sizes = (options.pairs, options.pairs, options.bertscore_pairs, options.comet_pairs, options.pairs)
+    with in_processes(options.threads, options.tiny) as shared:
+        works = {SHARED: shared, **metrics(options.threads, options.tiny)}
+        counts = dict(zip(works, sizes, strict=True))
+        rates = rounds(works, counts, options.rounds)
     words = mean_words(pairs(LOADED + options.rounds * max(counts.values())))
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
         f"peers with random weights{' of tiny size' if options.tiny else ''} in float32, RoMe in {arithmetic()}; batches of 64 and 16 sorted by "
         "length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
-        f"all metrics in one process, peak memory {peak:.0f} MiB",
+        f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]
     write_rows(options.output, notes, COLUMNS, table(rates, counts))
     return 0
