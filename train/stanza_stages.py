@@ -41,7 +41,7 @@ TAGGER = (
     " --batch_size 64 --lr 2e-3 --fix_eval_interval --second_lr 5e-4"
 )
 PARSER = (
-    "--no_pretrain --no_char --no_ufeats --bert_hidden_layers 4 --hidden_dim 200 --num_layers 2 --deep_biaff_hidden_dim 80"
+    "--no_pretrain --no_char --no_ufeats --bert_hidden_layers 4 --hidden_dim 160 --num_layers 1 --deep_biaff_hidden_dim 80"
     " --no_linearization --no_distance"
     " --word_emb_dim 0 --word_cutoff 20 --tag_emb_dim 50 --dropout 0.4 --optim adam --lr 2e-3 --beta2 0.95"
     " --second_lr 4e-4 --second_warmup_steps 0 --batch_size 1500"
