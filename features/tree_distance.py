@@ -18,8 +18,8 @@ from .tree_rows import Columns, Rows, columns_of, distance, rows_of
 
 __all__ = ["post_order", "tree_edit_distance", "tree_mapping"]
 
-_kernels = Kernels(globals(), worth=400_000)
-"""In pairs of nodes: what the compiled loops would spare takes as long as loading them, half a second."""
+_kernels = Kernels(globals(), worth=700_000)
+"""In pairs of nodes: what the compiled loops would spare takes as long as loading numba, more than a second."""
 LOOPS = 30
 """How much longer the plain loops take than NumPy's rows."""
 MOST_NODES = 160

@@ -1,4 +1,4 @@
-"""The best tree over a matrix of arc scores: Chu and Liu (1965), Edmonds (1967), with exactly one root; compiled where that pays.
+"""The best tree over a matrix of arc scores: Chu and Liu (1965), Edmonds (1967), with exactly one root.
 
 The single root comes from a penalty on every arc from the root that no tree could win back (Stanojevic and Cohen 2021), as in
 Stanza, whose plain Python version takes longer than the parser's network.
@@ -9,12 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import Kernels
-
 __all__ = ["best_tree"]
 
-_kernels = Kernels(globals(), worth=100_000)
-"""In arcs of sentences whose words' favourite heads are no tree, one in ten or so: about half a second of plain Python."""
+Numbers = NDArray[np.int64]
 
 
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
@@ -32,13 +29,12 @@ def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     best[0] = 0
     if _is_tree(best):  # what every node likes best: nothing can be better
         return best
-    _kernels.prepare(matrix.size)
     spread = matrix.max() - matrix.min() + 1.0
-    free = np.asarray(_spanning_tree(matrix.copy()))
+    free = _spanning_tree(matrix.copy())
     if _is_tree(free):  # the best of all trees has one root
         return free
     matrix[:, 0] -= spread * len(matrix)
-    return np.asarray(_spanning_tree(matrix))
+    return _spanning_tree(matrix)
 
 
 def _is_tree(heads: NDArray[np.int64]) -> bool:
@@ -51,101 +47,72 @@ def _is_tree(heads: NDArray[np.int64]) -> bool:
     return not reached.any()
 
 
-@_kernels.add
-def _choose(scores, alive, best):  # type: ignore[no-untyped-def]
-    """Write the best head of every living node but the root into ``best``."""
-    for i in range(1, len(scores)):
-        if alive[i]:
-            top = -1
-            for j in range(len(scores)):
-                if alive[j] and j != i and (top < 0 or scores[i, j] > scores[i, top]):
-                    top = j
-            best[i] = top
+def _choose(scores: NDArray[np.float64], alive: Numbers, best: Numbers) -> None:
+    """Write the best head of every living node but the root, which is the first, into ``best``."""
+    among = scores[np.ix_(alive, alive)]
+    np.fill_diagonal(among, -np.inf)
+    best[alive[1:]] = alive[among[1:].argmax(axis=1)]
 
 
-@_kernels.add
-def _cycle(alive, best):  # type: ignore[no-untyped-def]
-    """Which nodes lie on the first cycle of best heads; none when they form a tree."""
-    n = len(best)
-    inside = np.zeros(n, np.bool_)
-    seen = np.zeros(n, np.int64)
-    for start in range(1, n):
+def _cycle(alive: Numbers, best: Numbers) -> Numbers:
+    """The nodes on the first cycle of best heads, in rising order; none when they form a tree."""
+    heads = best.tolist()
+    seen = [0] * len(heads)
+    for start in alive[1:].tolist():
         node = start
-        while alive[start] and node != 0 and seen[node] == 0:
+        while node != 0 and seen[node] == 0:
             seen[node] = start
-            node = best[node]
-        if alive[start] and node != 0 and seen[node] == start:
-            while not inside[node]:
-                inside[node] = True
-                node = best[node]
-            break
-    return inside
+            node = heads[node]
+        if node != 0 and seen[node] == start:
+            inside = {node}
+            while heads[node] not in inside:
+                node = heads[node]
+                inside.add(node)
+            return np.array(sorted(inside), np.int64)
+    return np.zeros(0, np.int64)
 
 
-@_kernels.add
-def _contract(scores, alive, best, inside, node, dependents, sources):  # type: ignore[no-untyped-def]
-    """Let ``node`` stand for the whole cycle: its best arc from and to every other node; the cycle's other nodes die."""
-    n = len(scores)
-    for k in range(n):
-        if alive[k] and not inside[k]:
-            into, out = -1, -1
-            gain = 0.0
-            for c in range(n):
-                if inside[c]:
-                    if into < 0 or scores[c, k] - scores[c, best[c]] > gain:
-                        into, gain = c, scores[c, k] - scores[c, best[c]]
-                    if out < 0 or scores[k, c] > scores[k, out]:
-                        out = c
-            scores[node, k], scores[k, node] = gain, scores[k, out]
-            dependents[node, k], sources[node, k] = dependents[into, k], sources[into, k]
-            dependents[k, node], sources[k, node] = dependents[k, out], sources[k, out]
-    for c in range(n):
-        if inside[c] and c != node:
-            alive[c] = False
+def _contract(
+    scores: NDArray[np.float64], best: Numbers, others: Numbers, cycle: Numbers, dependents: Numbers, sources: Numbers
+) -> None:
+    """Let the cycle's first node stand for the whole cycle: its best arc from and to every other node."""
+    node, columns = cycle[0], np.arange(len(others))
+    gains = scores[np.ix_(cycle, others)] - scores[cycle, best[cycle]][:, None]
+    places = gains.argmax(axis=0)
+    into, out = cycle[places], cycle[scores[np.ix_(others, cycle)].argmax(axis=1)]
+    scores[node, others], scores[others, node] = gains[places, columns], scores[others, out]
+    dependents[node, others], sources[node, others] = dependents[into, others], sources[into, others]
+    dependents[others, node], sources[others, node] = dependents[others, out], sources[others, out]
 
 
-@_kernels.add
-def _spanning_tree(scores):  # type: ignore[no-untyped-def]
+def _spanning_tree(scores: NDArray[np.float64]) -> Numbers:
     """Heads of the best tree: contract cycles of best arcs until there is none, then open them again, last first.
 
     A contracted cycle lives on under one of its nodes; ``dependents`` and ``sources`` know which arc of the whole graph each
-    arc between the nodes that are left stands for.
+    arc between the nodes that are left stands for. ``scores`` is written over.
     """
     n = len(scores)
-    alive = np.ones(n, np.bool_)
+    alive, owner = np.arange(n), np.arange(n)
     best = np.zeros(n, np.int64)
-    owner = np.arange(n)
-    dependents, sources = np.empty((n, n), np.int64), np.empty((n, n), np.int64)
-    for i in range(n):
-        dependents[i, :], sources[:, i] = i, i
-    owners, cycle_dependents, cycle_sources = np.full((n, n), -1), np.full((n, n), -1), np.full((n, n), -1)
-    levels = 0
+    dependents, sources = np.repeat(alive[:, None], n, axis=1), np.repeat(alive[None, :], n, axis=0)
+    opened: list[tuple[Numbers, Numbers, Numbers, Numbers]] = []
     while True:
         _choose(scores, alive, best)
-        inside = _cycle(alive, best)
-        if not inside.any():
+        cycle = _cycle(alive, best)
+        if not len(cycle):
             break
-        for c in range(n):
-            if inside[c]:
-                cycle_dependents[levels, c], cycle_sources[levels, c] = dependents[c, best[c]], sources[c, best[c]]
-        node = int(np.argmax(inside))
-        for v in range(n):
-            if inside[owner[v]]:
-                owners[levels, v] = owner[v]
-                owner[v] = node
-        _contract(scores, alive, best, inside, node, dependents, sources)
-        levels += 1
+        owners = np.where(np.isin(owner, cycle), owner, -1)
+        opened.append((cycle, owners, dependents[cycle, best[cycle]], sources[cycle, best[cycle]]))
+        owner[owners >= 0] = cycle[0]
+        others = np.setdiff1d(alive, cycle, assume_unique=True)
+        _contract(scores, best, others, cycle, dependents, sources)
+        alive = np.setdiff1d(alive, cycle[1:], assume_unique=True)
     heads = np.full(n, -1)
     heads[0] = 0
-    for i in range(1, n):
-        if alive[i]:
-            heads[dependents[i, best[i]]] = sources[i, best[i]]
-    for level in range(levels - 1, -1, -1):
-        entered = -1
-        for v in range(n):
-            if owners[level, v] >= 0 and heads[v] >= 0:
-                entered = owners[level, v]
-        for c in range(n):
-            if cycle_dependents[level, c] >= 0 and c != entered:
-                heads[cycle_dependents[level, c]] = cycle_sources[level, c]
+    left = alive[1:]
+    heads[dependents[left, best[left]]] = sources[left, best[left]]
+    for cycle, owners, inner, above in reversed(opened):
+        entered = owners[(owners >= 0) & (heads >= 0)]
+        stays = cycle != entered[-1] if len(entered) else np.ones(len(cycle), np.bool_)
+        heads[inner[stays]] = above[stays]
     return heads
