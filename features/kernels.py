@@ -15,11 +15,8 @@ class Kernels:
     """The loops of one module, in the order in which they call each other: `add` each, and tell `prepare` how much is to come.
 
     namespace : the module's ``globals()``, in which compiled functions take the place of plain ones. worth : the work, in the
-    caller's unit, from which on loading numba pays; once one module has loaded it, the others are compiled when they come to work next.
-    Both forms give the same numbers; without numba the plain ones stay.
+    caller's unit, from which on compiling pays. Both forms give the same numbers; without numba the plain ones stay.
     """
-
-    numba_is_there = False
 
     def __init__(self, namespace: dict[str, Any], worth: float) -> None:
         self._namespace, self._left = namespace, worth
@@ -32,9 +29,9 @@ class Kernels:
         return function
 
     def prepare(self, work: float) -> bool:
-        """Count work that is about to be done, and compile once that is worth it; returns whether the loops are compiled now."""
+        """Count work that is about to be done, and compile once the sum is worth it; returns whether the loops are compiled now."""
         self._left -= work
-        if self._functions and (self._left <= 0 or Kernels.numba_is_there):
+        if self._left <= 0 and self._functions:
             with self._lock:
                 self._compile()
         return self._compiled
@@ -51,4 +48,4 @@ class Kernels:
             except RuntimeError:  # no folder to keep the machine code in
                 compiled = njit(function)
             self._namespace[function.__name__] = compiled
-        self._compiled = Kernels.numba_is_there = True
+        self._compiled = True

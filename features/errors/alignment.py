@@ -7,7 +7,6 @@ when nothing is near enough: such words are missing or unnecessary.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from ..assignment import linear_sum_assignment
 from ..cosine import cosines, unit_vectors
 from ..equal_texts import equal_texts
 from ..once import once
+from ..rising import longest_rising
 from ..semantic import position_differences
 from ..slips import typed_twice
 from ..values import Analysis, Word
@@ -61,22 +61,7 @@ def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
 
 def _outside_longest_run(numbers: Sequence[int]) -> frozenset[int]:
     """The places of the numbers, all different, that stand outside one longest run that rises."""
-    tails: list[int] = []
-    ends: list[int] = []
-    previous = []
-    for k, number in enumerate(numbers):
-        at = bisect_left(tails, number)
-        previous.append(ends[at - 1] if at else -1)
-        if at == len(tails):
-            tails.append(number)
-            ends.append(k)
-        else:
-            tails[at], ends[at] = number, k
-    kept, k = set(), ends[-1] if ends else -1
-    while k >= 0:
-        kept.add(k)
-        k = previous[k]
-    return frozenset(range(len(numbers))) - kept
+    return frozenset(range(len(numbers))).difference(longest_rising(numbers))
 
 
 def is_mark(word: Word) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rome.display.markup import Html, Value, disclosure, element, escaped, joined
 from rome.display.texts import SEVERITIES
+from rome.features.rising import longest_rising
 
 if TYPE_CHECKING:
     from rome.features.errors.values import ErrorSpan
@@ -66,7 +66,7 @@ def columns(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> li
     of cost 1 is no link: its words have nothing to do with each other. reference, hypothesis : the numbers of words.
     """
     linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
-    straight = [linked[n] for n in _longest_increasing([pair.hypothesis for pair in linked])]
+    straight = [linked[n] for n in longest_rising([pair.hypothesis for pair in linked])]
     kept = {pair.reference for pair in straight}
     crossing = [pair for pair in linked if pair.reference not in kept]
     lettered = [(pair, letter(n)) for n, pair in enumerate(crossing)]
@@ -104,26 +104,6 @@ def word_places(text: str, words: Sequence[str]) -> list[tuple[int, int] | None]
         start = at + len(word)
         places.append((at, start))
     return places
-
-
-def _longest_increasing(values: Sequence[int]) -> list[int]:
-    """The places of a longest strictly increasing subsequence."""
-    ends: list[int] = []
-    tails: list[int] = []
-    before: list[int] = []
-    for n, value in enumerate(values):
-        k = bisect_left(tails, value)
-        before.append(ends[k - 1] if k else -1)
-        if k == len(tails):
-            tails.append(value)
-            ends.append(n)
-        else:
-            tails[k], ends[k] = value, n
-    chain, n = [], ends[-1] if ends else -1
-    while n >= 0:
-        chain.append(n)
-        n = before[n]
-    return chain[::-1]
 
 
 def _shades(segment: SegmentScore, side: Any) -> dict[int, str]:
