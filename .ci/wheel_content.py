@@ -1,13 +1,16 @@
-"""Compare a wheel with the tree it was built from: every module and data file of the rooms, nothing else, at most 90 MB."""
+"""Compare a wheel with the tree it was built from: every module and data file of the rooms, nothing else, both model sets whole, at most 100 MB."""
 
 from __future__ import annotations
 
+import json
 import sys
 import zipfile
 from pathlib import Path
 
 ROOMS = {"rome": "rome", "features": "rome/features", "data": "rome/data", "train": "rome/train"}
-MEGABYTES = 90
+SETS = ("base", "small")
+"""As in features/analyser/config.py; a test compares the two."""
+MEGABYTES = 100
 
 
 def expected(tree: Path) -> set[str]:
@@ -20,17 +23,28 @@ def expected(tree: Path) -> set[str]:
     return names
 
 
+def of_sets(wheel: zipfile.ZipFile) -> set[str]:
+    """Paths inside the wheel of what makes every model set whole: its records, and each file on record."""
+    names, found = set(), wheel.namelist()
+    for name in SETS:
+        folder = f"rome/data/models/{name}"
+        names |= {f"{folder}/set.json", f"{folder}/selfcheck.json"}
+        if f"{folder}/set.json" in found:
+            names |= {f"{folder}/{file}" for file in json.loads(wheel.read(f"{folder}/set.json"))["files"]}
+    return names
+
+
 def main(wheel: str, tree: str) -> int:
     """Print what is missing or too much; 1 when there is something."""
     with zipfile.ZipFile(wheel) as file:
         found = {name for name in file.namelist() if ".dist-info/" not in name and not name.endswith("/")}
+        wanted = expected(Path(tree)) | of_sets(file)
     size = Path(wheel).stat().st_size / 1e6
-    wanted = expected(Path(tree))
     for name in sorted(wanted - found):
         print(f"missing from the wheel: {name}")
     for name in sorted(found - wanted):
         print(f"not in the tree: {name}")
-    print(f"{Path(wheel).name}: {len(found)} files, {size:.1f} MB")
+    print(f"{Path(wheel).name}: {len(found)} files, {size:.1f} MB of at most {MEGABYTES}")
     return int(found != wanted or size > MEGABYTES)
 
 

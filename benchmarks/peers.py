@@ -1,21 +1,24 @@
-"""RoMe beside learned metrics of their real sizes, cold and end to end, in one run with the same threads.
+"""RoMe's model sets beside learned metrics of their real sizes, end to end, in one run with the same threads.
 
-    python benchmarks/peers.py --output benchmarks/results/peers.tsv
+    python benchmarks/peers.py --output benchmarks/results/peers.tsv [--models base small]
 
 BERTScore has the architecture of its default model (roberta-large, 17 of its 24 layers), COMET-22 that of XLM-R large with its estimator
 over source, reference and hypothesis; their weights are random, which costs the same (see peer_models.py). Each round takes texts that no
-metric has seen, the metrics one after the other; RoMe computes all four features, once with threads in this process and once shared out
-to processes of one thread each, as `rome score --workers` does. Ratios are medians of the rounds' own ratios to the faster of the two.
+metric has seen, the metrics one after the other. RoMe computes all four features: cold with threads in this process, cold and shared out
+to processes of one thread each, as `rome score --workers` does, and from analyses that were stored before the clock starts. Ratios are
+medians of the rounds' own ratios.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -27,66 +30,104 @@ from speed_texts import Pair, mean_words, pairs, source
 from stand_in import StandIn
 
 from rome.evaluation.metrics.registry import MetricMaker
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import SETS, set_folder
 from rome.features.analyser.identity import arithmetic
 from rome.metric import RoMe
 
-COLUMNS = ("metric", "pairs_a_round", "pairs_per_second", "lowest", "highest", "rome_times_as_fast", "aim")
+COLUMNS = (
+    *("metric", "models", "mode", "pairs_a_round", "pairs_per_second", "lowest", "highest"),
+    *("times_bertscore", "times_comet"),
+)
 LOADED = 64
-ROME = "RoMe, cold, all four features"
-SHARED = "RoMe in processes, cold, all four features"
+BERTSCORE, COMET = "BERTScore, roberta-large (17 layers)", "COMET-22, XLM-R large (24 layers)"
 PARTS = 4
 """Of a round, for each process."""
-AIMS = {"BERTScore, roberta-large (17 layers)": 20, "COMET-22, XLM-R large (24 layers)": 10}
 Work = Callable[[Sequence[Pair]], Any]
 
 
-def metrics(threads: int, tiny: bool) -> dict[str, Work]:
-    """Each metric as a function of pairs, its models loaded; torch is left with so many threads.
+@dataclass(frozen=True)
+class Contender:
+    """A metric whose models are loaded.
 
-    tiny : peers of two narrow layers, and a stand-in for RoMe.
+    models, mode : of RoMe, empty for a peer. pairs : a round. work : what is timed. prepare : what the round's pairs go through before.
     """
+
+    metric: str
+    models: str
+    mode: str
+    pairs: int
+    work: Work
+    prepare: Work = lambda given: None
+
+
+def sides(given: Sequence[Pair]) -> tuple[list[str], list[str]]:
+    """References and hypotheses."""
+    return [reference for reference, _ in given], [hypothesis for _, hypothesis in given]
+
+
+def scoring(rome: Any) -> Work:
+    """RoMe as a function of pairs."""
+
+    def work(given: Sequence[Pair]) -> Any:
+        references, hypotheses = sides(given)
+        return rome.score(references=references, hypotheses=hypotheses)
+
+    return work
+
+
+@contextmanager
+def of_set(models: str, count: int, threads: int, tiny: bool) -> Iterator[list[Contender]]:
+    """RoMe with one model set in its three modes. tiny : a stand-in for RoMe."""
+    make: Any = StandIn if tiny else RoMe
+    with tempfile.TemporaryDirectory() as folder, in_processes(threads, models, tiny) as shared:
+        options = {"models": models, "threads": threads, "progress": False}
+        cold, filler, stored = (make(**options, store=store) for store in (None, *[Path(folder) / "analyses.sqlite"] * 2))
+        yield [
+            Contender("RoMe", models, "cold", count, scoring(cold)),
+            Contender("RoMe", models, "cold, in processes", count, shared),
+            Contender(
+                "RoMe", models, "stored analyses", count, scoring(stored), lambda given: filler.analyse(sum(sides(given), []))
+            ),
+        ]
+
+
+def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Contender]:
+    """The other metrics; torch is left with so many threads. tiny : two narrow layers. counts : pairs of BERTScore, COMET, chrF2."""
     import torch
     from peer_models import LARGE_17, LARGE_24, TINY, BertScore, Comet, word_pieces
 
-    tokenizer = word_pieces(embedded_folder() / "encoder")
-    rome: Any = (StandIn if tiny else RoMe)(threads=threads, progress=False)
+    tokenizer = word_pieces(set_folder() / "encoder")
     chrf = MetricMaker().make("chrf")
     bert, comet = BertScore(tokenizer, TINY if tiny else LARGE_17), Comet(tokenizer, TINY if tiny else LARGE_24)
     torch.set_num_threads(threads)
-
-    def sides(given: Sequence[Pair]) -> tuple[list[str], list[str]]:
-        return [reference for reference, _ in given], [hypothesis for _, hypothesis in given]
-
-    names = list(AIMS)
-    return {
-        ROME: lambda given: rome.score(references=sides(given)[0], hypotheses=sides(given)[1]),
-        names[0]: lambda given: bert.score(*sides(given)),
+    works: tuple[tuple[str, Work], ...] = (
+        (BERTSCORE, lambda given: bert.score(*sides(given))),
         # no sources in other languages are read: another text of about that length stands for each, and costs the same
-        names[1]: lambda given: comet.score(sides(given)[0][::-1], *sides(given)),
-        "chrF2 (sacrebleu), one core": lambda given: chrf.score([[text] for text in sides(given)[0]], sides(given)[1]),
-    }
+        (COMET, lambda given: comet.score(sides(given)[0][::-1], *sides(given))),
+        ("chrF2 (sacrebleu), one core", lambda given: chrf.score([[text] for text in sides(given)[0]], sides(given)[1])),
+    )
+    return [Contender(name, "", "", count, work) for (name, work), count in zip(works, counts, strict=True)]
 
 
 class _InProcess:
     """The metric of a process of its own, made when the process starts."""
 
-    metric: Any = None
+    work: Work
 
     @classmethod
-    def begin(cls, tiny: bool) -> None:
-        cls.metric = (StandIn if tiny else RoMe)(threads=1, progress=False)
+    def begin(cls, models: str, tiny: bool) -> None:
+        cls.work = staticmethod(scoring((StandIn if tiny else RoMe)(models=models, threads=1, progress=False)))
 
     @classmethod
     def score(cls, given: Sequence[Pair]) -> Any:
-        return cls.metric.score(references=[r for r, _ in given], hypotheses=[h for _, h in given])
+        return cls.work(given)
 
 
 @contextmanager
-def in_processes(number: int, tiny: bool) -> Iterator[Work]:
+def in_processes(number: int, models: str, tiny: bool) -> Iterator[Work]:
     """RoMe as a function of pairs that so many processes share; results come back whole, in their order."""
     context = get_context("spawn")
-    with ProcessPoolExecutor(number, context, _InProcess.begin, (tiny,)) as pool:
+    with ProcessPoolExecutor(number, context, _InProcess.begin, (models, tiny)) as pool:
 
         def work(given: Sequence[Pair]) -> Any:
             size = max(1, -(-len(given) // (PARTS * number)))
@@ -95,35 +136,38 @@ def in_processes(number: int, tiny: bool) -> Iterator[Work]:
         yield work
 
 
-def rounds(works: dict[str, Work], counts: dict[str, int], times: int) -> dict[str, list[float]]:
-    """Pairs a second of each metric in each round, after some pairs to warm up."""
-    most = max(counts.values())
+def rounds(contenders: Sequence[Contender], times: int) -> list[list[float]]:
+    """Pairs a second of each contender in each round, after some pairs to warm up."""
+    most = max(each.pairs for each in contenders)
     texts = pairs(LOADED + times * most)
-    rates: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work(texts[:LOADED])
+    rates: list[list[float]] = [[] for _ in contenders]
+    for each in contenders:
+        each.prepare(texts[:LOADED])
+        each.work(texts[:LOADED])
     for number in range(times):
-        chosen = texts[LOADED + number * most :][:most]
-        for name, work in works.items():
+        for each, found in zip(contenders, rates, strict=True):
+            chosen = texts[LOADED + number * most :][: each.pairs]
+            each.prepare(chosen)
             begin = time.perf_counter()
-            work(chosen[: counts[name]])
-            rates[name].append(counts[name] / (time.perf_counter() - begin))
+            each.work(chosen)
+            found.append(each.pairs / (time.perf_counter() - begin))
     return rates
 
 
-def table(rates: dict[str, list[float]], counts: dict[str, int]) -> list[list[object]]:
-    """One row a metric."""
+def table(contenders: Sequence[Contender], rates: Sequence[Sequence[float]]) -> list[list[object]]:
+    """One row a contender; how many times as fast as either learned peer it is."""
+    of_peer = {each.metric: found for each, found in zip(contenders, rates, strict=True)}
     rows: list[list[object]] = []
-    fastest = max((ROME, SHARED), key=lambda name: median(rates[name]))
-    for name, found in rates.items():
-        ratio = None if name in (ROME, SHARED) else median(a / b for a, b in zip(rates[fastest], found, strict=True))
-        rows.append([name, counts[name], median(found), min(found), max(found), ratio, AIMS.get(name)])
+    for each, found in zip(contenders, rates, strict=True):
+        ratios = [median(a / b for a, b in zip(found, of_peer[peer], strict=True)) for peer in (BERTSCORE, COMET)]
+        rows.append([each.metric, each.models, each.mode, each.pairs, median(found), min(found), max(found), *ratios])
     return rows
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print and write one row a metric."""
+    """Print and write one row a contender."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=list(SETS), help="RoMe's model sets (default: all)")
     parser.add_argument("--pairs", type=int, default=300, help="a round, of RoMe and chrF2")
     parser.add_argument("--bertscore-pairs", type=int, default=96, help="a round")
     parser.add_argument("--comet-pairs", type=int, default=48, help="a round")
@@ -133,12 +177,12 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     told = conditions(options.threads)
-    sizes = (options.pairs, options.pairs, options.bertscore_pairs, options.comet_pairs, options.pairs)
-    with in_processes(options.threads, options.tiny) as shared:
-        works = {SHARED: shared, **metrics(options.threads, options.tiny)}
-        counts = dict(zip(works, sizes, strict=True))
-        rates = rounds(works, counts, options.rounds)
-    words = mean_words(pairs(LOADED + options.rounds * max(counts.values())))
+    with ExitStack() as stack:
+        own = [stack.enter_context(of_set(name, options.pairs, options.threads, options.tiny)) for name in options.models]
+        others = peers(options.threads, options.tiny, (options.bertscore_pairs, options.comet_pairs, options.pairs))
+        contenders = [*sum(own, []), *others]
+        rates = rounds(contenders, options.rounds)
+    words = mean_words(pairs(LOADED + options.rounds * max(each.pairs for each in contenders)))
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
@@ -146,7 +190,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]
-    write_rows(options.output, notes, COLUMNS, table(rates, counts))
+    write_rows(options.output, notes, COLUMNS, table(contenders, rates))
     return 0
 
 

@@ -54,12 +54,11 @@ def _either(*names: str) -> tuple[str, ...]:
 
 STAGES = (
     Stage("check the input", "pair", ("rome.metric:check_pairs",)),
-    Stage("sentences and words", "text", _either("tokens:Tokens.sentences", "parser:Parser.tokenize", "tokenize", "mwt")),
-    Stage("word pieces and their states", "text", _either("encoder:EmbeddedEncoder.encode", "word_states:WordStates.of")),
-    Stage("encoder's trunk", "text", _either(*(f"memo:MemoisedTrunk.{name}" for name in ("states", "forward", "layers")))),
-    Stage("tags", "text", _either("tags:Tags.of", "pos")),
-    Stage("lemmas", "text", _either("lemmas:Lemmas.of", "lemma")),
-    Stage("trees", "text", _either("trees:Trees.of", "depparse")),
+    Stage("sentences and words", "text", _either("parser:Parser.parse", "tokenize", "mwt")),
+    Stage("word pieces", "text", _either("encoder:EmbeddedEncoder.encode")),
+    Stage("encoder's trunk", "text", _either("encoder:EmbeddedEncoder.read")),
+    Stage("tags and trees", "text", _either("tree_reader:TreeReader.read", "tree_head:TreeHead.parse", "pos", "depparse")),
+    Stage("lemmas", "text", _either("lemma")),
     Stage("acceptability", "text", _either("judge:Judge.probabilities", "acceptability:Acceptability.probabilities")),
     Stage("putting analyses together", "text", ("rome.analyses:Analyses.of",)),
     Stage("semantic", "pair", ("rome.features.semantic:Semantic.measure",)),

@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["TABLES", "filled", "markdown_table"]
 
 TOP = Path(__file__).resolve().parents[1]
-RESULTS, CARDS = TOP / "benchmarks" / "results", TOP / "data" / "models" / "en"
+RESULTS, MODELS = TOP / "benchmarks" / "results", TOP / "data" / "models"
 PLACE = re.compile(r"\{\{ (\w+) \}\}")
 WEAK, PEERS = 96.0, ("BLEU", "chrF2", "METEOR", "BERTScore", "TER", "length")
 SHOWN = ("RoMe", "RoMe.errors", "BERTScore", "BLEU", "chrF2", "METEOR")
@@ -44,8 +44,8 @@ def _percent(value: str) -> str:
     return f"{float(value):.1f}" if value else ""
 
 
-def _card(name: str) -> dict[str, Any]:
-    card: dict[str, Any] = json.loads((CARDS / name / "card.json").read_text(encoding="utf-8"))
+def _card(name: str, models: str = "small") -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((MODELS / models / name / "card.json").read_text(encoding="utf-8"))
     return card
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from figures import markdown_table
 
-from rome.cards import read_cards
+from rome.cards import Cards, read_cards
 from rome.cli import COMMANDS, _parser
 
 __all__ = ["card_page", "command_page"]
@@ -80,28 +81,38 @@ def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def card_page() -> str:
-    """The card of every embedded model: what it is for, from what and how it was made, how good it is."""
-    cards = read_cards()
-    total = sum(card.get("size_bytes") or 0 for card in cards) / 1e6
-    rows = [[f"[{c['name']}](#{c['name']})", f"{(c.get('size_bytes') or 0) / 1e6:.1f}", _escaped(c.get("task"))] for c in cards]
+    """The cards of every model set: what each model is for, from what and how it was made, how good it is."""
+    sets = read_cards()
     parts = [
         "# Model cards",
-        f"The package carries {len(cards)} models, {total:.0f} MB together; `rome models` prints the same figures and "
-        "`rome selfcheck` compares every file with its hash. Nothing is ever downloaded unasked.",
-        markdown_table(["model", "MB", "task"], rows),
+        f"The package carries {len(sets)} model sets, {_megabytes(chain(*sets.values())):.0f} MB together; `rome models` prints the "
+        "same figures and `rome selfcheck` compares every file with its hash. Nothing is ever downloaded unasked.",
     ]
-    for card in cards:
-        parts += _card(card)
+    for name, cards in sets.items():
+        line = f'`RoMe(models="{name}")`: {len(cards)} models, {_megabytes(cards):.0f} MB.'
+        parts += [f"## {name}", line, _contents(name, cards)]
+        for card in cards:
+            parts += _card(name, card)
     return "\n\n".join(parts)
 
 
-def _card(card: Mapping[str, Any]) -> Iterator[str]:
-    """The section of one card."""
-    yield f"## {card['name']}"
-    facts = [[name, _fact(name, card[name])] for name in FACTS if card.get(name) is not None]
-    yield markdown_table(["fact", "value"], [*facts, ["size", f"{(card.get('size_bytes') or 0) / 1e6:.2f} MB"]])
+def _megabytes(cards: Iterable[Mapping[str, Any]]) -> float:
+    return sum(card.get("size_bytes") or 0 for card in cards) / 1e6
+
+
+def _contents(name: str, cards: Cards) -> str:
+    """A table of one set's models that leads to their cards."""
+    rows = [[f"[{c['name']}](#{name}-{c['name']})", f"{_megabytes([c]):.1f}", _escaped(c.get("task"))] for c in cards]
+    return markdown_table(["model", "MB", "task"], rows)
+
+
+def _card(name: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """The section of one card of a set."""
+    yield f"### {name}: {card['name']}"
+    facts = [[fact, _fact(fact, card[fact])] for fact in FACTS if card.get(fact) is not None]
+    yield markdown_table(["fact", "value"], [*facts, ["size", f"{_megabytes([card]):.2f} MB"]])
     yield _escaped(card.get("notes"))
-    figures = [[_escaped(name), _value(value)] for name, value in _flat(card.get("figures") or {})]
+    figures = [[_escaped(label), _value(value)] for label, value in _flat(card.get("figures") or {})]
     if figures:
         yield markdown_table(["figure", "value"], figures)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LargeTable"]
+__all__ = ["LARGE", "LargeTable"]
 
 LARGE = 1 << 16
 """Numbers; smaller tables are kept as they are."""

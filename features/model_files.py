@@ -1,55 +1,104 @@
-"""The model files that the package carries: their bytes are those recorded at release, or nothing reads them."""
+"""The files of a model set: their bytes are those on record in its set.json, or nothing reads them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rome.exceptions import ModelMissingError
 
-from .analyser.config import embedded_folder
+from .analyser.config import SETS, set_folder
 
-__all__ = ["MANIFEST", "checked"]
+__all__ = ["ANSWERS", "MANIFEST", "Manifest", "checked", "file_hashes", "read_manifest", "record_files"]
 
-MANIFEST = "selfcheck.json"
-"""In the folder of the models; its entry ``files`` holds the SHA-256 of each by relative path."""
-_REMEDY = "reinstall rome-metric, or after training models of your own record them with `rome selfcheck --record`"
+MANIFEST, ANSWERS = "set.json", "selfcheck.json"
+"""In the folder of a set: what it is, and the answers known of it."""
+FORMAT = 1
+_NO_MODEL = (MANIFEST, ANSWERS, "card.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a set's set.json says.
+
+    name : letters, digits, ``_`` and ``-``; stands in signatures. settings : by feature, the settings found for the set's trunk, where
+    they differ from the defaults. files : SHA-256 in hexadecimal digits of every model file, by its path in the set.
+    """
+
+    name: str
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The set.json of a set. Raises ModelMissingError, with what to do, when it is not there, damaged or of another format."""
+    path = Path(folder) / MANIFEST
+    if not path.is_file():
+        raise ModelMissingError(f"{path} is missing, so {folder} is no model set: {remedy(folder)}")
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, _time: int) -> Manifest:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        number = content["format"]
+        if number == FORMAT:
+            return _manifest(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelMissingError(f"{path} is damaged ({error}): {remedy(path.parent)}") from error
+    raise ModelMissingError(
+        f"{path} has format {number!r} and this version of rome-metric reads format {FORMAT}: use the version that the model set was "
+        f"made for, or {remedy(path.parent)}"
+    )
+
+
+def _manifest(content: Mapping[str, Any]) -> Manifest:
+    """Raises ValueError, KeyError, TypeError or AttributeError for what is no manifest."""
+    name, settings, files = content["name"], content["settings"], content["files"]
+    if not re.fullmatch(r"[\w-]+", name):
+        raise ValueError(f"the name {name!r} has other characters than letters, digits, _ and -")
+    return Manifest(
+        name, {feature: dict(of.items()) for feature, of in settings.items()}, {str(n): str(sha) for n, sha in files.items()}
+    )
+
+
+def remedy(folder: Path) -> str:
+    """What to do about a set that is not as it should be."""
+    record = f"record it with `rome selfcheck --record --models {folder}`"
+    if Path(folder) in map(set_folder, SETS):
+        return f"reinstall rome-metric, or after training models of your own {record}"
+    return f"put it right, or if its files are as they should be {record}"
 
 
 def checked(path: Path) -> Path:
-    """The path itself, once sure that the file is whole: its SHA-256 is the recorded one.
+    """The path itself, once sure that the file is whole: its SHA-256 is the one on record.
 
-    A file outside the package's own folder is its owner's business and passes, as does one that is not there, which whoever
-    opens it reports. Each file is hashed once a process, again when its size or time changes.
+    A file that belongs to no set (none of the package's, and no set.json beside its folder) is its owner's business and passes, as
+    does one that is not there, which whoever opens it reports. Each file is hashed once a process, again when its size or time changes.
 
-    Raises ModelMissingError that names the file when it is damaged, not recorded, or the record itself is missing or damaged.
+    Raises ModelMissingError that names the file when it is damaged or not on record, or the record itself is missing or damaged.
     """
-    path, folder = Path(path), embedded_folder()
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+    path = Path(path)
+    place = Path(os.path.abspath(path))
+    folder = place.parent.parent
+    if not path.is_file() or not (folder in map(set_folder, SETS) or (folder / MANIFEST).is_file()):
         return path
-    name, manifest = path.resolve().relative_to(folder.resolve()).as_posix(), folder / MANIFEST
-    if not manifest.is_file():
-        raise ModelMissingError(f"{manifest} is missing: {_REMEDY}")
-    expected = _recorded(manifest, manifest.stat().st_mtime_ns).get(name)
+    expected = read_manifest(folder).files.get(place.relative_to(folder).as_posix())
     if expected is None:
-        raise ModelMissingError(f"{path} is not among the files recorded in {manifest}: {_REMEDY}")
+        raise ModelMissingError(f"{path} is not among the files recorded in {folder / MANIFEST}: {remedy(folder)}")
     state = path.stat()
     found = _sha256(path, state.st_size, state.st_mtime_ns)
     if found != expected:
-        raise ModelMissingError(f"{path} is damaged (SHA-256 {found[:16]} where {expected[:16]} is recorded): {_REMEDY}")
+        raise ModelMissingError(f"{path} is damaged (SHA-256 {found[:16]} where {expected[:16]} is recorded): {remedy(folder)}")
     return path
-
-
-@lru_cache(maxsize=4)
-def _recorded(manifest: Path, _: int) -> dict[str, str]:
-    """The hashes by relative path."""
-    try:
-        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return {str(name): str(digest) for name, digest in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelMissingError(f"{manifest} is damaged ({error}): {_REMEDY}") from error
 
 
 @lru_cache(maxsize=256)
@@ -60,3 +109,26 @@ def _sha256(path: Path, _size: int, _time: int) -> str:
         while piece := file.read(1 << 20):
             digest.update(piece)
     return digest.hexdigest()
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every model file below a folder, by relative path; cards, set.json and selfcheck.json are no models."""
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file() and path.name not in _NO_MODEL)
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def record_files(folder: Path) -> Path:
+    """Write the hashes of the model files as they are now into the set's set.json, and return it; new models load only then.
+
+    Name and settings stay; a folder without a readable set.json gets one, with its own name and no settings.
+    """
+    path = Path(folder) / MANIFEST
+    try:
+        known: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        known = {}
+    content = {"format": FORMAT, "name": known.get("name", Path(folder).name), "settings": known.get("settings", {})}
+    path.write_text(
+        json.dumps({**content, "files": file_hashes(folder)}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    return path

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.exceptions import InputError
+
 from .assignment import linear_sum_assignment
 from .cosine import cosines, unit_vectors
 from .idf import IdfTable
-from .large_tables import LargeTable
+from .large_tables import LARGE, LargeTable
 from .once import once
 from .transport import transport_plan
 from .values import Analysis, Component
@@ -28,17 +31,28 @@ class SemanticConfig:
     emd : ``soft`` is RoMe in full (hard alignment, delta, soft position penalty); ``aligned`` leaves out the penalty; ``standard``
         is the plain Earth Mover's Distance over all pairs of words (RoMe table 5: EMD_soft, EMD_align, EMD_std).
     delta : an aligned pair counts only when its cosine exceeds it (eq. 4).
+    rho : in [0, 1], the share of its cosine that every other pair is credited with: it costs 1 - rho max(cos, 0). Our generalisation:
+        0 is eq. 4 as printed, where mass left over between two aligned words of unequal weight pays in full. ``standard`` knows no
+        alignment and ignores it.
+
+    Raises InputError for another rho.
     """
 
     emd: Emd = "soft"
     delta: float = 0.4
+    rho: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        if isinstance(self.rho, bool) or not isinstance(self.rho, (int, float)) or not 0.0 <= self.rho <= 1.0:
+            raise InputError(f"rho={self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
     """Word ``reference`` of the reference stands for word ``hypothesis`` of the hypothesis (indices into the words).
 
-    similarity : the cosine of their vectors; distance : the transport cost in [0, 1] (eq. 4; 1 when the cosine is below delta).
+    similarity : the cosine of their vectors, above delta; distance : the transport cost in [0, 1] (eq. 4).
     """
 
     reference: int
@@ -51,9 +65,9 @@ class AlignedPair:
 class SemanticEvidence:
     """The alignment and the transport that the distance was made of.
 
-    pairs : the one-to-one alignment, in the order of the reference. weights : (p,) and (q,) normalised TF-IDF masses.
-    cost, flow : (p, q) transport costs and masses; the distance is the sum of cost * flow. Those of long texts are kept small and made
-    whole at each reading.
+    pairs : those of the one-to-one alignment whose cosine exceeds delta, in the order of the reference. weights : (p,) and (q,)
+    normalised TF-IDF masses. cost, flow : (p, q) transport costs and masses; the distance is the sum of cost * flow. Of long texts
+    (over 65,536 pairs of words) both are kept small: the cost of a pair that is not aligned and carries no mass then reads 1.
     """
 
     reference_words: tuple[str, ...]
@@ -96,17 +110,29 @@ def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np
 def soft_cost(
     similarity: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp], config: SemanticConfig
 ) -> NDArray[np.float64]:
-    """(p, q) costs of eq. 4: 1 - cos * exp(gamma * position difference) for aligned pairs above delta, else 1.
+    """(p, q) costs in [0, 1]: 1 - cos * exp(gamma * position difference) for aligned pairs above delta (eq. 4), else 1 - rho max(cos, 0).
 
-    gamma = -|j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``.
+    gamma = -|j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``. rows, columns : the alignment.
     """
     p, q = similarity.shape
+    above = similarity[rows, columns] > config.delta
+    rows, columns = rows[above], columns[above]
     gamma = -np.abs(columns - rows) / max(p, q) if config.emd == "soft" else np.zeros(len(rows))
-    cosine = similarity[rows, columns]
-    near = 1.0 - cosine * np.exp(gamma * (np.abs(q * (rows + 1) - p * (columns + 1)) / (p * q)))
-    cost = np.ones((p, q))
-    cost[rows, columns] = np.where(cosine > config.delta, np.clip(near, 0.0, 1.0), 1.0)
+    near = 1.0 - similarity[rows, columns] * np.exp(gamma * (np.abs(q * (rows + 1) - p * (columns + 1)) / (p * q)))
+    cost = np.maximum(similarity, 0.0)
+    cost *= -config.rho
+    cost += 1.0
+    cost[rows, columns] = np.clip(near, 0.0, 1.0)
     return cost
+
+
+def _kept(cost: NDArray[np.float64], flow: NDArray[np.float64], pairs: Sequence[AlignedPair]) -> NDArray[np.float64]:
+    """The costs; of long texts those of aligned pairs and where mass flows, all others 1: the flow is a cheapest one under them too."""
+    if cost.size <= LARGE:
+        return cost
+    kept = flow > 0.0
+    kept[[pair.reference for pair in pairs], [pair.hypothesis for pair in pairs]] = True
+    return np.where(kept, cost, 1.0)
 
 
 @once
@@ -154,7 +180,7 @@ class Semantic:
             rows, columns = columns[order], rows[order]
             similarity, cost, flow = (np.ascontiguousarray(table.T) for table in (similarity, cost, flow))
         found = rows.tolist(), columns.tolist(), similarity[rows, columns].tolist(), cost[rows, columns].tolist()
-        pairs = tuple(AlignedPair(*each) for each in zip(*found, strict=True))
-        return Component(
-            self.name, 1.0 - distance, distance, "transport cost", SemanticEvidence(*words, *masses, pairs, cost, flow)
-        )
+        aligned = (AlignedPair(*each) for each in zip(*found, strict=True))
+        pairs = tuple(pair for pair in aligned if pair.similarity > self.config.delta)
+        evidence = SemanticEvidence(*words, *masses, pairs, _kept(cost, flow, pairs), flow)
+        return Component(self.name, 1.0 - distance, distance, "transport cost", evidence)

@@ -1,33 +1,44 @@
-"""The model cards of the embedded models: one card.json beside each, written when it was trained."""
+"""The model cards of the model sets: one card.json beside each model, written when it was trained."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from rome.exceptions import ModelMissingError
+from rome.features.analyser.config import SETS, set_folder
 from rome.text_table import aligned, shorten
 
-__all__ = ["cards_table", "read_cards"]
+__all__ = ["Cards", "cards_table", "read_cards", "sets_table"]
 
-LANGUAGE = "en"
 MEGABYTE, TEXT_WIDTH = 1_000_000, 44
+Cards = Sequence[Mapping[str, Any]]
 
 
-def read_cards() -> list[dict[str, Any]]:
-    """Every card of the package, by the name of its folder. Raises ModelMissingError when there is none."""
-    root = files("rome.data") / "models" / LANGUAGE
-    folders = sorted(root.iterdir(), key=lambda folder: folder.name) if root.is_dir() else []
-    cards = [folder / "card.json" for folder in folders]
-    read = [json.loads(card.read_text(encoding="utf-8")) for card in cards if card.is_file()]
+def read_cards() -> Mapping[str, Cards]:
+    """Every card of the package: for each model set those of its models, by the name of their folders.
+
+    Raises ModelMissingError when there is none.
+    """
+    read = {name: cards for name in SETS if (cards := [*map(_card, sorted(set_folder(name).glob("*/card.json")))])}
     if not read:
         raise ModelMissingError("the package holds no model card: reinstall it, `pip install --force-reinstall rome-metric`")
     return read
 
 
-def cards_table(cards: Sequence[Mapping[str, Any]]) -> str:
+def _card(path: Path) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return card
+
+
+def sets_table(sets: Mapping[str, Cards]) -> str:
+    """The cards of each set under its name."""
+    return "\n\n\n".join(f"{name}\n\n{cards_table(cards)}" for name, cards in sets.items())
+
+
+def cards_table(cards: Cards) -> str:
     """One line a model (size, licence, data, task), then the figures of each."""
     rows = [["model", "MB", "licence", "data", "task"]]
     for card in cards:

@@ -10,7 +10,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import as_file, files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.features.analyser.config import DEFAULT_SET, SETS
+from rome.features.analyser.model_set import ModelSet
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
 from rome.files import atomic_path
@@ -92,12 +93,17 @@ class Combiner:
             raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
 
     @staticmethod
-    def load(path: str | PathLike[str] | None = None, *, scorer: Scorer = "unsupervised") -> Combiner:
-        """Load a net written by `rome train scorer`; without a path, the embedded English one.
+    def load(
+        path: str | PathLike[str] | None = None,
+        *,
+        models: str | PathLike[str] = DEFAULT_SET,
+        scorer: Scorer = "unsupervised",
+    ) -> Combiner:
+        """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
 
-        scorer : "supervised" is the embedded net that was fitted on human ratings; its signature says so.
-        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer or
-        for a path together with "supervised".
+        scorer : "supervised" is the set's net that was fitted on human ratings; its signature says so.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path
+        together with "supervised", or for a set without a supervised net.
         """
         if scorer not in SCORERS:
             raise InputError(f"scorer={scorer!r} is unknown: choose {' or '.join(SCORERS)}")
@@ -105,8 +111,23 @@ class Combiner:
             if scorer != "unsupervised":
                 raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
             return _read(Path(path))
-        with as_file(files("rome.data") / "models" / "en" / SCORERS[scorer] / "scorer.safetensors") as file:
-            return _read(file) if scorer == "unsupervised" else _read_supervised(file)
+        own = ModelSet.load(models)
+        file = own.folder / SCORERS[scorer] / "scorer.safetensors"
+        return _read(file) if scorer == "unsupervised" else _read_supervised(own, file)
+
+    @staticmethod
+    def matching(signature: str, *, scorer: Scorer = "unsupervised") -> Combiner:
+        """The net of the model set that a signature of features (or of a score) names; the default set's where it names none.
+
+        Raises ModelMissingError for a set that this installation does not carry, and what `load` raises.
+        """
+        name = _set_named(signature) or DEFAULT_SET
+        if name not in SETS:
+            raise ModelMissingError(
+                f"these features were measured with the model set {name}, which is not part of rome-metric: give its net, "
+                "combiner=Combiner.load(PATH), on the command line --net FOLDER/scorer/scorer.safetensors"
+            )
+        return Combiner.load(models=name, scorer=scorer)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the net as safetensors, whole or not at all; the same net gives the same bytes. Raises StoreError when that fails."""
@@ -158,10 +179,12 @@ class Combiner:
     def check_signature(self, signature: str) -> None:
         """Raise SignatureMismatchError unless features with this signature are what the net was trained on."""
         if self.feature_signature and signature != self.feature_signature:
+            same = _set_named(signature) == _set_named(self.feature_signature)
+            own = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
             raise SignatureMismatchError(
                 "these features were measured in another way than those that the net was trained on "
                 f"({'; '.join(signature_differences(signature, self.feature_signature))}): "
-                "measure them again with `rome features`, train a net for them with `rome train scorer`, "
+                f"{own}measure them again with `rome features`, train a net for them with `rome train scorer`, "
                 "or pass allow_mismatch=True"
             )
 
@@ -201,6 +224,13 @@ def signature_differences(one: str, other: str) -> list[str]:
     here, there = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
     keys = [key for key in dict.fromkeys([*here, *there]) if here.get(key) != there.get(key)]
     return [f"{key}: {here.get(key, 'absent')} here, {there.get(key, 'absent')} in the net" for key in keys]
+
+
+def _set_named(signature: str) -> str:
+    """The name of the model set in a signature, ``models:NAME.digest``; empty where none is named, as by hand-made features."""
+    models = next((part for part in signature.split("|") if part.startswith("models:")), "")
+    name, point, _ = models.removeprefix("models:").rpartition(".")
+    return name.partition("+")[0] if point else ""
 
 
 def _checked(values: ArrayLike) -> Vector:
@@ -251,11 +281,11 @@ def _read(path: Path) -> Combiner:
     return Combiner(**tensors, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 
-def _read_supervised(path: Path) -> Combiner:
-    """The embedded supervised net, once sure that it is there and says that it is supervised."""
-    if not path.is_file():
-        raise ModelMissingError(
-            f"this installation has no supervised scorer ({path}): fit one with `rome train scorer --ratings FILE --out FOLDER` and "
+def _read_supervised(own: ModelSet, path: Path) -> Combiner:
+    """The set's supervised net, once sure that it is there and says that it is supervised."""
+    if not own.has("scorer-supervised"):
+        raise InputError(
+            f"the model set {own.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "
             "give its scorer.safetensors as combiner=Combiner.load(PATH), on the command line as --net PATH"
         )
     net = _read(path)

@@ -1,26 +1,25 @@
-"""Are my numbers right? Known pairs with known answers, and the hash of every model file."""
+"""Are my numbers right? Known pairs with known answers, and the hash of every model file of a set."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rome.exceptions import ModelMissingError, StoreError
+from rome.features.analyser.config import DEFAULT_SET, set_folder
+from rome.features.model_files import ANSWERS, file_hashes, read_manifest
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore
 
-__all__ = ["Check", "SelfCheck", "file_hashes", "record", "record_files", "selfcheck"]
+__all__ = ["Check", "SelfCheck", "record", "selfcheck"]
 
-EXPECTED_FILE = "selfcheck.json"
 TOLERANCE = 1e-3
 """Processors round differently; a number that is off by more than this is wrong."""
-_NO_MODEL = (EXPECTED_FILE, "card.json")
 
 
 class Scorer(Protocol):
@@ -63,17 +62,17 @@ class SelfCheck:
         return "\n".join([*lines, f"self-check of {len(self.checks)} items {verdict}"])
 
 
-def selfcheck(metric: Scorer | None = None) -> SelfCheck:
-    """Score the known pairs and hash the embedded model files; compare both with what was recorded at release.
+def selfcheck(metric: Scorer | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
+    """Score the known pairs and hash the model files of a set; compare both with what was recorded at release.
 
-    metric : the metric to check; by default a fresh ``RoMe()``. A metric of other models fails at its signature.
-    Raises ModelMissingError when the record is not in the package, StoreError when it is damaged.
+    models : the set, by name or folder. metric : the metric to check; by default a fresh one of this set. A metric of other models
+    fails at its signature. Raises ModelMissingError when one of the records is not in the set, StoreError when it is damaged.
     """
-    with as_file(files("rome.data") / "models" / "en") as folder:
-        expected = _read(folder / EXPECTED_FILE)
-        checks = [*_compare_files(expected["files"], file_hashes(folder))]
+    folder = set_folder(models)
+    expected = _read(folder / ANSWERS)
+    checks = [*_compare_files(read_manifest(folder).files, file_hashes(folder))]
     try:
-        checks += _compare_scores(expected, _score(metric, expected["pairs"]))
+        checks += _compare_scores(expected, _score(metric, expected["pairs"], models))
     except ModelMissingError as error:
         if all(check.passed for check in checks):
             raise
@@ -82,41 +81,22 @@ def selfcheck(metric: Scorer | None = None) -> SelfCheck:
 
 
 def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: Scorer | None = None) -> Path:
-    """Write what is true now as what to expect; for maintainers, after new models. Returns the file written."""
+    """Write what the set in this folder answers now as what to expect; for maintainers, after `record_files`. Returns the file written."""
     texts = [{"references": references, "hypothesis": hypothesis} for references, hypothesis in pairs]
-    path = record_files(folder)
-    result = _score(metric, texts)
+    result = _score(metric, texts, folder)
     numbers = [{**text, "numbers": _numbers(segment)} for text, segment in zip(texts, result, strict=True)]
-    _write(path, {"signature": result.signature, "files": file_hashes(folder), "pairs": numbers})
-    return path
-
-
-def record_files(folder: Path) -> Path:
-    """Write the hashes of the model files as they are now, and keep the known answers; new models load only when they are on record."""
-    path = folder / EXPECTED_FILE
-    try:
-        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError:
-        known = {}
-    _write(path, {**known, "files": file_hashes(folder)})
-    return path
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """The record as indented JSON."""
+    path = folder / ANSWERS
+    content = {"signature": result.signature, "pairs": numbers}
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def file_hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of every model file below a folder, by relative path; cards and the record itself are no models."""
-    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file() and path.name not in _NO_MODEL)
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    return path
 
 
 def _read(path: Path) -> dict[str, Any]:
     """The record of known answers."""
     if not path.is_file():
-        raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or make it with `rome selfcheck --record`")
+        raise ModelMissingError(
+            f"{path} is missing: reinstall rome-metric, or make it with `rome selfcheck --record --models {path.parent}`"
+        )
     try:
         expected: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -124,12 +104,12 @@ def _read(path: Path) -> dict[str, Any]:
     return expected
 
 
-def _score(metric: Scorer | None, pairs: Sequence[Mapping[str, Any]]) -> CorpusScore:
-    """The pairs scored, by the embedded models unless a metric is given."""
+def _score(metric: Scorer | None, pairs: Sequence[Mapping[str, Any]], models: str | os.PathLike[str]) -> CorpusScore:
+    """The pairs scored, by this model set unless a metric is given."""
     if metric is None:
         from rome.metric import RoMe
 
-        metric = RoMe(progress=False)
+        metric = RoMe(models=models, progress=False)
     return metric.score(references=[pair["references"] for pair in pairs], hypotheses=[pair["hypothesis"] for pair in pairs])
 
 

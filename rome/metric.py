@@ -12,20 +12,21 @@ import numpy as np
 from rome.analyses import Analyses
 from rome.combiner import Combiner
 from rome.exceptions import InputError
-from rome.features.analyser.config import ModelConfig, embedded_folder
-from rome.features.analyser.identity import file_digest
-from rome.features.errors.estimator import Errors, ErrorsConfig
+from rome.features.analyser.config import DEFAULT_SET, ModelConfig
+from rome.features.analyser.model_set import ModelSet
+from rome.features.errors.estimator import Errors
 from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
-from rome.features.grammar import Grammar, GrammarConfig
+from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.one_thread import one_thread
-from rome.features.semantic import Semantic, SemanticConfig
-from rome.features.syntax import Syntax, SyntaxConfig
+from rome.features.semantic import Semantic
+from rome.features.syntax import Syntax
 from rome.features.values import FEATURES, Analysis, Component
 from rome.flags import FLAGS, flags_of, pack_flags
 from rome.inputs import EmptyReference, Pair, check_pairs, check_texts
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.settings import feature_configs
 from rome.signature import feature_signature
 from rome.supervision import SCORERS, Scorer
 from rome.table import FeatureTable
@@ -46,19 +47,22 @@ Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
 class RoMe:
     """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
 
-    models : "embedded" (the package's own, offline), "paper" (those of the RoMe paper) or a ModelConfig.
+    models : a model set ("base" or "small", which the package carries, or the folder of another), "paper" (the models of the RoMe
+        paper) or a ModelConfig. Settings, word weights and net are those of the set.
     emd : "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
+    rho : the share of their cosine that words outside the alignment are credited with, see SemanticConfig; 0 is the paper's distance,
+        None takes what the models were measured best with.
     idf : "embedded", or "references" to weigh words by how rare they are in the references of each call (a score then depends on
         the other segments).
     store : a file that keeps analyses between runs; made when absent. None keeps them in memory for one call.
     progress : True, False, or None for a bar on stderr when that is a terminal. threads : CPU threads; None leaves torch's choice.
     empty_reference : "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
-    combiner : the net; the embedded one by default. It was trained on the features of the default settings: with other
+    combiner : the net; the set's own by default. It was trained on the features of the default settings: with other
         settings its scores rank, but the scale of the model card no longer holds.
-    scorer : "supervised" takes, in place of the embedded net, the one that was fitted on human ratings (its card says which);
+    scorer : "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which);
         results and signature say so.
     errors : "learned" estimates mistakes with the trained pair head, "edit-script" with closed rules alone. None takes the learned
-        one with the embedded encoder, whose vectors it reads, and the rules with any other.
+        one where the set has a head and the encoder is the set's own, whose vectors it reads, and the rules elsewhere.
 
     Models are loaded at the first text that needs them. Raises InputError and ModelMissingError.
     """
@@ -66,8 +70,9 @@ class RoMe:
     def __init__(
         self,
         *,
-        models: str | ModelConfig = "embedded",
+        models: str | PathLike[str] | ModelConfig = DEFAULT_SET,
         emd: Literal["soft", "aligned", "standard"] = "soft",
+        rho: float | None = None,
         idf: Literal["embedded", "references"] = "embedded",
         store: str | PathLike[str] | None = None,
         progress: bool | None = None,
@@ -87,26 +92,17 @@ class RoMe:
             raise InputError(f'scorer={scorer!r} is unknown: choose "unsupervised" or "supervised"')
         if combiner is not None and scorer != "unsupervised":
             raise InputError(f'combiner= and scorer="{scorer}" name two nets: give one of them')
-        self.models = ModelConfig.of(models)
-        own = self.models.encoder == "embedded"
-        estimator = errors or ("learned" if own else "edit-script")
-        if estimator not in ("learned", "edit-script"):
+        if errors not in (None, "learned", "edit-script"):
             raise InputError(f'errors={errors!r} is unknown: choose "learned" or "edit-script"')
-        if estimator == "learned" and not own:
-            raise InputError(
-                'errors="learned" reads the embedded encoder\'s vectors: choose errors="edit-script" with other models'
-            )
-        head = file_digest(embedded_folder() / "errors") if estimator == "learned" else ""
-        self.configs = (
-            SemanticConfig(emd=emd) if own else SemanticConfig(emd=emd, delta=0.6),
-            SyntaxConfig() if own else SyntaxConfig(theta=0.65),
-            GrammarConfig(),
-            ErrorsConfig(estimator=estimator, head=head),
-        )
+        self.models = ModelConfig.of(models)
+        self.model_set = ModelSet.load(self.models.set)
+        if scorer == "supervised" and not self.model_set.has(SCORERS[scorer]):
+            Combiner.load(models=self.model_set.folder, scorer=scorer)  # says what to do
+        self.configs = feature_configs(self.models, self.model_set, emd=emd, rho=rho, errors=errors)
         self.idf, self.empty_reference = idf, empty_reference
         self._analyses = Analyses(self.models, None if store is None else Path(store), progress, threads)
-        self._idf_table = IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
-        self._lexicon = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
+        self._idf_table = IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
+        self._lexicon = Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
         self._combiner, self._scorer = combiner, scorer
         self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
 
@@ -114,14 +110,15 @@ class RoMe:
     def combiner(self) -> Combiner:
         """The net that turns the four values into the score."""
         if self._combiner is None:
-            self._combiner = Combiner.load(scorer=self._scorer)
+            self._combiner = Combiner.load(models=self.model_set.folder, scorer=self._scorer)
         return self._combiner
 
     @property
     def feature_signature(self) -> str:
         """Every choice that changes a component."""
         table = self._idf_table.name if self.idf == "embedded" else "references"
-        return feature_signature(self._analyses.models_identity, table, *self.configs)
+        name = "+".join((self.model_set.name, *self.models.foreign))
+        return feature_signature(name, self._analyses.models_identity, table, *self.configs)
 
     @property
     def signature(self) -> str:
@@ -232,7 +229,7 @@ class RoMe:
         if self._measuring is not None and self._measuring[0].idf is table:
             return self._measuring
         semantic, syntax, grammar, errors = self.configs
-        estimator = errors_feature(errors, table, self._lexicon, embedded_folder() / "errors")
+        estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder / "errors")
         found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
         if table is self._idf_table:
             self._measuring = found

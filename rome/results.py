@@ -143,9 +143,9 @@ class SegmentScore:
     ) -> Counterfactual:
         """What the score would be if these errors had not been made; exact, and no model is needed.
 
-        without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the
-        embedded one that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence, and
-        for a net that did not make this score.
+        without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes that of
+        the model set that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence,
+        and for a net that did not make this score.
         """
         from rome.what_if import counterfactual
 

@@ -20,18 +20,26 @@ def digest(text: str) -> str:
 
 
 def feature_signature(
-    models: str, idf: str, semantic: SemanticConfig, syntax: SyntaxConfig, grammar: GrammarConfig, errors: ErrorsConfig
+    name: str,
+    models: str,
+    idf: str,
+    semantic: SemanticConfig,
+    syntax: SyntaxConfig,
+    grammar: GrammarConfig,
+    errors: ErrorsConfig,
 ) -> str:
     """The signature of the four features: which models made the analyses, and every setting of every feature.
 
-    models : the analyser's identity, without the arithmetic of this machine. idf : the name of the IDF table.
+    name : of the model set, with ``+`` and what of it was replaced by other models. models : the analyser's identity, without the
+    arithmetic of this machine. idf : the name of the IDF table.
     """
     parts = {
         "features": "2",
-        "models": digest(models),
+        "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,
         "delta": f"{semantic.delta:g}",
+        "rho": f"{semantic.rho:g}",
         "theta": f"{syntax.theta:g}",
         "syntax": digest(json.dumps(asdict(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),

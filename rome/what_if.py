@@ -18,7 +18,7 @@ from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_and_raw
 from rome.features.values import FEATURES, Component
 from rome.plain import plain
 from rome.results import ComponentMeans, Contributions, SegmentScore
-from rome.supervision import Scorer, fitted_on
+from rome.supervision import fitted_on
 
 __all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual"]
 
@@ -133,9 +133,9 @@ def counterfactual(
 ) -> Counterfactual:
     """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
 
-    without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the embedded
-    one that the signature names. What is too light to be listed still counts, so without all listed errors the errors component is 1, or
-    as near to it as the unlisted rest allows. A better component never lowers the score.
+    without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the one of
+    the model set that the signature names. What is too light to be listed still counts, so without all listed errors the errors component
+    is 1, or as near to it as the unlisted rest allows. A better component never lowers the score.
 
     Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an
     empty hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
@@ -180,11 +180,11 @@ def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
 
 def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
     """The net that made the score, checked."""
-    net = combiner or _embedded("supervised" if fitted_on(segment.signature) else "unsupervised")
+    net = combiner or _matching(segment.signature)
     values = np.array([[component.value for component in segment.components]], dtype=np.float64)
     made = f"|{segment.signature}".endswith(f"|{net.signature}") and abs(net.score_rows(values)[0] - segment.score) <= NEAR
     if not made:
-        given = "combiner= is not the net" if combiner else "the embedded net is not the one"
+        given = "combiner= is not the net" if combiner else "its model set's net is not the one"
         raise InputError(
             f"segment {segment.segment}: {given} that made its score ({net.signature} is not at the end of its signature, or gives "
             "another score): give combiner=, as `metric.combiner` of the metric that scored it"
@@ -192,9 +192,9 @@ def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
     return net
 
 
-@lru_cache(maxsize=2)
-def _embedded(scorer: Scorer) -> Combiner:
-    return Combiner.load(scorer=scorer)
+@lru_cache(maxsize=4)
+def _matching(signature: str) -> Combiner:
+    return Combiner.matching(signature, scorer="supervised" if fitted_on(signature) else "unsupervised")
 
 
 def _places(without: Any, errors: Sequence[ErrorSpan], segment: SegmentScore) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, lo
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
 
-MODELS = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "en"
+MODELS = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "small"
 
 PAIRS = (
     ("The dogs are barking in the garden.", "The dogs is barking in the garden."),

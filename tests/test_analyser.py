@@ -1,75 +1,80 @@
-"""The analyser's lanes: several threads, one result."""
+"""The analyser: one result whatever the call, the order and the number of threads."""
 
 from __future__ import annotations
-
-import logging
-import threading
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("stanza")
 
+from tiny_trees import write_parser  # noqa: E402
+
+import rome.features.analyser.analyser as module  # noqa: E402
 from rome.features.analyser.analyser import Analyser  # noqa: E402
-from rome.features.analyser.stanza_pipeline import quiet  # noqa: E402
+from rome.features.analyser.config import ModelConfig, set_folder  # noqa: E402
 
 SENTENCE = "Number {n} of the reports doesn't say why the two engineers left the old company in March."
 TEXTS = [" ".join(SENTENCE.format(n=n + k) for k in range(1 + n % 4)) for n in range(60)]
 
 
-def test_results_do_not_depend_on_the_number_of_threads():
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
+    """The small set with a random head for tags and trees."""
+    folder = write_parser(tmp_path_factory.mktemp("set"))
+    for name in ("encoder", "grammar"):
+        (folder / name).symlink_to(set_folder("small") / name)
+    return ModelConfig(set=str(folder))
+
+
+def test_results_do_not_depend_on_the_number_of_threads(config):
     """One, two and three threads give the same words, trees and numbers to the last bit, and torch keeps its own number of threads."""
     before = torch.get_num_threads()
-    one, *others = [list(Analyser(threads=threads).analyse(TEXTS)) for threads in (1, 2, 3)]
+    one, *others = [list(Analyser(config, threads=threads).analyse(TEXTS)) for threads in (1, 2, 3)]
     assert torch.get_num_threads() == before
     assert [analysis.text for analysis in one] == TEXTS
     assert all(other == one for other in others)
 
 
-def test_results_do_not_depend_on_neighbours_or_order():
+def test_results_do_not_depend_on_neighbours_or_order(config):
     """Backwards, in small calls and each by itself, texts have the analyses that they have together, to the last bit."""
-    analyser, some = Analyser(threads=1), [*TEXTS[:9], "", "Yes.", "a", "I can't!", TEXTS[3] * 9]
+    analyser, some = Analyser(config, threads=1), [*TEXTS[:9], "", "Yes.", "a", "I can't!", TEXTS[3] * 20, "\u200b"]
     together = list(analyser.analyse(some))
     assert list(analyser.analyse(some[::-1]))[::-1] == together
     assert [analysis for text in some for analysis in analyser.analyse([text])] == together
 
 
-def test_a_lane_that_fails_is_free_again(monkeypatch):
-    """An error in one thread reaches the caller, and the analyser works on afterwards."""
-    analyser = Analyser(threads=2)
-    with monkeypatch.context() as patched:
-        patched.setattr(analyser, "_judge", lambda *_: (_ for _ in ()).throw(MemoryError("no room")))
-        with pytest.raises(MemoryError, match="no room"):
-            list(analyser.analyse(TEXTS))
-    assert [analysis.text for analysis in analyser.analyse(TEXTS[:30])] == TEXTS[:30]
-
-
-def test_a_caller_that_stops_leaves_nothing_running():
-    """Closed after the first text, the analyser has no thread at work, torch has its number of threads, and the next call works."""
-    analyser, before = Analyser(threads=2), (threading.active_count(), torch.get_num_threads())
+def test_a_caller_that_stops_or_fails_leaves_nothing_changed(config, monkeypatch):
+    """After the first text, or an error, torch has its number of threads, and the next call works."""
+    analyser, before = Analyser(config, threads=2), torch.get_num_threads()
     texts = analyser.analyse(TEXTS * 2)
     assert next(texts).text == TEXTS[0]
+    assert torch.get_num_threads() == before
     texts.close()
-    assert (threading.active_count(), torch.get_num_threads()) == before
+    with monkeypatch.context() as patched:
+        patched.setattr(analyser, "_judged", lambda _: (_ for _ in ()).throw(MemoryError("no room")))
+        with pytest.raises(MemoryError, match="no room"):
+            list(analyser.analyse(TEXTS))
+    assert torch.get_num_threads() == before
     assert [analysis.text for analysis in analyser.analyse(TEXTS[:3])] == TEXTS[:3]
 
 
-def test_stanzas_logger_is_restored_when_threads_overlap():
-    """Two threads keep Stanza quiet; whichever leaves first, the logger gets its own level back at the end, not before."""
-    logger = logging.getLogger("stanza")
-    level = logger.level
-    entered, leave = threading.Event(), threading.Event()
+def test_finished_texts_come_in_chunks(config, monkeypatch):
+    """Texts are given in order as soon as their chunk is done; each text is in one chunk, a long one in a chunk of its own."""
+    monkeypatch.setattr(module, "CHUNK_CHARACTERS", 150)
+    analyser, chunks = Analyser(config, threads=1), []
+    done = analyser._analyse_chunk
+    monkeypatch.setattr(analyser, "_analyse_chunk", lambda chunk: chunks.append(chunk) or done(chunk))
+    texts = analyser.analyse(["Yes.", "No.", TEXTS[3] * 3, *TEXTS[:2], ""])
+    assert next(texts).text == "Yes." and len(chunks) == 1
+    assert len(list(texts)) == 5
+    assert chunks == [["Yes.", "No."], [TEXTS[3] * 3], [TEXTS[0]], [TEXTS[1]], [""]]
 
-    def other() -> None:
-        with quiet():
-            entered.set()
-            leave.wait(10)
 
-    with quiet():
-        thread = threading.Thread(target=other)
-        thread.start()
-        assert entered.wait(10)
-    assert logger.level == logging.CRITICAL
-    leave.set()
-    thread.join()
-    assert logger.level == level
+def test_word_vectors_and_judgements_read_the_parsers_pass(config, monkeypatch):
+    """Analysing a text takes the trunk once over each sentence: nothing reads it again."""
+    analyser, rows = Analyser(config, threads=1), []
+    passed = analyser.embedded._pass
+    monkeypatch.setattr(analyser.embedded, "_pass", lambda given: rows.extend(given) or passed(given))
+    found = list(analyser.analyse(["A first sentence. And a second!", "A third one."]))
+    assert len(rows) == 3
+    assert [len(analysis.sentences) for analysis in found] == [2, 1]

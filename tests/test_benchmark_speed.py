@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 TOP = Path(__file__).parents[1]
-NAMES = ("speed_texts", "stages", "scaling_parts", "peer_models", "report", "report_page", "result_rows")
+NAMES = ("speed_texts", "stages", "scaling_parts", "peer_models", "peers", "report", "report_page", "result_rows")
 
 
 @pytest.fixture
@@ -105,9 +105,9 @@ def test_what_takes_too_long_is_told_not_run(scripts: Any, monkeypatch: pytest.M
 @pytest.fixture
 def tiny(scripts: Any) -> Any:
     """The tokenizer of the peers, and their smallest size."""
-    from rome.features.analyser.config import embedded_folder
+    from rome.features.analyser.config import set_folder
 
-    return scripts.peer_models.word_pieces(embedded_folder() / "encoder"), scripts.peer_models.TINY
+    return scripts.peer_models.word_pieces(set_folder() / "encoder"), scripts.peer_models.TINY
 
 
 def test_bertscore_peer(scripts: Any, tiny: Any) -> None:
@@ -142,15 +142,46 @@ def test_comet_peer(scripts: Any, tiny: Any) -> None:
     assert [(s.layers, s.width, s.heads, s.inner) for s in large] == [(17, 1024, 16, 4096), (24, 1024, 16, 4096)]
 
 
+def test_rounds_of_peers(scripts: Any) -> None:
+    """In every round each metric takes that round's pairs, one metric after the other; what it is given before is not timed."""
+    peers = scripts.peers
+    told: list[tuple[str, int, str]] = []
+
+    def noting(name: str) -> Any:
+        return lambda given: told.append((name, len(given), given[0][0]))
+
+    both = [
+        peers.Contender("a", "small", "stored analyses", 3, noting("a"), noting("before a")),
+        peers.Contender("b", "", "", 2, noting("b")),
+    ]
+    rates = peers.rounds(both, 2)
+    assert [len(found) for found in rates] == [2, 2] and all(rate > 0 for found in rates for rate in found)
+    assert [row[:2] for row in told[3:]] == [("before a", 3), ("a", 3), ("b", 2)] * 2
+    first, second = {row[2] for row in told[3:6]}, {row[2] for row in told[6:]}
+    assert len(first) == len(second) == 1 and first != second
+
+
+def test_peers_are_compared_round_by_round(scripts: Any) -> None:
+    """Ratios are medians of the rounds' own."""
+    peers = scripts.peers
+    names = (("RoMe", "base", "cold"), (peers.BERTSCORE, "", ""), (peers.COMET, "", ""))
+    contenders = [peers.Contender(*name, 4, lambda given: None) for name in names]
+    rows = peers.table(contenders, [[6.0, 8.0, 9.0], [2.0, 4.0, 1.0], [1.0, 1.0, 1.0]])
+    assert rows[0] == ["RoMe", "base", "cold", 4, 8.0, 6.0, 9.0, 3.0, 8.0]
+    assert rows[1][-2:] == [1.0, 2.0] and len(rows[0]) == len(peers.COLUMNS)
+
+
 def test_aims(scripts: Any, tmp_path: Path) -> None:
     """An aim is met, missed, or unknown where the benchmark has not run; tables can be read back."""
     write, page = scripts.result_rows.write_rows, scripts.report_page
     assert scripts.result_rows.read_rows(tmp_path / "peers.tsv") == ([], [])
-    columns = ("metric", "pairs_per_second", "lowest", "highest", "rome_times_as_fast")
+    columns = ("metric", "models", "mode", "pairs_per_second", "lowest", "highest", "times_bertscore", "times_comet")
     rows = [
-        ["RoMe, cold", 59.0, 1.0, 70.0, None],
-        ["BERTScore, large", 2.0, 1.0, 3.0, 29.5],
-        ["chrF2", 1000.0, 1.0, 2000.0, 0.059],
+        ["RoMe", "small", "cold", 50.0, 1.0, 70.0, 25.0, None],
+        ["RoMe", "small", "cold, in processes", 59.0, 1.0, 70.0, 29.5, None],
+        ["RoMe", "small", "stored analyses", 500.0, 1.0, 700.0, 250.0, None],
+        ["BERTScore, large", "", "", 2.0, 1.0, 3.0, 1.0, None],
+        ["chrF2", "", "", 1000.0, 1.0, 2000.0, 500.0, None],
     ]
     write(tmp_path / "peers.tsv", ["a note"], columns, rows)
     memory = [["rome score --format tsv", 10, 40.0], ["rome score --format tsv", 100, 60.0], [page.COLD, 10, 900.0]]
@@ -162,9 +193,10 @@ def test_aims(scripts: Any, tmp_path: Path) -> None:
         for line in text.splitlines()
         if line.startswith("|")
     }
-    assert lines["pairs a second, cold"] == ["59", ">= 60", "no"]
-    assert lines["times as fast as BERTScore, roberta-large architecture"] == ["29.5", ">= 20", "yes"]
-    assert lines["times as fast as COMET-22's architecture"] == ["–", ">= 10", "–"]
+    assert lines["small: pairs a second, cold"] == ["59", ">= 60", "no"]
+    assert lines["small: times as fast as BERTScore, roberta-large architecture"] == ["29.5", ">= 20", "yes"]
+    assert lines["small: times as fast as COMET-22's architecture"] == ["–", ">= 10", "–"]
+    assert lines["base: times as fast as BERTScore, roberta-large architecture"] == ["–", ">= 3", "–"]
     assert lines["largest peak over smallest, any size, without models"][::2] == ["1.5", "no"]
     assert lines["highest peak memory with the models, MiB"] == ["900", "<= 1,431", "yes"]
     assert "- a note" in text and {file.name for file in tmp_path.glob("*.svg")} == {

@@ -239,26 +239,27 @@ def test_training_recipes_get_their_own_options(rome: Run, monkeypatch: pytest.M
 
 def test_selfcheck_exit_code(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """0 when every answer is the known one, 1 when one is not."""
-    (tmp_path / "models" / "en").mkdir(parents=True)
+    (tmp_path / "models" / "small").mkdir(parents=True)
     examples = tmp_path / "examples"
     examples.mkdir()
     (examples / "pairs.jsonl").write_text('{"reference": "A cat.", "hypothesis": "A dog."}\n')
     monkeypatch.setattr("rome.cli.pairs.files", lambda _: tmp_path)
-    monkeypatch.setattr("rome.cli.selfcheck.files", lambda _: tmp_path)
-    monkeypatch.setattr("rome.known_answers.files", lambda _: tmp_path)
+    monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
     assert rome("selfcheck")[0] == 2
+    (tmp_path / "models" / "small" / "scorer").mkdir()
+    (tmp_path / "models" / "small" / "scorer" / "scorer.safetensors").write_bytes(b"net")
     assert rome("selfcheck", "--record")[0] == 0
-    assert rome("selfcheck") == (0, "self-check of 2 items passed\n", "")
-    (tmp_path / "models" / "en" / "new.bin").write_bytes(b"x")
+    assert rome("selfcheck") == (0, "self-check of 3 items passed\n", "")
+    (tmp_path / "models" / "small" / "new.bin").write_bytes(b"x")
     code, out, _ = rome("selfcheck")
     assert code == 1 and out.startswith("failed  file new.bin: expected no such file")
 
 
 def test_models_prints_the_cards(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Size, licence, data and figures of every card; the whole cards as JSON."""
-    folder = tmp_path / "models" / "en" / "parser"
+    """Size, licence, data and figures of every card, set by set; the whole cards as JSON."""
+    folder = tmp_path / "models" / "small" / "parser"
     folder.mkdir(parents=True)
-    monkeypatch.setattr("rome.cards.files", lambda _: tmp_path)
+    monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
     assert "no model card" in rome("models")[2]
     card = {"name": "parser", "task": "heads", "data": ["EWT"], "licence": "CC", "size_bytes": 1_500_000}
     card["figures"] = {"dev": {"LAS": 83.21}}
@@ -266,4 +267,9 @@ def test_models_prints_the_cards(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp
     out = rome("models")[1]
     assert ["parser", "1.5", "CC", "EWT", "heads"] in [line.split() for line in out.splitlines()]
     assert ["parser", "dev", "LAS", "83.21"] in [line.split() for line in out.splitlines()]
-    assert json.loads(rome("models", "--format", "json")[1]) == [card]
+    assert json.loads(rome("models", "--format", "json")[1]) == {"small": [card]}
+    (tmp_path / "models" / "base" / "trees").mkdir(parents=True)
+    (tmp_path / "models" / "base" / "trees" / "card.json").write_text(json.dumps({**card, "name": "trees"}))
+    lines = rome("models")[1].splitlines()
+    assert 0 == lines.index("base") < lines.index("small") and any(line.startswith("trees") for line in lines)
+    assert list(json.loads(rome("models", "--format", "json")[1])) == ["base", "small"]

@@ -147,8 +147,11 @@ def test_every_option_is_in_the_command_page() -> None:
 def test_every_model_has_its_card() -> None:
     """Each embedded model has a section with its data, licence and figures; marks of Markdown in a card do no harm."""
     page = generated.card_page()
-    assert [card["name"] for card in read_cards() if f"\n## {card['name']}\n" not in page] == []
-    assert page.count("| licence |") == len(read_cards()) and "| in domain dev mcc |" in page
+    cards = [(name, card["name"]) for name, cards in read_cards().items() for card in cards]
+    assert [
+        name for name in cards if f"\n### {name[0]}: {name[1]}\n" not in page or f"](#{name[0]}-{name[1]})" not in page
+    ] == []
+    assert page.count("| licence |") == len(cards) and "| in domain dev mcc |" in page
     assert generated._escaped("a_b*c|d <b>\n`x`") == r"a\_b\*c\|d &lt;b&gt; `x`"
 
 

@@ -7,49 +7,113 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tiny_encoder import write_encoder
 
 from rome.exceptions import ModelMissingError
-from rome.features.analyser.config import embedded_folder
-from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load_trunk
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import (
+    COMMON_FILE,
+    VECTORS_FILE,
+    EmbeddedEncoder,
+    SentenceStates,
+    load_encoder,
+    load_tokenizer,
+    load_trunk,
+)
 from rome.features.analyser.identity import arithmetic, file_digest
-from rome.features.analyser.memo import MemoisedTrunk
+from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.cosine import cosine_matrix
 
-FOLDER = embedded_folder() / "encoder"
+FOLDER = set_folder() / "encoder"
 SENTENCES = ["The cat sat on the mat.", "Ein Satz, der nicht englisch ist.", "Yes."]
 
 
 def encoder(dtype: torch.dtype = torch.float32) -> EmbeddedEncoder:
-    return EmbeddedEncoder(FOLDER, MemoisedTrunk(load_trunk(FOLDER).to(dtype)), load_tokenizer(FOLDER))
+    return load_encoder(FOLDER, dtype)
 
 
 @pytest.fixture(scope="module")
 def states() -> list[np.ndarray]:
-    own = encoder()
-    return own.states(own.encode(SENTENCES))
+    return encoder().vectors_of(SENTENCES)
 
 
 def test_bfloat16_gives_almost_the_same_vectors(states: list[np.ndarray]) -> None:
     """Processors that multiply bfloat16 matrices themselves use that: cosines with the float32 states stay above 0.995."""
     other = encoder(torch.bfloat16)
-    for a, b in zip(states, other.states(other.encode(SENTENCES)), strict=True):
+    for a, b in zip(states, other.vectors_of(SENTENCES), strict=True):
         assert np.diag(cosine_matrix(a, b)).min() > 0.995
     assert arithmetic() in ("bfloat16", "float32")
 
 
-def test_states_do_not_depend_on_the_batch(states: list[np.ndarray]) -> None:
-    """A sentence alone has the states that it has among others."""
-    own = encoder()
-    for sentence, together in zip(SENTENCES, states, strict=True):
-        assert own.states(own.encode([sentence]))[0] == pytest.approx(together, abs=1e-4)
+def random_trunk(**changed: int) -> Trunk:
+    """A tiny trunk with random numbers."""
+    sizes = {"vocab_size": 30522, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+    trunk = Trunk(TrunkConfig.of({**sizes, "max_position_embeddings": 64, **changed}))
+    torch.manual_seed(0)
+    for parameter in trunk.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return trunk.eval().requires_grad_(False)
+
+
+KINDS = [{}, {"type_vocab_size": 0, "first_position": 2, "relative_attention_num_buckets": 16}]
+TEXTS = [
+    "A cat.",
+    "The cat sat on the mat, and so did the dog.",
+    "",
+    "word " * 150,
+    "A cat.",
+    "x",
+    *(f"Number {n}." for n in range(9)),
+]
+
+
+@pytest.mark.parametrize("changed", KINDS, ids=["bert", "mpnet"])
+def test_states_are_the_trunks_own_whatever_stands_beside(changed: dict[str, int]) -> None:
+    """Together, backwards and alone: the same bits; and nearly those that the trunk gives one padded row after the other."""
+    own = EmbeddedEncoder(random_trunk(**changed), load_tokenizer(FOLDER), torch.zeros(24))
+    together = own.read(TEXTS)
+    for text, found, again in zip(TEXTS, together, own.read(TEXTS[::-1])[::-1], strict=True):
+        (alone,) = own.read([text])
+        assert alone.pieces == found.pieces
+        for row, ids, *others in zip(found.rows, found.pieces.rows, again.rows, alone.rows, strict=True):
+            assert row.shape == (3, len(ids), 24) and all(torch.equal(row, other) for other in others)
+            plain = torch.stack(own.trunk(torch.tensor([ids])).hidden_states[1:])[:, 0]
+            torch.testing.assert_close(row, plain, atol=1e-4, rtol=1e-4)
+
+
+def test_a_long_text_is_read_whole() -> None:
+    """Rows overlap; merged there is one state a piece, and both marks around them; layers are counted from either end."""
+    own = EmbeddedEncoder(random_trunk(), load_tokenizer(FOLDER), torch.zeros(24))
+    long, short = own.read([TEXTS[3], TEXTS[0]])
+    assert len(long.rows) > 2 and max(row.shape[1] for row in long.rows) == own.window
+    assert long.merged().shape == (150, 24) and long.whole(2).shape == (2, 152, 24)
+    np.testing.assert_array_equal(long.whole(3)[2, 1:-1].numpy(), long.merged(-1))
+    assert torch.equal(short.whole(2), short.rows[0][:2]) and torch.equal(short.after(3)[0], short.after(-1)[0])
+    assert isinstance(long, SentenceStates) and own.read([]) == [] and own.vectors([]) == []
+
+
+def test_vectors_can_be_a_learned_map_of_several_layers(tmp_path: Path) -> None:
+    """With vectors.safetensors a vector is the sum of what its matrices make of their layers' states, less the common part; any batch."""
+    folder = write_encoder(tmp_path / "encoder")
+    torch.manual_seed(1)
+    tensors = {"projection.1": torch.randn(24, 8), "projection.2": torch.randn(24, 8), "bias": torch.randn(8)}
+    save_weights(folder / VECTORS_FILE, tensors, {"layers": [1, 2]})
+    save_weights(folder / COMMON_FILE, {"common": torch.ones(8)}, {})
+    own, rounded = load_encoder(folder), load_weights(folder / VECTORS_FILE)[0]
+    texts = [*TEXTS, "many words " * 400]
+    for text, found in zip(texts, own.vectors_of(texts), strict=True):
+        (states,) = own.read([text])
+        wanted = states.merged(1) @ rounded["projection.1"].numpy() + states.merged(2) @ rounded["projection.2"].numpy()
+        np.testing.assert_allclose(found, wanted + rounded["bias"].numpy() - 1, atol=1e-4)
+        assert np.array_equal(own.vectors_of([text])[0], found)
 
 
 def test_a_word_in_another_context_has_another_vector_but_stays_nearest_to_itself() -> None:
     """Contextual vectors: "bank" by the river and "bank" for money differ, and each is nearer to the other than to "cat"."""
     own = encoder()
     texts = ["bank of the river", "bank for his money", "cat on a mat"]
-    river, money, cat = (state[:1] for state in own.states(own.encode(texts)))
+    river, money, cat = (state[:1] for state in own.vectors_of(texts))
     assert 0.999 > cosine_matrix(river, money)[0, 0] > cosine_matrix(river, cat)[0, 0]
 
 

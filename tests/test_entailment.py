@@ -14,9 +14,8 @@ from tiny_encoder import sentences, write_encoder, write_lines, write_texts
 from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertTokenizerFast
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.analyser.config import embedded_folder
-from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load_trunk
-from rome.features.analyser.memo import MemoisedTrunk
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.pair_head import PAIR_FILE, PairHead, PairJudge, load_pair_head, pad
 from rome.features.values import Analysis
 from rome.train import entailment, entailment_data
@@ -28,7 +27,7 @@ from rome.train.synthesis.own_heads import own_head
 from handmade import analysis
 
 shipped = pytest.mark.skipif(
-    not (embedded_folder() / "entailment" / PAIR_FILE).is_file(), reason="no entailment head is packaged"
+    not (set_folder() / "entailment" / PAIR_FILE).is_file(), reason="no entailment head is packaged"
 )
 PAIRS = [("A dog sleeps.", "An animal sleeps."), ("A dog sleeps.", "It rains in the old town."), ("It rains.", "It rains.")]
 
@@ -38,7 +37,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> PairJudge:
     """A random head on a tiny trunk."""
     folder = write_encoder(tmp_path_factory.mktemp("models") / "encoder")
     torch.manual_seed(1)
-    encoder = EmbeddedEncoder(folder, MemoisedTrunk(load_trunk(folder)), load_tokenizer(folder))
+    encoder = load_encoder(folder)
     return PairJudge(encoder, PairHead(hidden=24, width=8, heads=2))
 
 
@@ -75,7 +74,7 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     write_data(tmp_path / "data")
     write_encoder(tmp_path / "encoder")
     monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(entailment, "analyser", lambda work, threads: analyse)
+    monkeypatch.setattr(entailment, "analyser", lambda models, work, threads: analyse)
     assert entailment.run(arguments(tmp_path, "one")) == 0
     card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
     assert tuple(card) == FIELDS and card["steps"] == 6 and "SICK" not in " ".join(card["data"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.errors.alignment import AlignmentConfig, match_words, moved_pairs
 from rome.features.errors.edits import repetitions
 from rome.features.errors.estimator import EditScriptErrors
@@ -22,7 +22,7 @@ from handmade import analysis
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
 )
-ERRORS = EditScriptErrors(IDF, Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv"))
+ERRORS = EditScriptErrors(IDF, Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
 WORDS = st.lists(st.sampled_from("The red house on a hill . big dog not three".split()), min_size=1, max_size=9).map(" ".join)
 
 

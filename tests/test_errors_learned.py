@@ -10,7 +10,7 @@ import pytest
 
 from rome.cli.metric import add_metric_arguments, make_metric
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.errors.head import PairHead, prior, shares
 from rome.features.errors.learned import LearnedErrors, errors_feature
@@ -28,7 +28,7 @@ from rome.train.errors_net import PairNet, collate  # noqa: E402
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
 )
-LEXICON = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
+LEXICON = Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv")
 CONFIG = ErrorsConfig(estimator="learned")
 PAIRS = [
     ("The old dog saw a red house.", "The old dog saw a new house."),

@@ -9,7 +9,6 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,8 @@ from rome.cli import main
 from rome.combiner import Combiner
 from rome.exceptions import ModelMissingError
 from rome.features import model_files
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser import config
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.stanza_pipeline import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
@@ -31,13 +31,13 @@ from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
-from rome.features.model_files import checked
+from rome.features.model_files import checked, record_files
 from rome.features.semantic import Semantic
 from rome.features.slips import tidy
 from rome.features.syntax import Syntax
 from rome.flags import flags_of
 from rome.inputs import MOST_CHARACTERS, MOST_WORDS, SegmentError, check_pairs
-from rome.known_answers import file_hashes, record, record_files, selfcheck
+from rome.known_answers import record, selfcheck
 from rome.metric import RoMe
 from rome.text_table import display_width, shorten
 
@@ -175,7 +175,7 @@ def test_hostile_neighbours_change_nothing(metric: RoMe) -> None:
 @pytest.fixture(scope="module")
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
-    folder = embedded_folder()
+    folder = set_folder()
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
     errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder / "errors")
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
@@ -292,13 +292,13 @@ def test_a_long_text_is_shortened_soon() -> None:
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the package's, with one small model and its record."""
-    folder = tmp_path / "models" / "en"
+    """A folder that stands for the package's set, with one small model and its records."""
+    folder = tmp_path / "models" / "small"
     (folder / "scorer").mkdir(parents=True)
-    shutil.copyfile(embedded_folder() / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
-    (folder / "selfcheck.json").write_text(json.dumps({"files": file_hashes(folder), "signature": "", "pairs": []}))
-    monkeypatch.setattr(model_files, "embedded_folder", lambda: folder)
-    monkeypatch.setattr("rome.known_answers.files", lambda _: tmp_path)
+    shutil.copyfile(set_folder() / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
+    record_files(folder)
+    (folder / "selfcheck.json").write_text(json.dumps({"signature": "", "pairs": []}))
+    monkeypatch.setattr(config, "files", lambda _: tmp_path)
     return folder
 
 
@@ -323,32 +323,27 @@ def test_a_damaged_file_is_named(models: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("manifest", [None, "{", "[]", '{"files": 3}', '{"files": {}}'])
+@pytest.mark.parametrize(
+    "manifest",
+    [None, "{", "[]", '{"files": {}}', '{"format": 1, "name": "small", "settings": {}, "files": {}}'],
+)
 def test_without_its_record_no_model_is_read(models: Path, manifest: str | None) -> None:
     """A record that is missing, damaged or does not know the file is an error, not a way round."""
-    (models / "selfcheck.json").unlink()
+    (models / "set.json").unlink()
     if manifest is not None:
-        (models / "selfcheck.json").write_text(manifest)
+        (models / "set.json").write_text(manifest)
     with pytest.raises(ModelMissingError, match="missing|damaged|not among the files"):
         checked(models / "scorer" / "scorer.safetensors")
 
 
 def test_files_of_others_are_their_own_business(models: Path, tmp_path: Path) -> None:
-    """A file outside the package's folder, and one that is not there, pass."""
+    """A file that belongs to no set, and one that is not there, pass."""
     for path in (tmp_path / "own.safetensors", models / "absent.safetensors"):
         assert checked(path) == path
 
 
-def test_every_model_of_the_package_is_on_record() -> None:
-    """The record knows every file that is shipped, and each is as recorded."""
-    folder = embedded_folder()
-    recorded = json.loads((folder / "selfcheck.json").read_text(encoding="utf-8"))["files"]
-    assert set(recorded) == set(file_hashes(folder))
-    assert all(checked(folder / name) for name in recorded)
-
-
 def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) -> None:
-    """Recording writes the hashes before it loads anything; a self-check that cannot score still says which file it was."""
+    """Recording writes the hashes; a self-check that cannot score still says which file it was."""
 
     class Metric:
         def score(self, **_: object) -> Any:
@@ -361,11 +356,12 @@ def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) 
     assert (
         not found and "failed  file scorer/scorer.safetensors" in str(found) and "scorer.safetensors is damaged" in str(found)
     )
+    record_files(models)
     record(models, [], Metric())
     assert selfcheck(Metric())
     path.write_bytes(b"newer")
-    before = json.loads(record_files(models).read_text())
-    assert before["signature"] == "s" and checked(path) == path
+    record_files(models)
+    assert checked(path) == path and json.loads((models / "selfcheck.json").read_text())["signature"] == "s"
 
 
 class Touch:
@@ -384,7 +380,7 @@ def test_a_pickle_in_a_models_place_is_not_run(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         torch.save({"config": Touch(tmp_path / "ran"), "model": Touch(tmp_path / "ran")}, tmp_path / name / f"{name}.pt")
     with pytest.raises(pickle.UnpicklingError):
-        embedded_pipeline(tmp_path, object(), SimpleNamespace(deprecation_warnings={}), 100)  # type: ignore[arg-type]
+        embedded_pipeline(tmp_path, object())  # type: ignore[arg-type]
     assert not (tmp_path / "ran").exists()
 
 

@@ -184,6 +184,17 @@ def test_the_ablations_differ_and_say_so(metric: RoMe) -> None:
         RoMe(emd="hard")  # type: ignore[arg-type]
 
 
+def test_the_papers_cost_is_one_argument_away(metric: RoMe) -> None:
+    """rho=0 credits nothing outside the alignment, so no value is higher, under another signature; what is no share is refused."""
+    paper = RoMe(rho=0.0, progress=False)
+    paper._analyses = metric._analyses
+    texts = {"references": [REFERENCE], "hypotheses": [PAIRS["paraphrase"]]}
+    assert paper.score(**texts)[0].components.semantic.value < metric.score(**texts)[0].components.semantic.value
+    assert paper.signature != metric.signature
+    with pytest.raises(InputError, match="rho=2"):
+        RoMe(rho=2)
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
 def test_threads_that_are_no_number_are_refused(threads: object) -> None:
     """A number of threads below 1, or no whole number, is named before any model is loaded."""

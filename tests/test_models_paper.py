@@ -14,7 +14,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.analyser import Analyser
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import models_identity
-from rome.features.analyser.parser import Parser
+from rome.features.analyser.parser import package_parser
 from rome.features.analyser.transformer import Classifier, TransformerEncoder
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "on", "mat", ".", "a", "dog", "##s"]
@@ -90,7 +90,7 @@ def test_what_is_missing_names_the_command_that_gets_it(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match="hf download albert-large-v2"):
         TransformerEncoder("albert-large-v2")
     with pytest.raises(ModelMissingError, match="stanza.download"):
-        Parser(package_dir=tmp_path)
+        package_parser(tmp_path)
 
 
 def test_the_papers_models() -> None:
@@ -100,5 +100,5 @@ def test_the_papers_models() -> None:
     assert "bert" in paper.acceptability
     assert not paper.download
     assert not paper.is_embedded
-    with pytest.raises(InputError, match="embedded"):
+    with pytest.raises(InputError, match='"base", "small", "paper"'):
         ModelConfig.of("best")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
+import shutil
+import zipfile
 from configparser import ConfigParser
 from importlib.metadata import distribution, requires, version
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import rome
+from rome.features.analyser.config import SETS, set_folder
+from rome.features.model_files import record_files
 
 TOP = Path(__file__).resolve().parents[1]
 ROOMS = {"rome": TOP / "rome", **{f"rome/{room}": TOP / room for room in ("features", "data", "train")}}
-MEGABYTES_OF_MODELS = 80
+MEGABYTES = 100
+WHEEL = TOP / ".ci" / "wheel_content.py"
 
 
 def checkout() -> set[str]:
@@ -66,9 +71,37 @@ def test_constraints_pin_what_extras_name() -> None:
 
 
 def test_models_are_small_and_have_cards() -> None:
-    """The embedded models take at most 80 MB together, and each folder says where it comes from."""
-    root = Path(str(files("rome.data"))) / "models" / "en"
-    assert sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) <= MEGABYTES_OF_MODELS * 1e6
-    for folder in (path for path in root.iterdir() if path.is_dir()):
+    """The model sets take at most 100 MB together, and each folder says where it comes from."""
+    root = set_folder().parent
+    assert sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) <= MEGABYTES * 1e6
+    for folder in (path for path in root.glob("*/*") if path.is_dir()):
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
         assert {"name", "data", "licence", "recipe", "size_bytes", "figures"} <= card.keys()
+
+
+@pytest.mark.skipif(not WHEEL.is_file(), reason="the checks of the wheel are not in this checkout")
+def test_the_wheel_holds_both_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What .ci/wheel_content.py asks for: every set with its records and all files on record, at most 100 MB."""
+    check = runpy.run_path(str(WHEEL))
+    assert (check["SETS"], check["MEGABYTES"]) == (SETS, MEGABYTES)
+    models = tmp_path / "data" / "models"
+    for name in SETS:
+        (models / name / "idf").mkdir(parents=True)
+        (models / name / "idf" / "a").write_bytes(b"a")
+        record_files(models / name)
+        (models / name / "selfcheck.json").write_text("{}")
+
+    def packed() -> str:
+        with zipfile.ZipFile(tmp_path / "one.whl", "w") as wheel:
+            for path in sorted(path for path in models.rglob("*") if path.is_file()):
+                wheel.write(path, f"rome/data/models/{path.relative_to(models).as_posix()}")
+        return str(tmp_path / "one.whl")
+
+    assert check["main"](packed(), str(tmp_path)) == 0
+    (models / "small" / "idf" / "a").unlink()
+    (models / "small" / "selfcheck.json").unlink()
+    shutil.rmtree(models / "base")
+    capsys.readouterr()
+    assert check["main"](packed(), str(tmp_path)) == 1
+    missing = [line.rpartition("models/")[2] for line in capsys.readouterr().out.splitlines()[:-1]]
+    assert missing == ["base/selfcheck.json", "base/set.json", "small/idf/a", "small/selfcheck.json"]

@@ -9,9 +9,7 @@ torch = pytest.importorskip("torch")
 
 from rome.features.analyser.acceptability import Acceptability  # noqa: E402
 from rome.features.analyser.judge import Judge  # noqa: E402
-from rome.features.analyser.memory import Memory  # noqa: E402
 from rome.features.analyser.packed import LEAST, attention_layers, blocks, layer_states  # noqa: E402
-from rome.features.analyser.recurrent import in_time, recurrent  # noqa: E402
 
 LENGTHS = [1, 1, 2, 3, 3, 3, 7, 20, 20, 41]
 
@@ -21,6 +19,13 @@ def model() -> Acceptability:
     """A judge of the embedded one's kind, small and untrained."""
     torch.manual_seed(0)
     return Acceptability(2, 3, hidden=48, heads=4, inner=96).eval()
+
+
+@pytest.fixture(scope="module")
+def biased() -> Acceptability:
+    """One whose attention knows how far apart two pieces stand."""
+    torch.manual_seed(4)
+    return Acceptability(2, 3, hidden=48, heads=4, inner=96, buckets=16).eval()
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +59,10 @@ def test_a_row_has_the_same_bits_in_every_company(model: Acceptability, rows: li
             assert torch.equal(packed(model, company)[place], together[n])
 
 
-def test_the_judge_says_what_the_model_says(model: Acceptability, rows: list[torch.Tensor]) -> None:
+@pytest.mark.parametrize("kind", ["model", "biased"])
+def test_the_judge_says_what_the_model_says(kind: str, rows: list[torch.Tensor], request: pytest.FixtureRequest) -> None:
     """Probabilities equal those of the padded model, and are the same bits in any order and company."""
+    model: Acceptability = request.getfixturevalue(kind)
     judge = Judge(model)
     sentences, pieces = judge.probabilities(rows)
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
@@ -73,6 +80,22 @@ def test_the_judge_says_what_the_model_says(model: Acceptability, rows: list[tor
     assert judge.probabilities([])[0].shape == (0,)
 
 
+def test_biases_of_places_are_learned_and_seen(biased: Acceptability, rows: list[torch.Tensor]) -> None:
+    """Training and evaluation compute the same with them, gradients reach the table, and it changes what is said."""
+    row, mask = rows[-1][None], torch.ones(1, len(rows[-1]), dtype=torch.bool)
+    with torch.no_grad():
+        plain = biased(row, mask)[1]
+    learned = biased.train()(row, mask)[1]
+    biased.eval()
+    torch.testing.assert_close(plain, learned.detach(), atol=1e-5, rtol=1e-4)
+    learned.sum().backward()
+    table = biased.relative_attention_bias
+    assert table is not None and table.weight.grad is not None and float(table.weight.grad.abs().sum()) > 0
+    without = Acceptability(2, 3, hidden=48, heads=4, inner=96).eval()
+    without.load_state_dict({name: value for name, value in biased.state_dict().items() if "relative" not in name})
+    assert not torch.allclose(without(row, mask)[1], plain, atol=1e-3)
+
+
 def test_no_product_of_few_rows_differs() -> None:
     """What the equality rests on: a product's row has the same bits with LEAST rows and with a thousand."""
     torch.manual_seed(2)
@@ -88,39 +111,3 @@ def test_blocks_hold_every_row_once() -> None:
     """Neighbouring rows, as many as fit, and never none: a longer one stands alone."""
     assert list(blocks([3, 3, 3, 9, 1], 6)) == [(0, 2), (2, 3), (3, 4), (4, 5)]
     assert list(blocks([], 6)) == []
-
-
-def test_sequences_of_any_order_are_read_as_alone() -> None:
-    """A recurrent network over sequences one below the other gives each what it gets by itself."""
-    torch.manual_seed(3)
-
-    class Network(torch.nn.Module):
-        """The form of Stanza's HighwayLSTM."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.lstm = torch.nn.LSTM(5, 4, bidirectional=True)
-
-        def forward(self, packed, lengths, hx):
-            assert lengths == sorted(lengths, reverse=True)
-            return self.lstm(packed, hx)
-
-    network, lengths = Network().eval(), [2, 6, 1, 4]
-    start = (torch.randn(2, 1, 4), torch.randn(2, 1, 4))
-    inputs = torch.randn(sum(lengths), 5)
-    with torch.no_grad():
-        together = recurrent(network, start, inputs, lengths).split(lengths)
-        for own, found in zip(inputs.split(lengths), together, strict=True):
-            torch.testing.assert_close(network.lstm(own[:, None], start)[0][:, 0], found)
-    rows, going, sizes = in_time([1, 3])
-    assert rows.tolist() == [1, 0, 2, 3] and going.tolist() == [2, 1, 1] and sizes == [3, 1]
-
-
-def test_a_memory_asks_once_and_stays_bounded() -> None:
-    """New keys are asked for together and once; when too many are known, all are forgotten."""
-    asked: list[list[str]] = []
-    memory: Memory[str, int] = Memory(lambda keys: asked.append(keys) or [len(key) for key in keys], limit=3)
-    assert memory.of(["a", "bb", "a"]) == [1, 2, 1] and memory.of(["bb"]) == [2] and memory.of([]) == []
-    assert asked == [["a", "bb"]]
-    assert memory.of("abcd") == [1, 1, 1, 1] and len(memory) == 5
-    assert memory.of(["bb"]) == [2] and len(memory) == 1

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import batches_of, encode, merge_windows, pool_words, windows
 
 
 @pytest.fixture(scope="module")
 def tokenizer():  # type: ignore[no-untyped-def]
-    return load_tokenizer(embedded_folder() / "encoder")
+    return load_tokenizer(set_folder() / "encoder")
 
 
 @given(st.integers(0, 300), st.integers(2, 60), st.data())

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from rome.cli import COMMANDS, main
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 
 SYSTEMS = {"a": "The shop sold cars.", "bb": "The shop sold a car.", "ccc": "Shop cars."}
 RATED = {"item": "1", "system": "a", "reference": "Prices are low.", "hypothesis": "Prices are low.", "errors": []}
@@ -37,7 +37,7 @@ def test_two_command_lines() -> None:
 
 def test_the_scale_is_the_scorers_card() -> None:
     """The table of what the score means holds the shipped net's own figures, to two digits."""
-    figures = json.loads((embedded_folder() / "scorer" / "card.json").read_text(encoding="utf-8"))["figures"]
+    figures = json.loads((set_folder() / "scorer" / "card.json").read_text(encoding="utf-8"))["figures"]
     table = README.split("<!-- scale -->")[1].split("<!-- /scale -->")[0]
     rows = re.findall(r"^\| ([a-z ,]+) \| (\d\.\d\d) \|$", table, re.M)
     assert {name: value for name, value in rows} == {

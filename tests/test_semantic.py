@@ -2,50 +2,94 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import pickle
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
+from rome.exceptions import InputError
+from rome.features.cosine import cosine_matrix
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost
+from rome.features.transport import transport_plan
+from rome.features.values import Analysis
 
-from handmade import analysis
+from handmade import WIDTH, analysis
 
 IDF = IdfTable(100, {"the": 90, "a": 80, "is": 70, "cat": 3, "dog": 4, "sat": 2})
 WORDS = st.lists(st.sampled_from("the a cat dog sat is mat ran red big .".split()), min_size=1, max_size=9).map(" ".join)
 EMDS = ("soft", "aligned", "standard")
+RHOS = st.sampled_from((0.0, 0.5, 0.95, 1.0))
+SHARED = np.random.default_rng(5).normal(size=WIDTH).astype(np.float32) / 8
 
 
 def semantic(**options: object) -> Semantic:
     return Semantic(IDF, SemanticConfig(**options))  # type: ignore[arg-type]
 
 
+def alike(text: str) -> Analysis:
+    """An analysis whose words all have something in common: cosines of different words lie around a half."""
+    plain = analysis(text)
+    return analysis(text, vectors=plain.vectors + SHARED)
+
+
+def slow_costs(one: Analysis, other: Analysis, *, rho: float, delta: float = 0.4, soft: bool = True) -> list[list[float]]:
+    """The costs as a textbook writes them, pair by pair: eq. 4, and 1 - rho max(cos, 0) for what it prices at 1."""
+    cosines = cosine_matrix(one.vectors, other.vectors)
+    p, q = cosines.shape
+    aligned = set(zip(*(ends.tolist() for ends in align(cosines)), strict=True))
+    costs = [[1 - rho * max(float(cosine), 0.0) for cosine in row] for row in cosines]
+    for i, j in aligned:
+        if cosines[i, j] > delta:
+            gamma = -abs(j - i) / max(p, q) if soft else 0.0
+            away = abs(q * (i + 1) - p * (j + 1)) / (p * q)
+            costs[i][j] = min(max(1 - float(cosines[i, j]) * math.exp(gamma * away), 0.0), 1.0)
+    return costs
+
+
+def optimum(cost: ArrayLike, masses: Sequence[NDArray[np.float64]]) -> float:
+    """The least transport cost by scipy's linear programme."""
+    p, q = np.shape(cost)
+    sides = np.vstack([np.kron(np.eye(p), np.ones(q)), np.kron(np.ones(p), np.eye(q))])
+    return float(linprog(np.ravel(cost), A_eq=sides, b_eq=np.concatenate(masses)).fun)
+
+
 @settings(max_examples=60, deadline=None)
-@given(WORDS, WORDS, st.sampled_from(EMDS))
-def test_the_distance_is_the_optimum_of_an_independent_linear_programme(reference: str, hypothesis: str, emd: str) -> None:
+@given(WORDS, WORDS, st.sampled_from(EMDS), RHOS)
+def test_the_distance_is_the_optimum_of_an_independent_linear_programme(
+    reference: str, hypothesis: str, emd: str, rho: float
+) -> None:
     """Exact transport: scipy's linear programme over the same costs and masses finds the same optimum; marginals are the weights."""
-    found = semantic(emd=emd).measure(analysis(reference), analysis(hypothesis))
+    found = semantic(emd=emd, rho=rho).measure(alike(reference), alike(hypothesis))
     evidence = found.evidence
-    p, q = evidence.cost.shape
-    rows = np.kron(np.eye(p), np.ones(q))
-    columns = np.kron(np.ones(p), np.eye(q))
-    solved = linprog(
-        evidence.cost.ravel(),
-        A_eq=np.vstack([rows, columns]),
-        b_eq=np.concatenate([evidence.reference_weights, evidence.hypothesis_weights]),
-    )
-    assert found.raw == pytest.approx(solved.fun, abs=1e-7)
-    assert evidence.flow.sum(1) == pytest.approx(evidence.reference_weights)
-    assert evidence.flow.sum(0) == pytest.approx(evidence.hypothesis_weights)
+    masses = evidence.reference_weights, evidence.hypothesis_weights
+    assert found.raw == pytest.approx(optimum(evidence.cost, masses), abs=1e-7)
+    assert evidence.flow.sum(1) == pytest.approx(masses[0])
+    assert evidence.flow.sum(0) == pytest.approx(masses[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS, WORDS, st.sampled_from(EMDS[:2]), RHOS)
+def test_the_value_is_that_of_the_textbook(reference: str, hypothesis: str, emd: str, rho: float) -> None:
+    """Costs written down pair by pair and a linear programme give the same value; with rho 0 that is the paper's equation 4."""
+    one, other = sorted((alike(reference), alike(hypothesis)), key=lambda side: (len(side.words), side.text))
+    masses = [IDF.weights([word.text for word in side.words]) for side in (one, other)]
+    expected = 1 - optimum(slow_costs(one, other, rho=rho, soft=emd == "soft"), masses)
+    assert semantic(emd=emd, rho=rho).measure(one, other).value == pytest.approx(expected, abs=1e-7)
 
 
 @settings(max_examples=60, deadline=None)
 @given(WORDS, WORDS)
-def test_with_hard_alignment_the_transport_has_a_closed_form(reference: str, hypothesis: str) -> None:
-    """Every pair outside the one-to-one alignment costs 1, so the similarity is the sum of min(mass, mass) (1 - cost) over it."""
-    found = semantic(emd="soft").measure(analysis(reference), analysis(hypothesis))
+def test_by_the_papers_costs_the_transport_has_a_closed_form(reference: str, hypothesis: str) -> None:
+    """With rho 0 a pair outside the alignment costs 1, so the similarity is the sum of min(mass, mass) (1 - cost) over the alignment."""
+    found = semantic(emd="soft", rho=0.0).measure(alike(reference), alike(hypothesis))
     evidence = found.evidence
     expected = sum(
         min(evidence.reference_weights[pair.reference], evidence.hypothesis_weights[pair.hypothesis]) * (1 - pair.distance)
@@ -55,11 +99,11 @@ def test_with_hard_alignment_the_transport_has_a_closed_form(reference: str, hyp
 
 
 @settings(max_examples=60, deadline=None)
-@given(WORDS, WORDS, st.sampled_from(EMDS))
-def test_range_identity_and_symmetry(reference: str, hypothesis: str, emd: str) -> None:
+@given(WORDS, WORDS, st.sampled_from(EMDS), RHOS)
+def test_range_identity_and_symmetry(reference: str, hypothesis: str, emd: str, rho: float) -> None:
     """In [0, 1]; 1 for a text against itself; the very same from both sides, also where alignments tie."""
-    one, other = analysis(reference), analysis(hypothesis)
-    feature = semantic(emd=emd)
+    one, other = alike(reference), alike(hypothesis)
+    feature = semantic(emd=emd, rho=rho)
     value = feature.measure(one, other).value
     assert 0.0 <= value <= 1.0
     assert feature.measure(one, one).value == pytest.approx(1.0, abs=1e-6)
@@ -67,11 +111,36 @@ def test_range_identity_and_symmetry(reference: str, hypothesis: str, emd: str) 
 
 
 @settings(max_examples=60, deadline=None)
+@given(WORDS, WORDS, st.sampled_from(EMDS))
+def test_more_credit_never_lowers_the_value(reference: str, hypothesis: str, emd: str) -> None:
+    """The value rises with rho, where it matters at all: the plain distance ignores it."""
+    values = [semantic(emd=emd, rho=rho).measure(alike(reference), alike(hypothesis)).value for rho in (0.0, 0.3, 0.95, 1.0)]
+    assert all(less <= more + 1e-9 for less, more in itertools.pairwise(values))
+    assert emd != "standard" or len(set(values)) == 1
+
+
+@settings(max_examples=60, deadline=None)
 @given(WORDS, WORDS)
 def test_the_alignment_is_one_to_one(reference: str, hypothesis: str) -> None:
-    """Hard constraint of section 3.1: no word of either side is aligned twice."""
-    pairs = semantic().measure(analysis(reference), analysis(hypothesis)).evidence.pairs
+    """Hard constraint of section 3.1: no word of either side is aligned twice, and only words above delta are."""
+    pairs = semantic().measure(alike(reference), alike(hypothesis)).evidence.pairs
     assert len({p.reference for p in pairs}) == len({p.hypothesis for p in pairs}) == len(pairs)
+    assert all(p.similarity > SemanticConfig().delta for p in pairs)
+
+
+def test_mass_left_over_is_credited() -> None:
+    """Two words like one: what the one cannot give to its partner goes to the other, credited with rho cos."""
+    one, other = analysis("dog cat", vectors=np.eye(2, dtype=np.float32)), analysis("cat", vectors=np.float32([[0.8, 1.0]]))
+    cosines, masses = np.array([0.8, 1.0]) / math.sqrt(1.64), IDF.weights(["dog", "cat"])
+    for rho in (0.0, 0.5):
+        assert semantic(emd="aligned", rho=rho).measure(one, other).value == pytest.approx(masses @ (cosines * [rho, 1.0]))
+
+
+@pytest.mark.parametrize("rho", [-0.1, 1.01, math.nan, True, "0.5", None])
+def test_what_is_no_share_is_refused(rho: object) -> None:
+    """rho is a number from 0 to 1."""
+    with pytest.raises(InputError, match=f"rho={rho!r}"):
+        semantic(rho=rho)
 
 
 def test_position_differences_follow_the_equation() -> None:
@@ -80,14 +149,14 @@ def test_position_differences_follow_the_equation() -> None:
 
 
 def test_soft_cost_follows_equation_4() -> None:
-    """Costs of a crossed alignment, by hand: 1 - cos exp(-|j - i| / max(p, q) * difference); below delta and unaligned 1."""
-    similarity = np.array([[0.0, 0.8], [0.2, 0.0]])
+    """Costs of a crossed alignment, by hand: 1 - cos exp(-|j - i| / max(p, q) * difference); below delta and unaligned 1 - rho cos."""
+    similarity = np.array([[0.1, 0.8], [0.2, -0.1]])
     rows, columns = align(similarity)
     assert list(zip(rows, columns, strict=True)) == [(0, 1), (1, 0)]
-    cost = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5))
-    assert cost[0, 1] == pytest.approx(1 - 0.8 * np.exp(-0.5 * 0.5))
-    assert cost[1, 0] == 1.0
-    assert cost[0, 0] == cost[1, 1] == 1.0
+    aligned = 1 - 0.8 * np.exp(-0.5 * 0.5)
+    for rho, expected in ((0.0, [[1, aligned], [1, 1]]), (0.5, [[0.95, aligned], [0.9, 1]])):
+        cost = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5, rho=rho))
+        assert cost == pytest.approx(np.array(expected))
 
 
 def test_the_three_distances_order_as_they_constrain() -> None:
@@ -104,15 +173,42 @@ def test_a_repeated_word_is_aligned_once() -> None:
     reference = analysis("cat sat mat")
     once, thrice = feature.measure(reference, analysis("cat sat mat")), feature.measure(reference, analysis("cat cat cat"))
     assert thrice.value < 0.5 < once.value
-    assert sum(pair.distance < 1 for pair in thrice.evidence.pairs) == 1
+    assert len(thrice.evidence.pairs) == 1
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.95])
 @pytest.mark.parametrize(
-    ("reference", "hypothesis", "value"), [("", "", 1.0), ("cat", "", 0.0), ("", "cat", 0.0), ("cat", "cat", 1.0)]
+    ("reference", "hypothesis", "value"),
+    [
+        ("", "", 1.0),
+        ("cat", "", 0.0),
+        ("", "cat", 0.0),
+        ("cat", "cat", 1.0),
+        ("cat", "dog", 0.0),
+        ("cat sat", "dog ran big", 0.0),
+    ],
 )
-def test_edge_rows(reference: str, hypothesis: str, value: float) -> None:
-    """Two empty texts are the same; one empty text shares nothing; one word is itself."""
-    assert semantic().measure(analysis(reference), analysis(hypothesis)).value == pytest.approx(value)
+def test_edge_rows(reference: str, hypothesis: str, value: float, rho: float) -> None:
+    """Two empty texts are the same; one empty text shares nothing; one word is itself; words without likeness earn nothing."""
+    words = sorted({*reference.split(), *hypothesis.split()})
+    one, other = (
+        analysis(t, vectors=np.eye(9, dtype=np.float32)[[words.index(w) for w in t.split()]]) for t in (reference, hypothesis)
+    )
+    assert semantic(rho=rho).measure(one, other).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("emd", EMDS)
+def test_evidence_of_long_texts_is_small_and_still_adds_up(emd: str) -> None:
+    """What is kept of a long pair grows with its words, not with their square; the flow costs what it did, and no less is possible."""
+    draw = np.random.default_rng(3)
+    one, other = (alike(" ".join(draw.choice([f"word{n}" for n in range(90)], size=size))) for size in (300, 280))
+    found = semantic(emd=emd).measure(one, other)
+    evidence = found.evidence
+    assert len(pickle.dumps(evidence)) < evidence.cost.nbytes / 8
+    assert (evidence.cost * evidence.flow).sum() == pytest.approx(found.raw)
+    masses = evidence.reference_weights, evidence.hypothesis_weights
+    assert (transport_plan(*masses, evidence.cost) * evidence.cost).sum() == pytest.approx(found.raw)
+    assert all(evidence.cost[pair.reference, pair.hypothesis] == pair.distance for pair in evidence.pairs)
 
 
 def test_rare_words_weigh_more() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.errors.alignment import match_words
 from rome.features.errors.estimator import EditScriptErrors
 from rome.features.errors.lexicon import Lexicon
@@ -16,7 +16,7 @@ from rome.features.slips import tidy, typed_twice
 
 from handmade import analysis
 
-ERRORS = EditScriptErrors(IdfTable(10, {"the": 9, "dog": 3}), Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv"))
+ERRORS = EditScriptErrors(IdfTable(10, {"the": 9, "dog": 3}), Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
 CLEAN = "The dog saw the old cat, and it ran."
 
 

@@ -18,11 +18,9 @@ from rome.features.analyser.config import ModelConfig
 from rome.features.kernels import Kernels
 from rome.features.lean_imports import deferred, part_of
 
-UNUSED = (
-    *("transformers", "sklearn", "networkx", "numba", "pandas", "IPython", "requests", "emoji", "sympy", "scipy.stats"),
-    *("torch._dynamo", "torch._inductor", "ot.bregman", "matplotlib", "scipy.linalg", "scipy.special", "scipy.spatial"),
-    *("numpy.f2py", "numpy.testing", "udtools", "udtools.validator"),
-)
+from model_sets import linked_set, manifest, rewritten
+
+UNUSED = ("sklearn", "numba", "pandas", "torch._inductor", "ot.bregman", "matplotlib", "scipy.stats", "numpy.f2py")
 
 
 def run(script: str) -> str:
@@ -32,7 +30,7 @@ def run(script: str) -> str:
 
 
 def test_scoring_a_pair_loads_what_it_uses() -> None:
-    """One pair through the embedded models: no model library, compiler, graph library or statistics; all can be imported afterwards."""
+    """One pair through the embedded models: beside what Stanza imports, no compiler, plots, tables or statistics."""
     script = f"""
 import sys
 from rome import RoMe
@@ -40,43 +38,6 @@ score = RoMe(threads=1).score(references=["A cat sat on the mat."], hypotheses=[
 print([name for name in {UNUSED!r} if name in sys.modules], 0 < score < 1)
 """
     assert run(script) == "[] True"
-
-
-COMMAND = """
-import sys
-from rome.cli import main
-code = main(%s)
-print([code, *(name in sys.modules for name in ("torch", "torch._meta_registrations", "rome.cli.train", "scipy.linalg", "numpy.f2py"))])
-"""
-
-
-def test_the_command_loads_less_and_says_the_same(tmp_path: Path) -> None:
-    """`rome score` as a process of its own does without parts of torch; called from other code it does not; both write the same bytes."""
-    pair, said = tmp_path / "pair.tsv", []
-    pair.write_text("reference\thypothesis\nThe cat sat on the mats, didn't it?\tA catt sat on mat.\n", encoding="utf-8")
-    for given, whole in (("", False), ("sys.argv[1:]", True)):
-        words = ["score", str(pair), "--format", "json", "--output", str(tmp_path / "out")]
-        done = subprocess.run([sys.executable, "-P", "-c", COMMAND % given, *words], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == str([0, True, whole, False, False, False])
-        said.append((tmp_path / "out").read_bytes())
-    assert said[0] == said[1]
-
-
-def test_torch_in_part_gives_the_rest_when_asked() -> None:
-    """What was left out of torch loads when it is used, and can be imported; an unknown version is left to be imported whole."""
-    script = """
-import sys
-import rome.features.analyser.lean_torch as own
-own.TRIED = %s
-own.import_torch()
-import torch
-found = ["torch._meta_registrations" in sys.modules]
-import torch._meta_registrations
-found += [callable(torch.export.export), callable(torch._meta_registrations.activate_meta)]
-print(found)
-"""
-    assert run(script % "own.TRIED") == "[False, True, True]"
-    assert run(script % "('0.',)") == "[True, True, True]"
 
 
 def test_the_transport_leaves_the_whole_of_pot_to_others() -> None:
@@ -158,7 +119,7 @@ def test_deferred_parts_and_functions(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.delitem(sys.modules, name)
 
 
-def test_hashing_ahead_never_hides_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashing_ahead_never_hides_damage(tmp_path: Path) -> None:
     """A folder's digest follows its files; what the second thread finds wrong is said by whoever loads the file."""
     (tmp_path / "encoder").mkdir()
     file = tmp_path / "encoder" / "a.bin"
@@ -166,13 +127,12 @@ def test_hashing_ahead_never_hides_damage(tmp_path: Path, monkeypatch: pytest.Mo
     first = identity.file_digest(tmp_path / "encoder")
     file.write_bytes(b"three")
     assert first != identity.file_digest(tmp_path / "encoder") == identity.file_digest(tmp_path / "encoder")
-    for module in (identity, model_files):
-        monkeypatch.setattr(module, "embedded_folder", lambda: tmp_path)
-    (tmp_path / model_files.MANIFEST).write_text(json.dumps({"files": {"encoder/a.bin": "0" * 64}}))
-    with identity.hashed_meanwhile(ModelConfig()):
+    folder = linked_set(tmp_path / "set")
+    rewritten(folder, files=manifest(folder)["files"] | {"mwt/mwt.pt": "0" * 64})
+    with identity.hashed_meanwhile(ModelConfig.of(folder)):
         pass
     with pytest.raises(ModelMissingError, match="damaged"):
-        model_files.checked(file)
+        model_files.checked(folder / "mwt" / "mwt.pt")
 
 
 def test_a_deferred_package_that_is_missing_says_so_when_it_is_used() -> None:

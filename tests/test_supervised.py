@@ -22,12 +22,14 @@ from rome.evaluation.judging.tables import overview
 from rome.evaluation.metrics.own import RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
 from rome.evaluation.report.values import Table
-from rome.exceptions import InputError, ModelMissingError, StoreError
+from rome.exceptions import InputError, StoreError
+from rome.features.model_files import record_files
 from rome.metric import RoMe
 from rome.results import CorpusScore
 from rome.supervision import RatedSource, fitted_on, outputs_digest
 from rome.table import FeatureTable
 
+from model_sets import linked_set
 from rated_sets import rated_set
 
 SIGNATURE = "features:1|scorer:supervised.wmt15+my_own_file|net:0"
@@ -80,21 +82,28 @@ def test_results_say_that_they_are_supervised(make_segment: Callable[..., Any]) 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the embedded supervised scorer, in a package without one."""
-    monkeypatch.setattr("rome.combiner.files", lambda _: tmp_path)
-    folder = tmp_path / "models" / "en" / "scorer-supervised"
-    folder.mkdir(parents=True)
+    """The folder of the supervised scorer, in a package whose set has none."""
+    folder = linked_set(tmp_path / "models" / "small", name="small", but=("scorer-supervised",)) / "scorer-supervised"
+    monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
+    folder.mkdir()
     return folder
 
 
-def test_the_embedded_supervised_net(package: Path, supervised: Path) -> None:
+def put(net: Path, package: Path) -> None:
+    """Make a net the package's supervised one."""
+    (package / "scorer.safetensors").write_bytes(net.read_bytes())
+    record_files(package.parent)
+
+
+def test_the_sets_supervised_net(package: Path, supervised: Path, tmp_path: Path) -> None:
     """Missing: what to do. There: loaded. A net that does not say what it was fitted on is refused."""
-    with pytest.raises(ModelMissingError, match="rome train scorer --ratings"):
-        RoMe(scorer="supervised").combiner  # noqa: B018
-    (package / "scorer.safetensors").write_bytes(supervised.read_bytes())
+    with pytest.raises(InputError, match="rome train scorer --ratings"):
+        RoMe(scorer="supervised")
+    put(supervised, package)
     metric = RoMe(scorer="supervised")
     assert metric.signature == f"{metric.feature_signature}|{Combiner.load(supervised).signature}"
-    net().save(package / "scorer.safetensors")
+    net().save(tmp_path / "plain.safetensors")
+    put(tmp_path / "plain.safetensors", package)
     with pytest.raises(StoreError, match="does not say"):
         Combiner.load(scorer="supervised")
 
@@ -129,7 +138,7 @@ def test_rescore_labels_every_format(
         assert code == 0, err
         return out
 
-    (package / "scorer.safetensors").write_bytes(supervised.read_bytes())
+    put(supervised, package)
     for words in (("--scorer", "supervised"), ("--net", str(supervised))):
         assert rescore(*words).endswith(f"\n{NOTE}\n")
         header, *rows = [line.split("\t") for line in rescore(*words, "--format", "tsv").splitlines()]
@@ -148,7 +157,7 @@ def test_rome_score_takes_the_option(
     package: Path, supervised: Path, fake_metric: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`rome score --scorer supervised` makes a supervised metric, and its tab-separated output has the column scorer."""
-    (package / "scorer.safetensors").write_bytes(supervised.read_bytes())
+    put(supervised, package)
     made: list[Any] = []
 
     class Labelled:
@@ -198,9 +207,9 @@ def test_the_supervised_score_is_its_own_metric(package: Path, supervised: Path)
     """Named by the user only; beside RoMe in one run; and `rome` itself is called supervised when its net is."""
     assert "rome-supervised" not in DEFAULT_METRICS
     maker = MetricMaker(RoMe(progress=False, combiner=net()))
-    with pytest.raises(ModelMissingError, match="no supervised scorer"):
+    with pytest.raises(InputError, match="no supervised scorer"):
         maker.make("rome-supervised")
-    (package / "scorer.safetensors").write_bytes(supervised.read_bytes())
+    put(supervised, package)
     metric = maker.make("rome-supervised")
     assert metric.name == "RoMe-supervised" and fitted_on(metric.signature) == ("wmt15", "my_own_file")
     assert maker.make("rome").name == "RoMe" and metric.signature != maker.make("rome").signature

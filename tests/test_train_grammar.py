@@ -25,7 +25,7 @@ from rome.train.grammar_data import Example, batches, clean_or_corrupt, collate,
 from rome.train.grammar_figures import area_under_curve, matthews, sentence_figures, temperature
 from rome.train.grammar_teacher import Taught, start_from_teacher
 
-ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "en" / "encoder"
+ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "small" / "encoder"
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
 
 

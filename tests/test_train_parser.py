@@ -1,29 +1,28 @@
-"""`rome train parser`: from a treebank to five loadable models with their cards."""
+"""`rome train parser`: from a treebank to three loadable models with their cards."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import shutil
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 import torch
 from stanza.models import parser as stanza_parser
 from stanza.models import tagger
+from tiny_trees import write_trees
 
 from rome.exceptions import InputError
-from rome.features.analyser.encoder import load_tokenizer, load_trunk
-from rome.features.analyser.memo import MemoisedTrunk
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, Token
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_encoder
+from rome.features.analyser.parsed import ParsedSentence, ParsedWord, Token
+from rome.features.analyser.parser import embedded_parser, package_parser
 from rome.train import parser as recipe
 from rome.train.card import FIELDS, folder_size, read_card, write_card
 from rome.train.stanza_export import export_model
 from rome.train.stanza_scores import to_conllu
-from rome.train.stanza_stages import SHIPPED, STAGES
+from rome.train.stanza_stages import STAGES
 
-ENCODER = Path(str(files("rome.data"))) / "models" / "en" / "encoder"
 FIRST = """# newpar
 # text = Dogs don't bark.
 1	Dogs	dog	NOUN	NNS	Number=Plur	4	nsubj	_	_
@@ -60,15 +59,18 @@ def trained(tmp_path_factory):
     (folder / "train.conllu").write_text((FIRST + SECOND) * 12, encoding="utf-8")
     (folder / "dev.conllu").write_text(FIRST + SECOND, encoding="utf-8")
     steps = [option for stage in STAGES for option in (recipe._flag(stage), 2)]
-    chosen = arguments("--out", folder / "out", "--data", folder, "--work", folder / "work", "--limit", 20, "--seed", 3, *steps)
+    write_trees(folder / "set" / "trees")
+    (folder / "set" / "encoder").symlink_to(set_folder("small") / "encoder")
+    where = ("--out", folder / "out", "--data", folder, "--work", folder / "work", "--models", folder / "set")
+    chosen = arguments(*where, "--limit", 20, "--seed", 3, *steps)
     assert recipe.run(chosen) == 0
     return folder, chosen
 
 
-def test_the_recipe_leaves_five_models_that_parse(trained):
+def test_the_recipe_leaves_three_models_that_parse(trained):
     """What the recipe exports is loaded from local files and parses a text into one tree a sentence."""
     folder, _ = trained
-    parser = Parser(folder / "out", MemoisedTrunk(load_trunk(ENCODER)), load_tokenizer(ENCODER))
+    parser = embedded_parser(folder / "out", load_encoder(folder / "set" / "encoder"), folder / "set" / "trees")
     (sentences,) = parser.parse(["Dogs don't see him."])
     assert sentences and all(sum(word.head == 0 for word in sentence.words) == 1 for sentence in sentences)
 
@@ -76,9 +78,9 @@ def test_the_recipe_leaves_five_models_that_parse(trained):
 def test_every_model_has_a_complete_card(trained):
     """Steps, seed, licence, size and figures are the ones of this run; nothing names the training machine's folders."""
     folder, _ = trained
-    for stage in SHIPPED:
+    for stage in STAGES:
         card = read_card(folder / "out" / stage)
-        assert tuple(card) == FIELDS and (card["seed"], card["steps"]) == (3, 4 if stage == "parser" else 2)
+        assert tuple(card) == FIELDS and (card["seed"], card["steps"]) == (3, 2)
         assert card["size_bytes"] == folder_size(folder / "out" / stage) > 0
         assert card["figures"] and all(0 <= value <= 100 for value in card["figures"].values())
         assert str(folder) not in (folder / "out" / stage / "card.json").read_text()
@@ -109,7 +111,7 @@ def test_stanzas_own_package_loads_from_its_directory(trained):
     described = {name: {"tiny": {"md5": "0", "dependencies": []}} for name in processors}
     entry = {"lang_name": "English", "packages": {"default": processors}, "default_dependencies": {}, **described}
     (package / "resources.json").write_text(json.dumps({"en": {**entry, "default_processors": processors}}))
-    (sentences,) = Parser(package_dir=package).parse(["Dogs don't see him."])
+    (sentences,) = package_parser(package).parse(["Dogs don't see him."])
     assert sentences[0].tokens[0].start == 0 and all(word.relation for sentence in sentences for word in sentence.words)
 
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from rome.exceptions import ModelMissingError
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.word_pieces import WordPieces
 
-ENCODER = embedded_folder() / "encoder"
+ENCODER = set_folder() / "encoder"
 TEXTS = ["The cat sat.", "", "   ", "don't [MASK] [CLS] stop", "naïve ﬁne é", "日本語 text", "a\u0301 \u200f \x00", "x" * 300]
 SIZES = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 36}
 

@@ -156,7 +156,7 @@ def test_only_the_net_that_made_the_score_will_do() -> None:
         score=float(other.score_rows(np.array([[c.value for c in segment.components]]))[0]),
         signature=segment.signature.replace(embedded.signature, other.signature),
     )
-    with pytest.raises(InputError, match="the embedded net is not the one.*give combiner="):
+    with pytest.raises(InputError, match="its model set's net is not the one.*give combiner="):
         foreign.counterfactual(without=0)
     assert foreign.counterfactual(without=0, combiner=other).difference > 0
     with pytest.raises(InputError, match="gives another score"):
@@ -164,7 +164,7 @@ def test_only_the_net_that_made_the_score_will_do() -> None:
 
 
 def test_a_supervised_score_takes_the_supervised_net() -> None:
-    """The signature says which embedded net it was."""
+    """The signature says which of the set's nets it was."""
     supervised = Combiner.load(scorer="supervised")
     segment = weighted([2.0])
     score = float(supervised.score_rows(np.array([[c.value for c in segment.components]]))[0])

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertModel
 
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE
 from rome.features.analyser.weights import save_weights
 
@@ -39,7 +39,7 @@ def write_encoder(folder: Path) -> Path:
     save_weights(folder / TRUNK_FILE, tensors, {"config": config})
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(24)}, {})
     for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
-        shutil.copyfile(embedded_folder() / "encoder" / name, folder / name)
+        shutil.copyfile(set_folder() / "encoder" / name, folder / name)
     return folder
 
 

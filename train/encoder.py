@@ -14,9 +14,7 @@ import torch
 from transformers import AutoModel
 
 from rome.data.sources import data_file, read_jsonl
-from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE, load_tokenizer, load_trunk
-from rome.features.analyser.memo import MemoisedTrunk
-from rome.features.analyser.pieces import encode
+from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE, EmbeddedEncoder, load_tokenizer, load_trunk, parts_of
 from rome.features.analyser.weights import save_weights
 from rome.train.card import write_card
 
@@ -51,9 +49,8 @@ def build_trunk(out: Path) -> None:
 
 def build_common(out: Path, sentences: Sequence[str]) -> None:
     """Write common.safetensors: the mean last state over the pieces of some sentences."""
-    trunk = MemoisedTrunk(load_trunk(out), capacity=10**9)
-    rows = [row for item in encode(load_tokenizer(out), sentences, 512) for row in item.rows]
-    states = torch.cat([state[1:-1] for state in trunk.states(rows)])
+    encoder = EmbeddedEncoder(load_trunk(out), load_tokenizer(out), torch.zeros(1))
+    states = torch.cat([row[1:-1] for part in parts_of(sentences) for read in encoder.read(part) for row in read.after(-1)])
     save_weights(Path(out) / COMMON_FILE, {"common": states.mean(0)}, {"pieces": len(states)})
 
 

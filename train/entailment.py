@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from rome.evaluation.perturbing import Analyse
-from rome.features.analyser.config import embedded_folder
-from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load_trunk
-from rome.features.analyser.memo import MemoisedTrunk
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.pair_head import LABELS, PAIR_FILE, PairHead, load_pair_head, pad
 from rome.features.analyser.pieces import batches_of
 from rome.features.analyser.weights import save_weights
@@ -32,7 +31,7 @@ from .card import write_card
 from .entailment_data import ANSWERS, Material, PairExample, load_material, texts_of
 from .grammar import Log
 from .grammar_figures import area_under_curve
-from .plan import add_plan_arguments, changed_options, folders, plan_of
+from .plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
 
 __all__ = ["Plan", "States", "add_arguments", "figures_of", "fit", "loss_of", "run"]
 
@@ -57,7 +56,8 @@ class Plan:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train entailment`."""
     add_plan_arguments(parser, Plan(), but=("sick",))
-    parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
+    add_models_argument(parser)
+    parser.add_argument("--encoder", type=Path, default=None, help="folder of the encoder (default: the set's own)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
     parser.add_argument("--every", type=int, default=250, help="steps between checkpoints")
     parser.add_argument("--sick", type=int, choices=(0, 1), default=Plan().sick, help="whether SICK's training part trains")
@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     Raises InputError when data is missing.
     """
     torch.set_num_threads(arguments.threads)
-    encoder = arguments.encoder or embedded_folder() / "encoder"
+    encoder = arguments.encoder or set_folder(arguments.models) / "encoder"
     plan = plan_of(arguments, Plan)
     out, work = folders(arguments)
-    material = load_material(analyser(work, arguments.threads), plan.texts, bool(plan.sick), arguments.seed)
+    material = load_material(analyser(arguments.models, work, arguments.threads), plan.texts, bool(plan.sick), arguments.seed)
     states = States(encoder, texts_of([*material.train, *material.held]))
     head, seconds = fit(states, material, plan, arguments.seed, work, arguments.resume, arguments.every)
     calibrate(head, states, material.held)
@@ -83,28 +83,27 @@ def run(arguments: argparse.Namespace) -> int:
         name: figures_of(judge.probabilities([(example.first, example.second) for example in examples]), examples)
         for name, examples in {**material.judging, "held_out": material.held}.items()
     }
-    _card(out, plan, arguments.seed, seconds, material, figures)
+    _card(out, plan, arguments, seconds, material, figures)
     return 0
 
 
-def analyser(work: Path, threads: int) -> Analyse:
-    """What analyses the texts that are perturbed: the embedded models, with a store in the work folder."""
+def analyser(models: str, work: Path, threads: int) -> Analyse:
+    """What analyses the texts that are perturbed: a model set, with a store in the work folder."""
     from rome.metric import RoMe
 
-    return RoMe(store=work / "analyses.sqlite", threads=threads, progress=False).analyse
+    return RoMe(models=models, store=work / "analyses.sqlite", threads=threads, progress=False).analyse
 
 
 class States:
     """The trunk's states of every text of a training run, computed once and kept in half precision."""
 
     def __init__(self, encoder: Path, texts: Sequence[str], block: int = 256) -> None:
-        trunk = MemoisedTrunk(load_trunk(encoder), capacity=0)
-        embedded = EmbeddedEncoder(encoder, trunk, load_tokenizer(encoder))
-        self.width = trunk.width
+        embedded = load_encoder(encoder)
+        self.width = len(embedded.common)
         self._states: dict[str, torch.Tensor] = {}
         for start in range(0, len(texts), block):
             chosen = texts[start : start + block]
-            for text, state in zip(chosen, embedded.states(embedded.encode(chosen)), strict=True):
+            for text, state in zip(chosen, embedded.vectors_of(chosen), strict=True):
                 self._states[text] = torch.from_numpy(state).half()
 
     def __len__(self) -> int:
@@ -231,8 +230,10 @@ def figures_of(probabilities: NDArray[np.float64], examples: Sequence[PairExampl
     return figures
 
 
-def _card(out: Path, plan: Plan, seed: int, seconds: int, material: Material, figures: Mapping[str, object]) -> None:
-    changed = changed_options(plan)
+def _card(
+    out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, material: Material, figures: Mapping[str, object]
+) -> None:
+    changed = [*models_option(arguments.models), *changed_options(plan)]
     sick = ["SICK train"] if plan.sick else []
     licence = "CC BY-NC-SA 4.0 (SICK)" if plan.sick else "Apache-2.0"
     write_card(
@@ -247,8 +248,8 @@ def _card(out: Path, plan: Plan, seed: int, seconds: int, material: Material, fi
             f"{len(material.train)} pairs in all",
         ],
         licence=f"{licence}; data: EWT and WikiSplit CC BY-SA 4.0, MSRP, STS and WMT research use",
-        recipe=" ".join(["rome train entailment --out FOLDER", f"--seed {seed}", *changed]),
-        seed=seed,
+        recipe=" ".join(["rome train entailment --out FOLDER", f"--seed {arguments.seed}", *changed]),
+        seed=arguments.seed,
         steps=plan.steps,
         seconds=seconds,
         figures=figures,

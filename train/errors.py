@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from rome.evaluation.perturbing import materials_for
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import ModelConfig
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.errors.head import HEAD_FILE, PairHead
 from rome.features.errors.lexicon import Lexicon
@@ -33,7 +33,7 @@ from .errors_figures import comparison, development_figures
 from .errors_net import Losses, PairNet, Weights, losses_of
 from .errors_probes import make_probes, read_probes, seen_group, wmt_bases
 from .grammar import Log
-from .plan import add_plan_arguments, changed_options, folders, plan_of
+from .plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
 from .scorer_pairs import read_pairs
 
 __all__ = ["Plan", "add_arguments", "fit", "run"]
@@ -65,6 +65,7 @@ class Plan:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
     add_plan_arguments(parser, Plan())
+    add_models_argument(parser)
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the scorer's pairs, made by `rome train scorer` (JSON lines)"
     )
@@ -84,15 +85,14 @@ def run(arguments: argparse.Namespace) -> int:
     torch.set_num_threads(arguments.threads)
     plan = plan_of(arguments, Plan)
     out, work = folders(arguments)
-    metric = RoMe(
-        store=arguments.store or work / "analyses.sqlite", threads=arguments.threads, progress=False, errors="edit-script"
-    )
+    store = arguments.store or work / "analyses.sqlite"
+    metric = RoMe(models=arguments.models, store=store, threads=arguments.threads, progress=False, errors="edit-script")
     probes = arguments.probes or [_probes(metric.analyse, arguments.pairs, plan, arguments.seed, work)]
-    data = _families(metric.analyse, probes, arguments.pairs)
+    data = _families(metric.analyse, probes, arguments.pairs, metric.models)
     net, seconds = fit(data, plan, arguments.seed, work, arguments.resume, arguments.every)
     export(net, out)
     held = json.loads((work / PROGRESS).read_text(encoding="utf-8").splitlines()[-1])["held_out"]
-    figures = {"held_out": held, **development_figures(PairHead.load(out), metric.analyse)}
+    figures = {"held_out": held, **development_figures(PairHead.load(out), metric.analyse, metric.models)}
     _card(out, plan, arguments, seconds, data, figures)
     return 0
 
@@ -107,9 +107,9 @@ def _probes(analyse: Any, pairs: Path, plan: Plan, seed: int, work: Path) -> Pat
     return path
 
 
-def _families(analyse: Any, probes: Sequence[Path], pairs: Path) -> Families:
-    """All examples in memory; probes of references that the net is to learn from are left out."""
-    folder = embedded_folder()
+def _families(analyse: Any, probes: Sequence[Path], pairs: Path, models: ModelConfig) -> Families:
+    """All examples in memory; probes of references that the net is to learn from are left out. models : whose word weights."""
+    folder = models.folder
     data = Families(
         IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv"), ErrorsConfig()
     )
@@ -196,7 +196,7 @@ def export(net: PairNet, out: Path) -> None:
 def _card(
     out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, data: Families, figures: dict[str, object]
 ) -> None:
-    changed = changed_options(plan)
+    changed = [*models_option(arguments.models), *changed_options(plan)]
     before = "Probes made before; their making is not in the seconds. " if arguments.probes else ""
     write_card(
         out,

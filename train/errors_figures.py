@@ -17,7 +17,7 @@ from rome.data.readers.registry import read_rated
 from rome.evaluation.agreement.correlation import kendall_b
 from rome.evaluation.agreement.grouping import agreement
 from rome.exceptions import InputError
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import ModelConfig
 from rome.features.errors.estimator import EditScriptErrors, Errors, ErrorsConfig
 from rome.features.errors.head import PairHead
 from rome.features.errors.learned import LearnedErrors
@@ -63,9 +63,9 @@ def once(score: Score) -> Score:
     return remembered
 
 
-def development_figures(head: PairHead, analyse: Analyse) -> dict[str, Any]:
-    """Figures of the learned estimator and of the edit script; nothing for data that is not there."""
-    folder = embedded_folder()
+def development_figures(head: PairHead, analyse: Analyse, models: ModelConfig) -> dict[str, Any]:
+    """Figures of the learned estimator and of the edit script; nothing for data that is not there. models : whose word weights."""
+    folder = models.folder
     parts = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
     estimators: dict[str, Errors] = {
         "learned": LearnedErrors(*parts, head, ErrorsConfig(estimator="learned")),

@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModel, BertModel
 
 from rome.features.analyser.acceptability import HIDDEN
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, WHOLE_WORD, FillHead, first_layers
 from rome.features.analyser.weights import load_weights, save_weights
@@ -32,7 +32,7 @@ from .card import write_card
 from .encoder import source_folder
 from .fill_data import Masked, casing_of, collate, hide, judging_texts, one_word, stream, tokenised, training_texts
 from .grammar import Log
-from .plan import add_plan_arguments, changed_options, folders, plan_of
+from .plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
 
 __all__ = ["Plan", "add_arguments", "fit", "run"]
 
@@ -70,14 +70,15 @@ class Vocabulary:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train fill`."""
     add_plan_arguments(parser, Plan())
-    parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
+    add_models_argument(parser)
+    parser.add_argument("--encoder", type=Path, default=None, help="folder of the encoder (default: the set's own)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train fill`: read the texts, train, judge, write weights and card. Raises InputError when data is missing."""
     torch.set_num_threads(arguments.threads)
-    encoder = arguments.encoder or embedded_folder() / "encoder"
+    encoder = arguments.encoder or set_folder(arguments.models) / "encoder"
     plan = plan_of(arguments, Plan)
     trunk, tokenizer = first_layers(load_trunk(encoder), plan.input_layer), load_tokenizer(encoder)
     out, work = folders(arguments)
@@ -94,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     tensors, _ = load_weights(out / FILL_FILE)
     head.load_state_dict(tensors)
     figures = judge(head, trunk, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
-    _card(out, plan, arguments.seed, seconds, len(texts), figures)
+    _card(out, plan, arguments, seconds, len(texts), figures)
     return 0
 
 
@@ -268,16 +269,18 @@ def _figures(
     }
 
 
-def _card(out: Path, plan: Plan, seed: int, seconds: int, texts: int, figures: Mapping[str, object]) -> None:
-    changed = changed_options(plan)
+def _card(
+    out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, texts: int, figures: Mapping[str, object]
+) -> None:
+    changed = [*models_option(arguments.models), *changed_options(plan)]
     write_card(
         out,
         name="fill",
         task="words that fit a place in a text, and the probability of the word that stands there",
         data=["WikiSplit", "WMT22 and WMT23 references into English", "UD English EWT train", f"{texts} distinct texts in all"],
         licence="Apache-2.0 (start: all-MiniLM-L6-v2); data: EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        recipe=" ".join(["rome train fill --out FOLDER", f"--seed {seed}", *changed]),
-        seed=seed,
+        recipe=" ".join(["rome train fill --out FOLDER", f"--seed {arguments.seed}", *changed]),
+        seed=arguments.seed,
         steps=plan.steps,
         seconds=seconds,
         figures=figures,

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from transformers import AutoModel, BertModel
+from transformers import AutoModel
 
 from rome.features.analyser.acceptability import GRAMMAR_FILE, HIDDEN, INNER, Acceptability, load_acceptability
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
+from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import load_weights, save_weights
 
 from .card import read_card, write_card
@@ -37,7 +38,19 @@ from .grammar_figures import pair_figures, predict, sentence_figures, temperatur
 from .grammar_teacher import Taught, known_loss, start_from_teacher
 from .plan import add_plan_arguments, folders, plan_of
 
-__all__ = ["Plan", "Teacher", "Training", "add_arguments", "pretrain", "run", "tune"]
+__all__ = [
+    "Log",
+    "Plan",
+    "Teacher",
+    "Training",
+    "add_arguments",
+    "calibrate",
+    "judge",
+    "pretrain",
+    "run",
+    "start_from_encoder",
+    "tune",
+]
 
 ROUND = 2000
 KEPT_EVERY = 500
@@ -83,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train grammar`: read the data, train, calibrate, write the weights and the card."""
     torch.set_num_threads(arguments.threads)
-    encoder = arguments.encoder or Path(__file__).resolve().parents[1] / "data" / "models" / "en" / "encoder"
+    encoder = arguments.encoder or Path(__file__).resolve().parents[1] / "data" / "models" / "small" / "encoder"
     plan = plan_of(arguments, Plan)
     material, trunk = load_material(load_tokenizer(encoder)), load_trunk(encoder)
     out, work = folders(arguments)
@@ -106,7 +119,7 @@ class Training:
     """What both steps of a training share. work : folder for what is made on the way. teacher : None when the labels teach alone."""
 
     material: Material
-    trunk: BertModel
+    trunk: Trunk
     plan: Plan
     seed: int
     work: Path
@@ -135,7 +148,7 @@ def pretrain(training: Training, start: Path | None = None) -> Path:
     elif training.teacher is not None:
         start_from_teacher(model, training.teacher.model)
     else:
-        start_from_encoder(model, plan.input_layer)
+        start_from_encoder(model.layers, plan.input_layer)
     log = Log(work / "progress.jsonl", time.time() - float(str(about.get("seconds", 0))))
     stream = _stream(training.material, plan, random.Random(training.seed), plan.judged_share)
     before = list(about.get("runs", []))  # type: ignore[call-overload]
@@ -148,7 +161,7 @@ def pretrain(training: Training, start: Path | None = None) -> Path:
 
     _train(model, training.loss(model), stream, plan.steps, plan.rate, log, None, keep)
     keep("pretrained.safetensors", plan.steps)
-    log.write(stage="pretrained", **_judge(model, trunk, training.material))
+    log.write(stage="pretrained", **judge(model, trunk, training.material))
     return work / "pretrained.safetensors"
 
 
@@ -167,24 +180,23 @@ def tune(training: Training, checkpoint: Path, out: Path) -> Acceptability:
     stream = _stream(material, plan, random.Random(training.seed + 1), plan.tuning_share)
     _train(model, training.loss(model), stream, plan.tuning_steps, plan.tuning_rate, log, average)
     model.load_state_dict(average.module.state_dict())
-    _calibrate(model, trunk, material)
+    calibrate(model, trunk, material)
     description = {"sizes": model.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
     save_weights(out / GRAMMAR_FILE, dict(model.state_dict()), description)
     rounded = load_acceptability(out)
-    figures = {**_judge(rounded, trunk, material), **pair_figures(rounded, trunk, material.pairs)}
+    figures = {**judge(rounded, trunk, material), **pair_figures(rounded, trunk, material.pairs)}
     log.write(stage="exported", **figures)
     runs = list(about.get("runs", [])) or [{**asdict(plan), "seed": training.seed}]  # type: ignore[call-overload]
     _card(out, training, runs, log.seconds(), figures)
     return rounded
 
 
-def start_from_encoder(model: Acceptability, first: int) -> None:
-    """Copy layers of all-MiniLM-L6-v2, from ``first`` on, into the model; layers beyond the sixth keep their random start."""
-    if model.sizes["hidden"] != HIDDEN:  # a toy model starts from random numbers
+def start_from_encoder(layers: Any, first: int) -> None:
+    """Copy layers of all-MiniLM-L6-v2, from ``first`` on, into torch's transformer layers; those beyond the sixth keep their random start."""
+    if not len(layers) or layers[0].norm1.normalized_shape[0] != HIDDEN:  # a toy model starts from random numbers
         return
     source = AutoModel.from_pretrained(source_folder(), local_files_only=True)
-    layer: Any  # torch types the members of a ModuleList as bare modules
-    for layer, old in zip(model.layers, source.encoder.layer[first:], strict=False):
+    for layer, old in zip(layers, source.encoder.layer[first:], strict=False):
         own = old.attention.self
         with torch.no_grad():
             layer.self_attn.in_proj_weight.copy_(torch.cat([own.query.weight, own.key.weight, own.value.weight]))
@@ -227,7 +239,7 @@ def _stream(material: Material, plan: Plan, rng: random.Random, share: float) ->
         yield from batches(examples, rng, pieces=plan.pieces)
 
 
-def _labelled(model: Acceptability, trunk: BertModel, batch: Batch) -> torch.Tensor:
+def _labelled(model: Acceptability, trunk: Trunk, batch: Batch) -> torch.Tensor:
     """What a batch costs a model that learns from labels alone."""
     sentence, pieces = model(trunk_states(trunk, batch, model.input_layer), batch.mask)
     return known_loss(sentence, pieces, batch)
@@ -267,7 +279,7 @@ def _train(
     model.eval()
 
 
-def _calibrate(model: Acceptability, trunk: BertModel, material: Material) -> None:
+def calibrate(model: Acceptability, trunk: Trunk, material: Material) -> None:
     """Set both temperatures on sentences that training never saw."""
     logits, _ = predict(model, trunk, material.calibration)
     model.sentence_temperature.fill_(temperature(logits, [example.sentence for example in material.calibration]))
@@ -278,7 +290,8 @@ def _calibrate(model: Acceptability, trunk: BertModel, material: Material) -> No
     model.piece_temperature.fill_(temperature(np.concatenate(pieces)[known], labels[known]))
 
 
-def _judge(model: Acceptability, trunk: BertModel, material: Material) -> dict[str, dict[str, float]]:
+def judge(model: Acceptability, trunk: Trunk, material: Material) -> dict[str, dict[str, float]]:
+    """The figures on each of CoLA's development sets."""
     return {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
 
 

@@ -182,6 +182,8 @@ def load_material(tokenizer: Any) -> Material:
     lexicon = Lexicon(treebank)
     for source in pool[::2]:
         lexicon.count_pairs(tokens_of(source, lexicon))
+    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
+    pool = [source for source in pool if not isinstance(source, str) or source not in judged_elsewhere]
     calibration, judgements = judgements[:CALIBRATION], judgements[CALIBRATION:]
     pool += [row.text for row in judgements if row.acceptable and _fits(row.text)] * 2
     judging = {name: judged_examples(read_cola(data_file(f"cola/{name}.tsv")), tokenizer) for name in DEVELOPMENT}

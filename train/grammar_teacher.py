@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import BertModel
 
 from rome.features.analyser.acceptability import Acceptability
+from rome.features.analyser.trunk import Trunk
 
 from .grammar_data import Batch
 from .grammar_figures import several_states
@@ -40,7 +40,7 @@ class Taught:
 
     student: Acceptability
     teacher: Acceptability
-    trunk: BertModel
+    trunk: Trunk
 
     def __call__(self, batch: Batch) -> torch.Tensor:
         """A number to minimise, with gradients for the student."""

@@ -7,7 +7,9 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-__all__ = ["add_plan_arguments", "changed_options", "folders", "plan_of"]
+from rome.features.analyser.config import DEFAULT_SET, SETS
+
+__all__ = ["add_models_argument", "add_plan_arguments", "changed_options", "folders", "models_option", "plan_of"]
 
 
 class PlanLike(Protocol):
@@ -29,6 +31,17 @@ def add_plan_arguments(parser: argparse.ArgumentParser, plan: PlanLike, *, but: 
         if field.name not in but:
             value = getattr(plan, field.name)
             parser.add_argument("--" + field.name.replace("_", "-"), type=type(value), default=value)
+
+
+def add_models_argument(parser: argparse.ArgumentParser) -> None:
+    """--models, of recipes that need a model set: its trunk, its word weights, or all of it."""
+    text = f"the model set to train for: {', '.join(SETS)} or a folder (default: {DEFAULT_SET})"
+    parser.add_argument("--models", default=DEFAULT_SET, metavar="SET", help=text)
+
+
+def models_option(models: str) -> list[str]:
+    """What a card's recipe says of the model set: the option by the set's name, nothing for the default."""
+    return [] if models == DEFAULT_SET else [f"--models {Path(models).name}"]
 
 
 def plan_of(arguments: argparse.Namespace, kind: type[Plan]) -> Plan:

@@ -15,6 +15,7 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.table import FeatureTable
 from rome.train.errors_probes import seen_group
+from rome.train.plan import add_models_argument, models_option
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
 from rome.train.scorer_pairs import Pair, base_pairs, rated_pairs, read_pairs, write_pairs
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the recipe's options to a parser."""
     parser.add_argument("--out", type=Path, required=True, help="folder for scorer.safetensors and card.json")
     parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and features made on the way")
+    add_models_argument(parser)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", type=Path, help="pairs made before (JSON lines); without it TextAttack makes them")
     parser.add_argument("--features", type=Path, help="feature table of exactly those pairs, made before (Parquet)")
@@ -76,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         pairs = unseen(pairs)
         write_pairs(arguments.work / "used.jsonl", pairs)
-        table = measure_pairs(pairs, rome_features(arguments.store or arguments.work / "analyses.sqlite"), arguments.work)
+        store = arguments.store or arguments.work / "analyses.sqlite"
+        table = measure_pairs(pairs, rome_features(arguments.models, store), arguments.work)
     combiner, figures = train(pairs, table, config)
     write(arguments, config, combiner, figures, time.perf_counter() - started)
     return 0
@@ -95,21 +98,21 @@ def make(arguments: argparse.Namespace) -> list[Pair]:
     from rome.train.perturb import Perturber, trunk_vocabulary
     from rome.train.scorer_chains import make_pairs
 
-    bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
+    bases = unseen(base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed))
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
         write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 
-def rome_features(store: Path) -> Measure:
-    """The measurement of a RoMe with the embedded models: (references, hypotheses) to a FeatureTable.
+def rome_features(models: str, store: Path) -> Measure:
+    """The measurement of a RoMe with a model set: (references, hypotheses) to a FeatureTable.
 
     Its analyses are kept in the store, so that measuring again after a change of a feature skips the models.
     """
     from rome.metric import RoMe
 
-    metric = RoMe(store=store)
+    metric = RoMe(models=models, store=store)
     return lambda references, hypotheses: metric.features(references=references, hypotheses=hypotheses)
 
 
@@ -170,7 +173,8 @@ def write(
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     combiner.save(arguments.out / MODEL_FILE)
-    options = "".join(f" --set {setting}" for setting in arguments.set)
+    options = "".join(f" {option}" for option in models_option(arguments.models))
+    options += "".join(f" --set {setting}" for setting in arguments.set)
     options += "" if arguments.bases == 1.0 else f" --bases {arguments.bases}"
     means = ", ".join(f"{name} {value:.2f}" for name, value in zip(FEATURES, combiner.baseline, strict=True))
     figures = figures | {"baseline_score": round(combiner.baseline_score, 4)}

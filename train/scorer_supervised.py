@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from rome.combiner import Combiner
 from rome.exceptions import InputError
+from rome.features.analyser.config import DEFAULT_SET
 from rome.supervision import RatedSource, outputs_digest
 from rome.table import FeatureTable
+from rome.train.plan import models_option
 from rome.train.scorer import MODEL_FILE, measure_texts, rome_features
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_net import fit_targets
@@ -79,7 +81,8 @@ def run_supervised(arguments: argparse.Namespace) -> int:
     anchors = anchors_of(ratings, config)
     references = [*(list(segment.references) for segment in ratings.segments), *([text] for text in anchors.references)]
     hypotheses = [*(segment.hypothesis for segment in ratings.segments), *anchors.hypotheses]
-    found = measured(ratings, anchors, measure_texts(references, hypotheses, rome_features(store), arguments.work))
+    table = measure_texts(references, hypotheses, rome_features(arguments.models, store), arguments.work)
+    found = measured(ratings, anchors, table, arguments.models)
     combiner, figures = train_supervised(found, config)
     _write(arguments, config, found, combiner, figures, time.perf_counter() - started)
     return 0
@@ -94,12 +97,15 @@ def anchors_of(ratings: Ratings, config: ScorerConfig) -> Anchors:
     return Anchors(drawn * 3, (*drawn, *drawn[1:], *drawn[:1], *("" for _ in drawn)), np.repeat(ends, len(drawn)))
 
 
-def measured(ratings: Ratings, anchors: Anchors, table: FeatureTable) -> Measured:
-    """The ratings with their features. Raises InputError when the table has not one segment for each output and each anchor."""
+def measured(ratings: Ratings, anchors: Anchors, table: FeatureTable, models: str = DEFAULT_SET) -> Measured:
+    """The ratings with their features. models : the set whose unsupervised net chooses among several references.
+
+    Raises InputError when the table has not one segment for each output and each anchor.
+    """
     wanted = np.arange(len(ratings) + len(anchors.target))
     if not np.array_equal(np.unique(table.segment), wanted):
         raise InputError(f"the features do not belong to these {len(wanted)} outputs and anchors: measure them again")
-    best = Combiner.load().combine(table, allow_mismatch=True)
+    best = Combiner.load(models=models).combine(table, allow_mismatch=True)
     return Measured(ratings, anchors, table, best.row)
 
 
@@ -146,7 +152,8 @@ def _write(
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     combiner.save(arguments.out / MODEL_FILE)
-    options = "".join(f" --set {setting}" for setting in arguments.set)
+    options = "".join(f" {option}" for option in models_option(arguments.models))
+    options += "".join(f" --set {setting}" for setting in arguments.set)
     options += f" --dimension {' '.join(arguments.dimension)}" if arguments.dimension else ""
     sets = found.ratings.sets
     licences = [

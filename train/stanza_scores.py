@@ -8,16 +8,21 @@ from pathlib import Path
 
 from udtools import udeval
 
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser
+from rome.features.analyser.parsed import ParsedSentence, ParsedWord
+from rome.features.analyser.parser import Parser
 
 __all__ = ["METRICS", "raw_text_scores", "to_conllu"]
 
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
+BLOCK = 64
+"""Paragraphs parsed together, so that the states of few are held at once; no paragraph influences another."""
 
 
 def raw_text_scores(parser: Parser, text: str, gold: Path) -> dict[str, float]:
     """F1 in percent of each of METRICS for a parser that sees only the raw text of a treebank file."""
-    system = to_conllu(parser.parse([text])[0])
+    paragraphs = text.split("\n\n")
+    blocks = (paragraphs[start : start + BLOCK] for start in range(0, len(paragraphs), BLOCK))
+    system = "".join(to_conllu(sentences) for block in blocks for sentences in parser.parse(block))
     scores = udeval.evaluate(udeval.load_conllu_file(str(gold)), udeval.load_conllu(io.StringIO(system), "", {}))
     return {name: round(100 * scores[name].f1, 2) for name in METRICS}
 

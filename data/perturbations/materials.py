@@ -58,7 +58,7 @@ def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
-    lines = (files("rome.data") / "models" / "en" / "lexicon" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (files("rome.data") / "models" / "small" / "lexicon" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:
         if line and not line.startswith("#"):

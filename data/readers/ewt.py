@@ -9,7 +9,7 @@ from pathlib import Path
 from rome.data.readers.lines import shown, text_lines
 from rome.exceptions import InputError
 
-__all__ = ["TreebankSentence", "TreebankWord", "read_conllu"]
+__all__ = ["TreebankSentence", "TreebankWord", "columns_of", "parts_of", "read_conllu"]
 
 COLUMNS = 10
 
@@ -44,7 +44,7 @@ def read_conllu(path: Path) -> Iterator[TreebankSentence]:
         if line.startswith("# text = "):
             text = line[len("# text = ") :]
         elif line and not line.startswith("#"):
-            rows.append((f"{path}:{number}", _columns(line, f"{path}:{number}")))
+            rows.append((f"{path}:{number}", columns_of(line, f"{path}:{number}")))
         elif not line and rows:
             yield TreebankSentence(text, tuple(_words(rows)))
             rows = []
@@ -52,15 +52,16 @@ def read_conllu(path: Path) -> Iterator[TreebankSentence]:
         yield TreebankSentence(text, tuple(_words(rows)))
 
 
-def _columns(line: str, place: str) -> list[str]:
+def columns_of(line: str, place: str) -> list[str]:
+    """The ten columns of a word's line. Raises InputError naming the place of a line that has others."""
     columns = line.split("\t")
     if len(columns) != COLUMNS:
         raise InputError(f"{place}: '{shown(line, 40)}' does not have ten columns: it is not a CoNLL-U file")
     return columns
 
 
-def _parts(number: str, by_number: Mapping[str, list[str]], place: str) -> list[list[str]]:
-    """The rows of the words that a multi-word token's number, such as 2-3, names."""
+def parts_of(number: str, by_number: Mapping[str, list[str]], place: str) -> list[list[str]]:
+    """The rows of the words that a multi-word token's number, such as 2-3, names. Raises InputError where there are none."""
     first, _, last = number.partition("-")
     if not (first.isdecimal() and last.isdecimal() and len(last) < 9 and 0 <= int(last) - int(first) < len(by_number)):
         raise InputError(f"{place}: {shown(number)} is no range of words of this sentence: it is not a CoNLL-U file")
@@ -77,7 +78,7 @@ def _words(rows: Sequence[tuple[str, list[str]]]) -> Iterator[TreebankWord]:
     for place, row in rows:
         number, form, space = row[0], row[1], "SpaceAfter=No" not in row[9]
         if "-" in number:
-            parts = _parts(number, by_number, place)
+            parts = parts_of(number, by_number, place)
             covered.update(part[0] for part in parts)
             if "".join(part[1] for part in parts) != form:
                 yield TreebankWord(form, form.lower(), parts[0][4], space)

@@ -14,12 +14,16 @@ __all__ = ["TranslatedSegment", "read_wmt"]
 
 @dataclass(frozen=True, slots=True)
 class TranslatedSegment:
-    """One source segment in English: its human references and the systems' outputs in the order of the systems' names."""
+    """One source segment in English: its human references and the systems' outputs in the order of the systems' names.
+
+    judged_elsewhere : whether items that judge final figures share its text (WMT22 from Chinese): nothing may learn from it.
+    """
 
     language_pair: str
     segment: int
     references: tuple[str, ...]
     outputs: tuple[tuple[str, str], ...]
+    judged_elsewhere: bool = False
 
 
 def read_wmt(path: Path) -> Iterator[TranslatedSegment]:
@@ -30,4 +34,5 @@ def read_wmt(path: Path) -> Iterator[TranslatedSegment]:
             raise InputError(f"{place}: outputs is no object of texts by system: fetch the file again")
         references = texts_of(item["reference"], place, "reference")
         segment = int(number(item["segment"], place, "segment"))
-        yield TranslatedSegment(str(item["lp"]), segment, references, tuple(sorted(outputs.items())))
+        judged = item["lp"] == "zh-en" and "wmt22" in Path(path).name
+        yield TranslatedSegment(str(item["lp"]), segment, references, tuple(sorted(outputs.items())), judged)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .trunk import distance_bias
 from .weights import load_weights
 
 __all__ = ["Acceptability", "load_acceptability"]
@@ -23,6 +24,7 @@ HIDDEN, HEADS, INNER = 384, 12, 1536
 class Acceptability(nn.Module):
     """Transformer layers (post-norm, GELU) on the trunk's states after layer ``input_layer``; 0 means its embeddings.
 
+    buckets : distances told apart by a table of attention biases that the layers share, as MPNet's do; 0 for no such table.
     sentence_temperature, piece_temperature : the logits are divided by them, so that probabilities are calibrated.
     """
 
@@ -37,15 +39,19 @@ class Acceptability(nn.Module):
         hidden: int = HIDDEN,
         heads: int = HEADS,
         inner: int = INNER,
+        buckets: int = 0,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.input_layer = input_layer
-        self.sizes = {"layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner}
+        self.sizes = {
+            "layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner, "buckets": buckets
+        }  # fmt: skip
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, "gelu", layer_norm_eps=1e-12, batch_first=True)
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, _gelu, layer_norm_eps=1e-12, batch_first=True)
             for _ in range(layers)
         )
+        self.relative_attention_bias = nn.Embedding(buckets, heads) if buckets else None
         self.sentence_hidden = nn.Linear(2 * hidden, hidden)
         self.sentence_out = nn.Linear(hidden, 1)
         self.piece_hidden = nn.Linear(hidden, hidden)
@@ -54,6 +60,10 @@ class Acceptability(nn.Module):
         self.register_buffer("sentence_temperature", torch.ones(1))
         self.register_buffer("piece_temperature", torch.ones(1))
 
+    def position_bias(self, length: int) -> torch.Tensor | None:
+        """(1, heads, length, length) what is added to the attention scores of a row; None for nothing."""
+        return distance_bias(self.relative_attention_bias, length)
+
     def forward(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of a batch: (b,) that each sentence is acceptable, (b, L) that each piece is the right one.
 
@@ -61,8 +71,10 @@ class Acceptability(nn.Module):
         mask : (b, L) bool, True for real pieces; what stands under False changes nothing, and its logits mean nothing.
         """
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
+        bias = self.position_bias(mask.shape[1])
+        bias = None if bias is None else bias.expand(len(mask), -1, -1, -1).flatten(0, 1)
         for layer in self.layers:
-            states = layer(states, src_key_padding_mask=ignored)
+            states = layer(states, src_mask=bias, src_key_padding_mask=ignored)
         states = states.masked_fill(~mask[:, :, None], 0.0)
         mean = states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp_min(1)
         pooled = torch.tanh(self.sentence_hidden(torch.cat([states[:, 0], mean], dim=1)))
@@ -75,6 +87,11 @@ class Acceptability(nn.Module):
         """As `forward`, without gradients, as calibrated probabilities in [0, 1]; 1.0 for pieces outside the mask."""
         sentence, pieces = self(states, mask)
         return torch.sigmoid(sentence), torch.sigmoid(pieces).masked_fill(~mask, 1.0)
+
+
+def _gelu(states: torch.Tensor) -> torch.Tensor:
+    """A function of our own: torch's fused layers, which it takes for plain GELU, know masks of yes and no only, not biases."""
+    return nn.functional.gelu(states)
 
 
 def load_acceptability(folder: Path) -> Acceptability:

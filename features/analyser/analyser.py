@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -16,135 +14,116 @@ from numpy.typing import NDArray
 
 from ..slips import Tidied, tidy
 from ..values import Analysis, Sentence, Word
-from .acceptability import Acceptability, load_acceptability
-from .config import EMBEDDED, ModelConfig, embedded_folder
-from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
+from .acceptability import load_acceptability
+from .config import EMBEDDED, ModelConfig
+from .encoder import SentenceStates, load_encoder
 from .identity import arithmetic
 from .judge import Judge
-from .lanes import chunks_of, in_lanes
-from .memo import MemoisedTrunk
-from .parser import ParsedSentence, ParsedWord, Parser
+from .parsed import ParsedSentence, ParsedWord
+from .parser import embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
 
 __all__ = ["Analyser"]
 
-MOST_LANES = 4
-"""Each holds a tokenizer and a memory of states; further threads work inside the operations."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """What one thread needs for itself: a memory of the trunk's states and a tokenizer; all models are shared."""
-
-    parser: Parser
-    embedded: EmbeddedEncoder
+CHUNK_CHARACTERS = 8_000
+"""Texts that are worked on together have about so many at most."""
 
 
 class Analyser:
     """Stanza, the encoder and the acceptability model, loaded once.
 
-    config : where the models come from. threads : CPU threads; None takes torch's own number. With the embedded models up to MOST_LANES
-    threads work on texts of their own each, because the layers are too small to be shared out well.
+    config : where the models come from. threads : CPU threads that torch uses inside an operation; None takes its own number.
     Raises ModelMissingError when a model is not there.
     """
 
     def __init__(self, config: ModelConfig = ModelConfig(), *, threads: int | None = None) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        wanted = threads if threads is not None else torch.get_num_threads()
-        with _torch_threads(1):  # so many small steps that several threads would wait for each other longer than they work
-            self._load(config)
-        own = self._package is None and self.encoder is None and self.classifier is None
-        self.lanes = min(wanted, MOST_LANES) if own else 1
-        self._inner = max(1, wanted // self.lanes)
-
-    def _load(self, config: ModelConfig) -> None:
-        """All models, and a first lane."""
-        folder = embedded_folder()
-        self._folder = folder
-        self._trunk = load_trunk(folder / "encoder")
-        if arithmetic() == "bfloat16":
-            self._trunk.to(torch.bfloat16)
-        self.judge: Acceptability = load_acceptability(folder / "grammar")
-        self._row_judge = Judge(self.judge)
-        self._package = None if config.parser == EMBEDDED else Path(config.parser)
+        self.threads = threads if threads is not None else torch.get_num_threads()
+        folder, download = config.folder, config.download
+        dtype = torch.bfloat16 if arithmetic() == "bfloat16" else torch.float32
+        self.embedded = load_encoder(folder / "encoder", dtype)
+        self.judge = Judge(load_acceptability(folder / "grammar"))
+        own = config.parser == EMBEDDED
+        self.parser = embedded_parser(folder, self.embedded) if own else package_parser(Path(config.parser))
         self.encoder = (
-            None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=config.download)
+            None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=download)
         )
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
-            self.classifier = Classifier(config.acceptability, config.acceptable_label, download=config.download)
-        self._ready: list[Lane] = []
-        self._ready.append(self._new_lane())
-
-    def _new_lane(self) -> Lane:
-        """A lane with a tokenizer of its own, because tokenizers do not bear two threads."""
-        tokenizer, memo = load_tokenizer(self._folder / "encoder"), MemoisedTrunk(self._trunk)
-        embedded = EmbeddedEncoder(self._folder / "encoder", memo, tokenizer)
-        parser = self._ready[0].parser.beside(memo, tokenizer) if self._ready else None
-        return Lane(parser or Parser(self._folder, memo, tokenizer, package_dir=self._package), embedded)
+            self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
         """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
 
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
-        chunks = list(chunks_of(texts, self.lanes))
-        while len(self._ready) < min(self.lanes, len(chunks)):
-            self._ready.append(self._new_lane())
-        free: SimpleQueue[Lane] = SimpleQueue()
-        for lane in self._ready:
-            free.put(lane)
+        for chunk in _chunks(texts):
+            with _torch_threads(self.threads):
+                done = self._analyse_chunk(chunk)
+            yield from done
 
-        def work(chunk: list[str]) -> list[Analysis]:
-            lane = free.get()
-            try:
-                return self._analyse_chunk(lane, chunk)
-            finally:
-                lane.embedded.trunk.clear()
-                free.put(lane)
-
-        with _torch_threads(self._inner), closing(in_lanes(work, chunks, self.lanes)) as finished:
-            for done in finished:
-                yield from done
-
-    def _analyse_chunk(self, lane: Lane, texts: list[str]) -> list[Analysis]:
+    def _analyse_chunk(self, texts: list[str]) -> list[Analysis]:
         tidied = [tidy(text) for text in texts]
-        parsed = lane.parser.parse([each.text for each in tidied])
-        surfaces = [each.text[s.start : s.end] for each, sentences in zip(tidied, parsed, strict=True) for s in sentences]
-        encoded = lane.embedded.encode(surfaces)
-        accepted, fitting = self._judge(lane, encoded)
+        parsed = self.parser.parse([each.text for each in tidied])
+        surfaces = [
+            surface[s.start : s.end]
+            for surface, sentences in zip((readable(each.text) for each in tidied), parsed, strict=True)
+            for s in sentences
+        ]
+        states = self._states(surfaces, [sentence for sentences in parsed for sentence in sentences])
+        accepted, fitting = self._judged(states)
         if self.classifier is not None:
             accepted = self.classifier.probabilities(surfaces)
-        states, pieces = self._vectors(lane, surfaces, encoded)
+        vectors, pieces = self._vectors(surfaces, states)
         result, at = [], 0
         for text, meant, sentences in zip(texts, tidied, parsed, strict=True):
             upto = at + len(sentences)
-            parts = (accepted[at:upto], encoded[at:upto], fitting[at:upto], states[at:upto], pieces[at:upto])
+            parts = (accepted[at:upto], states[at:upto], fitting[at:upto], vectors[at:upto], pieces[at:upto])
             result.append(_assemble(text, meant, sentences, *parts))
             at = upto
         return result
 
+    def _states(self, surfaces: Sequence[str], sentences: Sequence[ParsedSentence]) -> list[SentenceStates]:
+        """What the trunk gives for every sentence: from the pass that the parser read, or a pass now."""
+        known = [sentence.states for sentence in sentences if sentence.states is not None]
+        return known if len(known) == len(sentences) else self.embedded.read(surfaces)
+
     def _vectors(
-        self, lane: Lane, surfaces: list[str], encoded: list[Encoded]
+        self, surfaces: Sequence[str], states: Sequence[SentenceStates]
     ) -> tuple[list[NDArray[np.float32]], list[Encoded]]:
-        """States of the pieces that word vectors are pooled from, and those pieces."""
+        """Vectors of the pieces that word vectors are pooled from, and those pieces."""
         if self.encoder is None:
-            return lane.embedded.states(encoded), encoded
+            return self.embedded.vectors(states), [each.pieces for each in states]
         pieces = self.encoder.encode(surfaces)
         return self.encoder.states(pieces), pieces
 
-    def _judge(self, lane: Lane, encoded: Sequence[Encoded]) -> tuple[list[float], list[NDArray[np.float32]]]:
+    def _judged(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        sentences, piece_rows = self._row_judge.probabilities(lane.embedded.rows(encoded, self.judge.input_layer))
+        rows = [row for each in states for row in each.after(self.judge.model.input_layer)]
+        sentences, piece_rows = self.judge.probabilities(rows)
         sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
         accepted, fitting, at = [], [], 0
-        for sentence in encoded:
-            upto = at + len(sentence.rows)
+        for each in states:
+            upto = at + len(each.rows)
             accepted.append(float(np.exp(sentence_logs[at:upto].mean())))
-            fitting.append(merge_windows(sentence, piece_rows[at:upto]))
+            fitting.append(merge_windows(each.pieces, piece_rows[at:upto]))
             at = upto
         return accepted, fitting
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in order, cut into chunks of about CHUNK_CHARACTERS; at least one text in each."""
+    chunk: list[str] = []
+    filled = 0
+    for text in texts:
+        if chunk and filled + len(text) > CHUNK_CHARACTERS:
+            yield chunk
+            chunk, filled = [], 0
+        chunk.append(text)
+        filled += len(text)
+    if chunk:
+        yield chunk
 
 
 @contextmanager
@@ -163,9 +142,9 @@ def _assemble(
     meant: Tidied,
     parsed: Sequence[ParsedSentence],
     accepted: Sequence[float],
-    encoded: Sequence[Encoded],
+    states: Sequence[SentenceStates],
     fitting: Sequence[NDArray[np.float32]],
-    states: Sequence[NDArray[np.float32]],
+    piece_vectors: Sequence[NDArray[np.float32]],
     pieces: Sequence[Encoded],
 ) -> Analysis:
     """Put the parts of one text together, its places those of the text as it stands; vectors are rounded to float16, in which stores keep them."""
@@ -175,11 +154,11 @@ def _assemble(
     for number, sentence in enumerate(parsed):
         last = meant.closed and number + 1 == len(parsed)
         own = _spans(sentence)
-        ranges = touched(encoded[number].spans, own)
+        ranges = touched(states[number].pieces.spans, own)
         probabilities.append(pooled(fitting[number], ranges, "min"))
-        if pieces[number] is not encoded[number]:
+        if pieces[number] is not states[number].pieces:
             ranges = touched(pieces[number].spans, own)
-        vectors.append(pooled(states[number], ranges))
+        vectors.append(pooled(piece_vectors[number], ranges))
         kept = _without_full_stop(sentence.words, len(meant.text) - 1) if last else sentence.words
         vectors[-1], probabilities[-1] = vectors[-1][: len(kept)], probabilities[-1][: len(kept)]
         words += _words(kept, text, meant, len(words), number)

@@ -1,33 +1,41 @@
-"""Which models analyse the texts: the embedded ones, the paper's, or any mix of local folders and hub names."""
+"""Which models analyse the texts: those of a model set, the paper's, or any mix of local folders and hub names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import os
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from rome.exceptions import InputError
 
-__all__ = ["EMBEDDED", "ModelConfig", "embedded_folder"]
+__all__ = ["DEFAULT_SET", "EMBEDDED", "SETS", "ModelConfig", "set_folder"]
 
 EMBEDDED = "embedded"
+"""Says of one model that it is the model set's own."""
+SETS = ("base", "small")
+"""The model sets that the package carries."""
+DEFAULT_SET = "small"
 
 
-def embedded_folder() -> Path:
-    """The folder of the models that the package carries."""
-    return Path(str(files("rome.data"))) / "models" / "en"
+def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
+    """The folder of a model set: one that the package carries, by its name, or any other path as it is."""
+    if models in SETS:
+        return Path(str(files("rome.data"))) / "models" / str(models)
+    return Path(models)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """Where each model comes from: ``embedded``, a local folder, or (encoder, acceptability) the name of a model on a hub.
+    """Where each model comes from: ``embedded`` (the set's own), a local folder, or (encoder, acceptability) a model's name on a hub.
 
     encoder : gives the word vectors; embedded, or any encoder that transformers' AutoModel loads. layer : which of its hidden states
-        (0 = embeddings, -1 = last); the embedded encoder always gives its layer 4.
+        (0 = embeddings, -1 = last); the set's own encoder gives the states that the set was made for.
     parser : ``embedded``, or a folder that holds Stanza's own English package (its ``dir``).
     acceptability : embedded, or a sequence classifier that AutoModelForSequenceClassification loads, fine-tuned on CoLA.
     acceptable_label : index of its class "acceptable" (CoLA: 1).
     download : whether names may be fetched from a hub; nothing is ever downloaded unless this is True.
+    set : the model set, ``base``, ``small`` or the folder of another (see ModelSet): trunk, heads, word weights and net.
     """
 
     encoder: str = EMBEDDED
@@ -36,6 +44,7 @@ class ModelConfig:
     acceptability: str = EMBEDDED
     acceptable_label: int = 1
     download: bool = False
+    set: str = DEFAULT_SET
 
     @classmethod
     def paper(cls, parser: str | None = None, *, download: bool = False) -> ModelConfig:
@@ -47,17 +56,33 @@ class ModelConfig:
         return cls("albert-large-v2", -1, folder, "textattack/bert-base-uncased-CoLA", 1, download)
 
     @classmethod
-    def of(cls, models: str | ModelConfig) -> ModelConfig:
-        """Read the argument ``models`` of RoMe: ``"embedded"``, ``"paper"`` or a ModelConfig. Raises InputError otherwise."""
+    def of(cls, models: str | os.PathLike[str] | ModelConfig) -> ModelConfig:
+        """Read the argument ``models`` of RoMe: the name of a set, ``"paper"``, the folder of a set, or a ModelConfig.
+
+        A word without a separator is a folder only where there is one of that name. Raises InputError for any other word.
+        """
         if isinstance(models, ModelConfig):
             return models
-        if models == EMBEDDED:
-            return cls()
         if models == "paper":
             return cls.paper()
-        raise InputError(f'models={models!r} is unknown: give "embedded", "paper" or a ModelConfig')
+        if isinstance(models, str) and models in SETS:
+            return cls(set=models)
+        if isinstance(models, os.PathLike) or (isinstance(models, str) and (os.path.dirname(models) or os.path.isdir(models))):
+            return cls(set=os.path.abspath(models))
+        names = ", ".join(f'"{name}"' for name in (*SETS, "paper"))
+        raise InputError(f"models={models!r} is unknown: give {names}, the folder of a model set, or a ModelConfig")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the model set."""
+        return set_folder(self.set)
 
     @property
     def is_embedded(self) -> bool:
-        """Whether every model is the package's own."""
-        return all(getattr(self, f.name) == EMBEDDED for f in fields(self) if f.name in ("encoder", "parser", "acceptability"))
+        """Whether every model is the set's own."""
+        return not self.foreign
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """Which models are not the set's own: ``encoder``, ``parser``, ``acceptability``."""
+        return tuple(name for name in ("encoder", "parser", "acceptability") if getattr(self, name) != EMBEDDED)

@@ -1,34 +1,42 @@
-"""The embedded encoder: a trunk of four transformer layers whose states everything shares.
+"""The encoder of a model set: one pass of its trunk over a text, whose states everything shares.
 
-The trunk is the first four layers of all-MiniLM-L6-v2, rounded once to int8 and never trained further: its last layer gives the
-word vectors, its four layers feed the tagger and the parser, and the states after one of them enter the layers that judge
-acceptability (features/analyser/acceptability.py). So one pass of the trunk over a sentence serves everything.
+Word vectors, tags and trees, acceptability and word probabilities all start from these states (see `SentenceStates`). The trunk is
+rounded once to int8 and never trained further; its layers run without padding (features/analyser/packed.py), so the states of a text
+are the same to the last bit whatever other texts are read beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn import functional
 
 from ..model_files import checked
-from .memo import MemoisedTrunk
+from .packed import at_least, bert_layers, blocks, embedded, layer_states
 from .pieces import Encoded, encode, merge_windows
 from .trunk import Trunk, TrunkConfig
 from .weights import load_weights
 from .word_pieces import WordPieces
 
-__all__ = ["EmbeddedEncoder", "load_tokenizer", "load_trunk"]
+__all__ = ["EmbeddedEncoder", "SentenceStates", "load_encoder", "load_tokenizer", "load_trunk", "parts_of"]
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
+VECTORS_FILE = "vectors.safetensors"
+BATCH_PIECES = 1024
+"""Computed at once; few, so that what passes between two layers stays in the processor's cache."""
+TEXTS = 64
+"""In one of `parts_of`."""
 
 
 def load_trunk(folder: Path) -> Trunk:
-    """Load the embedded trunk from a folder written by `rome train encoder`; evaluation mode, no gradients.
+    """Load a set's trunk from the folder of its encoder; evaluation mode, no gradients.
 
     Raises ModelMissingError when the folder does not hold it, ValueError when the file does not fit its own configuration.
     """
@@ -47,29 +55,114 @@ def load_tokenizer(folder: Path) -> WordPieces:
     return WordPieces(checked(Path(folder) / PIECES_FILE))
 
 
-class EmbeddedEncoder:
-    """Piece states of the embedded trunk's last layer, from the one pass that the parser shares.
+@dataclass(frozen=True, slots=True)
+class SentenceStates:
+    """What one pass of the trunk gives for a text.
 
-    ``common`` is the mean state over a sample of text: it is taken off every word vector, because all vectors share it and
-    cosines mean more without it.
+    pieces : its n word pieces and the rows that they were read in. rows : for each row (layers, length, width) float32, the states
+    after every layer, the first one's first, marks at both ends included.
     """
 
-    def __init__(self, folder: Path, trunk: MemoisedTrunk, tokenizer: Any) -> None:
-        self.trunk, self.tokenizer = trunk, tokenizer
-        self.window = int(trunk.config.max_position_embeddings)
-        self.common = load_weights(Path(folder) / COMMON_FILE)[0]["common"].numpy()
+    pieces: Encoded
+    rows: tuple[torch.Tensor, ...]
 
-    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
-        """The sentences as rows of pieces."""
-        return encode(self.tokenizer, sentences, self.window)
+    def after(self, layer: int) -> list[torch.Tensor]:
+        """(length, width) of each row after one layer, counted from 1, or from the end with -1 for the last."""
+        return [row[layer - 1 if layer > 0 else layer] for row in self.rows]
 
-    def rows(self, sentences: Sequence[Encoded], layer: int = 0) -> list[torch.Tensor]:
-        """The trunk's states of every row of every sentence, (length, 384) each, special tokens included; layer 0 is the last."""
-        return self.trunk.states((row for sentence in sentences for row in sentence.rows), layer)
+    def merged(self, layer: int = -1) -> NDArray[np.float32]:
+        """(n, width) states of the pieces after one layer, counted as in `after`; where rows overlap, their mean."""
+        return merge_windows(self.pieces, [row.numpy() for row in self.after(layer)])
 
-    def states(self, sentences: Sequence[Encoded]) -> list[NDArray[np.float32]]:
-        """For each sentence (n, 384) states of its pieces without the common part, windows merged."""
-        rows, merged = iter(self.rows(sentences)), []
-        for sentence in sentences:
-            merged.append(merge_windows(sentence, [next(rows).numpy() for _ in sentence.rows]) - self.common)
-        return merged
+    def whole(self, layers: int) -> torch.Tensor:
+        """(layers, 1 + n + 1, width) states after the first layers as one row with both marks; where rows overlap, their mean."""
+        if len(self.rows) == 1:
+            return self.rows[0][:layers]
+        middle = np.stack([self.merged(layer) for layer in range(1, layers + 1)])
+        return torch.cat([self.rows[0][:layers, :1], torch.from_numpy(middle), self.rows[-1][:layers, -1:]], dim=1)
+
+
+class EmbeddedEncoder:
+    """A trunk, its word pieces, and how vectors of words are made of its states.
+
+    trunk : frozen. common : (d,) the mean vector over a sample of text, which is taken off every vector, because all share it and
+    cosines mean more without it. projections, bias : matrices (d, width) by the number of a layer, and (d,): a vector is the sum of what
+    they make of the states after these layers. Without any it is the state after the last layer.
+    """
+
+    def __init__(
+        self,
+        trunk: Trunk,
+        tokenizer: WordPieces,
+        common: torch.Tensor,
+        projections: Mapping[int, torch.Tensor] = MappingProxyType({}),
+        bias: torch.Tensor | None = None,
+    ) -> None:
+        self.trunk, self.tokenizer, self.common = trunk, tokenizer, common
+        self.projections, self.bias = projections, torch.zeros_like(common) if bias is None else bias
+        self.window = trunk.config.window
+        self._layers = bert_layers(trunk)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The texts as rows of pieces, each with the marks at both ends; long texts as several rows that overlap."""
+        return encode(self.tokenizer, texts, self.window)
+
+    def read(self, texts: Sequence[str]) -> list[SentenceStates]:
+        """One pass of the trunk over each different text; the states of a text do not depend on the others."""
+        different = list(dict.fromkeys(texts))
+        encoded = dict(zip(different, self.encode(different), strict=True))
+        rows = sorted({row for each in encoded.values() for row in each.rows}, key=lambda row: (len(row), row))
+        found = dict(zip(rows, self.states_of_rows(rows), strict=True))
+        return [SentenceStates(encoded[text], tuple(found[row] for row in encoded[text].rows)) for text in texts]
+
+    def states_of_rows(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """(layers, length, width) states of rows of piece ids, marks included, sorted by length."""
+        lengths = [len(row) for row in rows]
+        return [states for start, stop in blocks(lengths, BATCH_PIECES) for states in self._pass(rows[start:stop])]
+
+    @torch.no_grad()
+    def _pass(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """(layers, length, width) states of rows sorted by length."""
+        lengths = [len(row) for row in rows]
+        layers = layer_states(self._layers, embedded(self.trunk, rows), lengths, self.trunk.encoder.position_bias)
+        return list(torch.stack(list(layers)).float().split(lengths, dim=1))
+
+    @torch.no_grad()
+    def vectors(self, texts: Sequence[SentenceStates]) -> list[NDArray[np.float32]]:
+        """For each text (n, d) vectors of its pieces, without the part common to all."""
+        rows, common = iter(self._row_vectors(texts)), self.common.numpy()
+        return [merge_windows(text.pieces, [next(rows).numpy() for _ in text.rows]) - common for text in texts]
+
+    def _row_vectors(self, texts: Sequence[SentenceStates]) -> Sequence[torch.Tensor]:
+        """(length, d) vectors of the pieces of every row of every text, marks included."""
+        if not self.projections or not texts:
+            return [row for text in texts for row in text.after(-1)]
+        lengths, total = [row.shape[1] for text in texts for row in text.rows], self.bias
+        for layer, matrix in self.projections.items():
+            states = at_least(torch.cat([row for text in texts for row in text.after(layer)]))
+            total = total + functional.linear(states, matrix)
+        return total[: sum(lengths)].split(lengths)
+
+    def vectors_of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """`vectors` of texts that nothing else is asked of."""
+        return [found for part in parts_of(texts) for found in self.vectors(self.read(part))]
+
+
+def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in order, some at a time: for callers that want little of many texts, so that all layers of few are held at once."""
+    return (texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS))
+
+
+def load_encoder(folder: Path, dtype: torch.dtype = torch.float32) -> EmbeddedEncoder:
+    """Load a set's encoder from its folder. dtype : in which the trunk computes.
+
+    Raises ModelMissingError when the folder does not hold it, ValueError as `load_trunk`.
+    """
+    folder, projections, bias = Path(folder), {}, None
+    trunk, tokenizer = load_trunk(folder).to(dtype), load_tokenizer(folder)
+    if (folder / VECTORS_FILE).is_file():
+        tensors, about = load_weights(folder / VECTORS_FILE)
+        layers: list[int] = list(about["layers"])  # type: ignore[call-overload]
+        projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in layers}
+        bias = tensors.get("bias")
+    return EmbeddedEncoder(trunk, tokenizer, load_weights(folder / COMMON_FILE)[0]["common"], projections, bias)

@@ -12,14 +12,14 @@ from threading import Thread
 from rome.exceptions import ModelMissingError
 
 from ..model_files import checked
-from .config import EMBEDDED, ModelConfig, embedded_folder
+from .config import EMBEDDED, ModelConfig, set_folder
+from .model_set import ANALYSING, ModelSet
 
 __all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "hashed_meanwhile", "models_identity"]
 
 FORMAT = "analysis-2"
 RUN = "run-2"
 """How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
-OWN = ("encoder", "grammar", "tokenizer", "mwt", "tagger", "lemmatizer", "parser")
 
 
 def file_digest(folder: Path) -> str:
@@ -55,9 +55,9 @@ def _hash_all(config: ModelConfig) -> None:
     """Every digest and checksum that loading the models will ask for; what is wrong with a file is told by whoever loads it."""
     with suppress(OSError, ModelMissingError):
         models_identity(config)
-        for path in (path for name in OWN for path in (embedded_folder() / name).iterdir()):
-            with suppress(ModelMissingError):  # a card is not recorded
-                checked(path)
+        for name in ModelSet.load(config.set).files:
+            if name.partition("/")[0] in ANALYSING:
+                checked(config.folder / name)
 
 
 def _external(name: str) -> str:
@@ -67,12 +67,16 @@ def _external(name: str) -> str:
 
 def encoder_identity(name: str = "") -> str:
     """An encoder alone: the embedded one ("") by its files, a local folder by its files, anything else by its name."""
-    return _external(name) if name else f"embedded:{file_digest(embedded_folder() / 'encoder')}"
+    return _external(name) if name else f"embedded:{file_digest(set_folder() / 'encoder')}"
 
 
 def models_identity(config: ModelConfig) -> str:
-    """Everything about the models that changes an analysis, in one line, the same on every machine."""
-    parts = [FORMAT, *(file_digest(embedded_folder() / name) for name in OWN)]
+    """Everything about the models that changes an analysis, in one line, the same on every machine and wherever the set lies.
+
+    Raises ModelMissingError as `ModelSet.load`.
+    """
+    own = ModelSet.load(config.set)
+    parts = [FORMAT, *(file_digest(own.folder / name) for name in ANALYSING if own.has(name))]
     if config.parser != EMBEDDED:
         parts.append(f"stanza={_external(config.parser)}")
     if config.encoder != EMBEDDED:

@@ -49,7 +49,7 @@ class Judge:
         """Both probabilities for rows sorted by length."""
         model, lengths = self.model, [len(row) for row in rows]
         states = torch.cat(rows)
-        for after in layer_states(self._layers, states, lengths):
+        for after in layer_states(self._layers, states, lengths, model.position_bias):
             states = after
         pooled = torch.stack([torch.cat([row[0], row.sum(dim=0) / len(row)]) for row in states.split(lengths)])
         hidden = torch.tanh(model.sentence_hidden(at_least(pooled)))[: len(rows)]

@@ -13,7 +13,7 @@ processors in the seventh digit into such in the second. bfloat16 needs AMX (fea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -47,7 +47,7 @@ def _pair(module: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def bert_layers(model: Any) -> tuple[Layer, ...]:
-    """The layers of a BertModel. Raises ValueError for another activation than GELU: its layers compute something else."""
+    """The layers of a trunk. Raises ValueError for another activation than GELU: its layers compute something else."""
     if model.config.hidden_act != "gelu":
         raise ValueError(f"packed layers compute GELU, not {model.config.hidden_act}")
     layers = []
@@ -106,28 +106,34 @@ def at_least(matrix: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def embedded(model: Any, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """A BertModel's embeddings of rows of piece ids, one below the other: (pieces, width)."""
-    embeddings = model.embeddings
+    """A trunk's embeddings of rows of piece ids, one below the other: (pieces, width)."""
     ids = torch.tensor([piece for row in rows for piece in row])
-    places = torch.cat([torch.arange(len(row)) for row in rows])
-    total = embeddings.word_embeddings.weight[ids] + embeddings.token_type_embeddings.weight[0]
-    norm = embeddings.LayerNorm
-    return functional.layer_norm(
-        total + embeddings.position_embeddings.weight[places], norm.normalized_shape, norm.weight, norm.bias, norm.eps
-    )
+    found: torch.Tensor = model.embeddings(ids, torch.cat([torch.arange(len(row)) for row in rows]))
+    return found
+
+
+def _no_bias(length: int) -> None:
+    """Attention that does not look at places."""
 
 
 @torch.no_grad()
-def layer_states(layers: Sequence[Layer], states: torch.Tensor, lengths: Sequence[int]) -> Iterator[torch.Tensor]:
+def layer_states(
+    layers: Sequence[Layer],
+    states: torch.Tensor,
+    lengths: Sequence[int],
+    position_bias: Callable[[int], torch.Tensor | None] = _no_bias,
+) -> Iterator[torch.Tensor]:
     """The states after each layer, (pieces, width) each.
 
     states : (pieces, width), what the first layer reads, the pieces of each row one below the other. lengths : pieces of each
-    row, equal ones best side by side: they are attended to together.
+    row, equal ones best side by side: they are attended to together. position_bias : what is added to the attention scores of a
+    row of so many pieces, (1, heads, length, length); None for nothing.
     """
     count = len(states)
+    biases = {length: position_bias(length) for length in dict.fromkeys(lengths)}
     states = at_least(states)
     for layer in layers:
-        mixed = functional.linear(_attended(layer, functional.linear(states, *layer.inputs), lengths), *layer.output)
+        mixed = functional.linear(_attended(layer, functional.linear(states, *layer.inputs), lengths, biases), *layer.output)
         states = _normed(states + mixed, layer.first_norm, layer.epsilon)
         inner = functional.gelu(functional.linear(states, *layer.inner))
         states = _normed(states + functional.linear(inner, *layer.outer), layer.second_norm, layer.epsilon)
@@ -139,7 +145,9 @@ def _normed(states: torch.Tensor, norm: tuple[torch.Tensor, torch.Tensor], epsil
     return functional.layer_norm(states, norm[0].shape, *norm, epsilon)
 
 
-def _attended(layer: Layer, inputs: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
+def _attended(
+    layer: Layer, inputs: torch.Tensor, lengths: Sequence[int], biases: Mapping[int, torch.Tensor | None]
+) -> torch.Tensor:
     """(pieces, width) what each piece takes from the pieces of its own row."""
     width = inputs.shape[1] // 3
     result = inputs.new_zeros(len(inputs), width)
@@ -148,7 +156,7 @@ def _attended(layer: Layer, inputs: torch.Tensor, lengths: Sequence[int]) -> tor
         rows = sum(1 for _ in same)
         upto = at + rows * length
         parts = inputs[at:upto].view(rows, length, 3, layer.heads, width // layer.heads).permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2])
+        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=biases[length])
         result[at:upto] = mixed.transpose(1, 2).reshape(rows * length, width)
         at = upto
     return result

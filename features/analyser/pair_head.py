@@ -15,9 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from .config import embedded_folder
-from .encoder import EmbeddedEncoder, load_tokenizer, load_trunk
-from .memo import MemoisedTrunk
+from .config import set_folder
+from .encoder import EmbeddedEncoder, load_encoder
 from .pieces import batches_of
 from .weights import load_weights
 
@@ -112,7 +111,7 @@ def pad(states: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class PairJudge:
-    """The embedded encoder and a pair head, working on pairs of texts; states of texts seen before are remembered."""
+    """A set's encoder and a pair head, working on pairs of texts."""
 
     def __init__(self, encoder: EmbeddedEncoder, head: PairHead) -> None:
         self.encoder, self.head = encoder, head.eval()
@@ -124,7 +123,7 @@ class PairJudge:
         A second text without any piece says nothing: it is entailed. A first one without any entails nothing else: neutral.
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        found = self.encoder.states(self.encoder.encode(texts))
+        found = self.encoder.vectors_of(texts)
         states = {text: torch.from_numpy(state) for text, state in zip(texts, found, strict=True)}
         out = np.zeros((len(pairs), len(LABELS)))
         out[:, 0] = [float(not len(states[second])) for _, second in pairs]
@@ -142,10 +141,8 @@ def load_pair_head(folder: Path | None = None, encoder: Path | None = None) -> P
 
     encoder : the folder of the encoder that it was trained on. Raises ModelMissingError when either is not there.
     """
-    tensors, about = load_weights(Path(folder or embedded_folder() / "entailment") / PAIR_FILE)
+    tensors, about = load_weights(Path(folder or set_folder() / "entailment") / PAIR_FILE)
     sizes: dict[str, Any] = dict(about["sizes"])  # type: ignore[call-overload]
     head = PairHead(**sizes)
     head.load_state_dict(tensors)
-    folder_of_encoder = encoder or embedded_folder() / "encoder"
-    trunk = MemoisedTrunk(load_trunk(folder_of_encoder))
-    return PairJudge(EmbeddedEncoder(folder_of_encoder, trunk, load_tokenizer(folder_of_encoder)), head.requires_grad_(False))
+    return PairJudge(load_encoder(encoder or set_folder() / "encoder"), head.requires_grad_(False))

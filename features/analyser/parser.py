@@ -1,95 +1,86 @@
-"""From raw text to sentences, words and trees: Stanza's models, loaded from local files only, run in bulk.
+"""From raw text to sentences, words and trees, by a pipeline of Stanza's.
 
-All texts go through each stage together, yet no text can influence another: the tokenizer reads one paragraph at a time, and every
-later stage looks at one sentence at a time. Tagger and parser read the trunk through its memory, so the features find the states
-already there.
+All texts go through each stage together, yet no text influences another: the tokenizer reads one paragraph at a time, and every
+later stage looks at one sentence at a time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from stanza import Document, Pipeline
 
-from .bulk import Bulk, Stages, can_feed
-from .memo import MemoisedTrunk
-from .parsed import ParsedSentence, ParsedWord, Token
-from .stanza_documents import StanzaDocuments
-from .stanza_pipeline import embedded_pipeline, package_pipeline, quiet
-from .tokens import LONGEST_SENTENCE
+from .encoder import EmbeddedEncoder, SentenceStates
+from .parsed import ParsedSentence, parsed_sentence
+from .stanza_pipeline import embedded_pipeline, package_pipeline
+from .tree_head import load_tree_head
+from .tree_reader import TreeReader
 
-__all__ = ["LONGEST_SENTENCE", "ParsedSentence", "ParsedWord", "Parser", "Token", "TokenizedTexts"]
+__all__ = ["LONGEST_SENTENCE", "Parser", "embedded_parser", "package_parser", "readable"]
 
+LONGEST_SENTENCE = 200
+"""Tokens; what the tokenizer leaves longer is cut, because what looks for trees grows with the square."""
+LONG_TEXT = 900
+"""Characters. The tokenizer reads longer paragraphs in windows and fills up those of one batch to the same length: each text alone."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenizedTexts:
-    """The texts after the first step, with what the parser's way of parsing keeps of it."""
-
-    texts: tuple[str, ...]
-    found: Any
-
-
 class Parser:
-    """Parses texts with the embedded models, or with Stanza's own English package.
+    """Parses texts with a pipeline of Stanza's. reader : whose readings the pipeline's tags and trees come from, if they do."""
 
-    folder : holds tokenizer/, mwt/, tagger/, lemmatizer/ and parser/, each with one .pt file of the same name.
-    trunk, tokenizer : the frozen encoder (a MemoisedTrunk) and its word-piece tokenizer; only the embedded models read them.
-    batch_size : words that the parser takes at once.
-    package_dir : a directory of Stanza's own models; folder, trunk and tokenizer are then not used.
+    def __init__(self, pipeline: Pipeline, reader: TreeReader | None = None) -> None:
+        self.pipeline, self.reader = pipeline, reader
 
-    Raises ModelMissingError, with the command that gets them, when model files are absent.
+    @torch.no_grad()
+    def parse(self, texts: Sequence[str]) -> list[list[ParsedSentence]]:
+        """Sentences, words, tags, lemmas and trees; one list of sentences for each text, empty without a visible character."""
+        documents = self._tokenized([readable(text) for text in texts])
+        self.pipeline.process([document for document in documents if document.sentences], "mwt,pos,lemma,depparse")
+        states = iter(self._states(documents))
+        return [
+            [_parsed(sentence, text, next(states)) for sentence in document.sentences]
+            for text, document in zip(texts, documents, strict=True)
+        ]
+
+    def _states(self, documents: Sequence[Document]) -> list[SentenceStates | None]:
+        """What the trunk gave for each sentence, when the pipeline read it."""
+        if self.reader is None:
+            return [None] * sum(len(document.sentences) for document in documents)
+        states = [reading.states for reading in self.reader.read(documents)]
+        self.reader.forget()
+        return list(states)
+
+    def _tokenized(self, texts: Sequence[str]) -> list[Document]:
+        """A document a text with its sentences and tokens, long sentences cut."""
+        documents = [Document([], text=text) for text in texts]
+        groups = [[document] for document in documents if len(document.text) > LONG_TEXT]
+        groups.append([document for document in documents if len(document.text) <= LONG_TEXT])
+        for group in groups:  # empty texts at both ends, so that every text has a blank line on both sides
+            self.pipeline.processors["tokenize"].bulk_process([Document([], text=""), *group, Document([], text="")])
+        return [_cut(document) for document in documents]
+
+
+def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None = None) -> Parser:
+    """The parser of a model set.
+
+    folder : holds tokenizer/, mwt/, lemmatizer/ and, unless that of another is given, trees/. encoder : whose states the trees are
+    found from. Raises ModelMissingError, with what to do, when a model's file is absent.
     """
-
-    def __init__(
-        self,
-        folder: Path | None = None,
-        trunk: MemoisedTrunk | None = None,
-        tokenizer: Any = None,
-        *,
-        batch_size: int = 1000,
-        package_dir: Path | None = None,
-    ) -> None:
-        self._steps: Bulk | StanzaDocuments
-        with quiet():
-            if package_dir is not None:
-                self._pipeline = package_pipeline(Path(package_dir), batch_size)
-            else:
-                self._pipeline = embedded_pipeline(folder, trunk, tokenizer, batch_size)
-            processors = self._pipeline.processors
-            if trunk is not None and package_dir is None and can_feed(processors):
-                self._steps = Bulk(Stages(processors), trunk, tokenizer)
-            else:
-                self._steps = StanzaDocuments(processors, batch_size)
-
-    def beside(self, trunk: MemoisedTrunk, tokenizer: Any) -> Parser | None:
-        """A parser for another thread that shares this one's models, with a memory of the trunk of its own; None when they cannot be shared."""
-        if not isinstance(self._steps, Bulk):
-            return None
-        other = copy(self)
-        other._steps = Bulk(self._steps.stages, trunk, tokenizer)
-        return other
-
-    def tokenize(self, texts: Sequence[str]) -> TokenizedTexts:
-        """Split texts into sentences, tokens and words; texts without a visible character get no sentence."""
-        with quiet(), torch.no_grad():
-            return TokenizedTexts(tuple(texts), self._steps.tokenize([_readable(text) for text in texts]))
-
-    def parse(self, texts: TokenizedTexts | Sequence[str]) -> list[list[ParsedSentence]]:
-        """Tag, lemmatise and parse; one list of sentences for each text, in order, empty for an empty text."""
-        tokenized = texts if isinstance(texts, TokenizedTexts) else self.tokenize(texts)
-        with quiet(), torch.no_grad():
-            return self._steps.parse(tokenized.texts, tokenized.found)
+    reader = TreeReader(encoder, load_tree_head(trees or Path(folder) / "trees"))
+    return Parser(embedded_pipeline(folder, reader), reader)
 
 
-def _readable(text: str) -> str:
+def package_parser(folder: Path) -> Parser:
+    """Stanza's own English package, from its directory. Raises ModelMissingError, with Stanza's command, when it is not there."""
+    return Parser(package_pipeline(folder))
+
+
+def readable(text: str) -> str:
     """The text as the models can read it, every character in its place."""
     return LONG_RUN.sub(_interrupted, SURROGATE.sub("\ufffd", text))
 
@@ -100,3 +91,27 @@ def _interrupted(run: re.Match[str]) -> str:
     Stanza's expressions for addresses take a time that grows with the square of such a run.
     """
     return "".join("\u00e9" if number % 500 == 499 else letter for number, letter in enumerate(run.group()))
+
+
+def _cut(document: Document) -> Document:
+    """The document with sentences of more than LONGEST_SENTENCE tokens in even parts."""
+    if all(len(sentence.tokens) <= LONGEST_SENTENCE for sentence in document.sentences):
+        return document
+    parts = []
+    for sentence in document.to_dict():
+        count = -(-len(sentence) // LONGEST_SENTENCE)
+        size = -(-len(sentence) // count)
+        for start in range(0, len(sentence), size):
+            parts.append([{**token, "id": (n,)} for n, token in enumerate(sentence[start : start + size], 1)])
+    return Document(parts, document.text)
+
+
+def _parsed(sentence: Any, text: str, states: SentenceStates | None) -> ParsedSentence:
+    """One of Stanza's sentences as a plain value."""
+    return parsed_sentence(
+        text,
+        [(token.start_char, token.end_char) for token in sentence.tokens],
+        [[word.text for word in token.words] for token in sentence.tokens],
+        [(word.lemma, word.upos, word.xpos, word.feats, int(word.head), word.deprel) for word in sentence.words],
+        states,
+    )

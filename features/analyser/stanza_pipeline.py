@@ -1,32 +1,82 @@
-"""Stanza's pipeline, built from local files only and without a word on the terminal."""
+"""Stanza's pipeline, built from local files only and without a word on the terminal.
+
+Of the embedded one tokenizer, expander and lemmatizer are Stanza's, trained by us; tags and trees come from the trunk's states and
+enter as variants of Stanza's tagger and parser, in the way that Stanza has published for that.
+"""
 
 from __future__ import annotations
 
-import json
-import logging
 import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from stanza import Document, Pipeline
+from stanza.models.common.doc import DEPREL, FEATS, HEAD, UPOS, XPOS
+from stanza.pipeline.processor import ProcessorVariant, register_processor_variant
+from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
 
 from ..model_files import checked
-from .memo import MemoisedTrunk
-from .stanza_library import BertRecord, FoundationCache, Pipeline, ResourcesFileNotFoundError, utils
+from .tree_reader import Reading, TreeReader
 
-__all__ = ["MODELS", "embedded_pipeline", "package_pipeline", "quiet"]
+__all__ = ["MODELS", "embedded_pipeline", "package_pipeline"]
 
-TRUNK_NAME = "rome-trunk"
-MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "pos": "tagger", "lemma": "lemmatizer", "depparse": "parser"}
-STUB = {"en": {"lang_name": "English", "default_processors": {}, "default_dependencies": {}}}
+PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse")
+MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}
+"""The processors that are Stanza's own, and the folder and file of each one's model."""
+VARIANT = "rome"
 
 
-def _model_files(folder: Path | None) -> dict[str, Path]:
+class _FromStates(ProcessorVariant):
+    """Fills columns of a document from the states of its sentences. config : holds the TreeReader as ``reader``."""
+
+    OVERRIDE = True
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.reader: TreeReader = config["reader"]
+
+    def process(self, document: Document) -> Document:
+        """Fill the columns of one document."""
+        return self.bulk_process([document])[0]
+
+    def bulk_process(self, documents: Sequence[Document]) -> Sequence[Document]:
+        """Fill the columns of several documents, whose sentences are read together."""
+        readings = iter(self.reader.read(documents))
+        for document in documents:
+            self.fill(document, [next(readings) for _ in document.sentences])
+        return documents
+
+    def fill(self, document: Document, readings: Sequence[Reading]) -> None:
+        """Write what the readings of the document's sentences say."""
+        raise NotImplementedError
+
+
+@register_processor_variant("pos", VARIANT)
+class TagsFromStates(_FromStates):
+    """Parts of speech and morphological features."""
+
+    def fill(self, document: Document, readings: Sequence[Reading]) -> None:
+        """Write the three tags of every word."""
+        tags = [tag for _, tree in readings for tag in zip(tree.upos, tree.xpos, tree.feats, strict=True)]
+        document.set((UPOS, XPOS, FEATS), tags)
+
+
+@register_processor_variant("depparse", VARIANT)
+class TreesFromStates(_FromStates):
+    """Dependency trees."""
+
+    def fill(self, document: Document, readings: Sequence[Reading]) -> None:
+        """Write head and relation of every word."""
+        document.set((HEAD, DEPREL), [arc for _, tree in readings for arc in zip(tree.heads, tree.relations, strict=True)])
+        for sentence in document.sentences:
+            sentence.build_dependencies()
+
+
+def _model_files(folder: Path) -> dict[str, Path]:
     """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent or damaged."""
-    paths = {processor: Path(folder or ".") / name / f"{name}.pt" for processor, name in MODELS.items()}
+    paths = {processor: Path(folder) / name / f"{name}.pt" for processor, name in MODELS.items()}
     for path in paths.values():
         if not path.is_file():
             raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
@@ -34,74 +84,30 @@ def _model_files(folder: Path | None) -> dict[str, Path]:
     return paths
 
 
-def embedded_pipeline(folder: Path | None, trunk: MemoisedTrunk | None, tokenizer: Any, batch_size: int) -> Pipeline:
-    """Stanza's pipeline over our own files; the trunk and its tokenizer are handed over in Stanza's cache.
+def embedded_pipeline(folder: Path, reader: TreeReader) -> Pipeline:
+    """Stanza's pipeline over a model set's folder; tags and trees are the reader's.
 
-    Raises ModelMissingError when a model's file is absent, ValueError without trunk or tokenizer.
+    Raises ModelMissingError when a model's file is absent.
     """
-    paths = _model_files(folder)
-    if trunk is None or tokenizer is None:
-        raise ValueError("the embedded parser reads the encoder: give it the trunk and the tokenizer")
-    cache = FoundationCache()
-    cache.bert[TRUNK_NAME] = BertRecord(trunk, tokenizer, {})
-    options = {f"{processor}_model_path": str(path) for processor, path in paths.items()}
-    with tempfile.TemporaryDirectory() as stub, _without_optimizers():
-        (Path(stub) / "resources.json").write_text(json.dumps(STUB))
-        return _pipeline(stub, batch_size, allow_unknown_language=True, foundation_cache=cache, **options)
+    options: dict[str, Any] = {f"{processor}_model_path": str(path) for processor, path in _model_files(folder).items()}
+    for processor in PROCESSORS:
+        if processor not in MODELS:
+            options |= {f"{processor}_with_{VARIANT}": True, f"{processor}_reader": reader}
+    with tempfile.TemporaryDirectory() as stub:
+        (Path(stub) / "resources.json").write_text("{}")
+        return _pipeline(stub, allow_unknown_language=True, **options)
 
 
-def package_pipeline(folder: Path, batch_size: int) -> Pipeline:
+def package_pipeline(folder: Path) -> Pipeline:
     """Stanza's own English package. Raises ModelMissingError when the directory does not hold it."""
     command = """python -c "import stanza; stanza.download('en')" """.strip()
     try:
-        return _pipeline(str(folder), batch_size)
+        return _pipeline(str(folder))
     except (FileNotFoundError, ResourcesFileNotFoundError, KeyError) as error:
         raise ModelMissingError(f"Stanza's English package is not complete in {folder}: get it with `{command}`") from error
 
 
-def _pipeline(folder: str, batch_size: int, **options: Any) -> Pipeline:
+def _pipeline(folder: str, **options: Any) -> Pipeline:
     """A quiet pipeline of the five processors on the CPU that downloads nothing."""
-    return Pipeline(
-        "en",
-        dir=folder,
-        processors=",".join(MODELS),
-        download_method=None,
-        use_gpu=False,
-        verbose=False,
-        depparse_batch_size=batch_size,
-        **options,
-    )
-
-
-@contextmanager
-def _without_optimizers() -> Iterator[None]:
-    """Stanza makes optimizers even where nothing is trained, and with them torch loads its compiler, longer than all models together.
-
-    Only for the embedded models: those that train a transformer along could want theirs.
-    """
-    own = utils.get_optimizer, utils.get_split_optimizer
-    utils.get_optimizer, utils.get_split_optimizer = (lambda *_, **__: None), (lambda *_, **__: {})
-    try:
-        yield
-    finally:
-        utils.get_optimizer, utils.get_split_optimizer = own
-
-
-_QUIET = threading.Lock()
-_levels: list[int] = []
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep Stanza from logging below an error, and leave its logger as it was when the last of several threads is done."""
-    logger = logging.getLogger("stanza")
-    with _QUIET:
-        _levels.append(logger.level)
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        with _QUIET:
-            level = _levels.pop()
-            if not _levels:
-                logger.setLevel(level)
+    named = {"processors": ",".join(PROCESSORS), "download_method": None, "use_gpu": False, "logging_level": "CRITICAL"}
+    return Pipeline("en", dir=folder, **named, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .config import embedded_folder
+from .config import set_folder
 from .encoder import load_trunk
 
 __all__ = ["static_vectors"]
@@ -16,7 +16,7 @@ def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.flo
 
     Raises ModelMissingError when the embedded encoder is not installed.
     """
-    folder = embedded_folder() / "encoder"
+    folder = set_folder() / "encoder"
     matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
     pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
     kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]

@@ -1,10 +1,13 @@
-"""The trunk's network: BERT's encoder (Devlin et al. 2019) in plain torch, so that analysing loads no model library.
+"""The trunk's network in plain torch: BERT's encoder (Devlin et al. 2019), or MPNet's (Song et al. 2020).
 
-Its parameters have the names that BERT checkpoints have, and it gives the numbers that transformers' BertModel gives.
+The two differ in values of one configuration: MPNet has no token types, counts positions from two, and adds to every attention
+score a bias that depends on how far apart two pieces stand, the same in all layers. Parameters have the names of BERT's
+checkpoints (train/encoder.py renames MPNet's); the numbers are those of transformers' BertModel and MPNetModel.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import SimpleNamespace
@@ -13,12 +16,16 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["Trunk", "TrunkConfig"]
+__all__ = ["Trunk", "TrunkConfig", "distance_bias", "distance_buckets"]
 
 
 @dataclass(slots=True)
 class TrunkConfig:
-    """Sizes, under the names of BERT's own configuration."""
+    """Sizes, under the names of BERT's own configuration.
+
+    type_vocab_size : token types; 0 for an architecture without them. first_position : the number of a row's first piece in the
+        table of positions. relative_attention_num_buckets : distances that the attention bias tells apart; 0 for no bias.
+    """
 
     vocab_size: int
     hidden_size: int
@@ -29,6 +36,14 @@ class TrunkConfig:
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
     hidden_act: str = "gelu"
+    first_position: int = 0
+    relative_attention_num_buckets: int = 0
+    dropout: float = 0.0
+
+    @property
+    def window(self) -> int:
+        """Pieces of the longest row, special ones included."""
+        return self.max_position_embeddings - self.first_position
 
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> TrunkConfig:
@@ -61,16 +76,39 @@ class Embeddings(nn.Module):
         super().__init__()
         self.word_embeddings = _Table(config.vocab_size, config.hidden_size)
         self.position_embeddings = _Table(config.max_position_embeddings, config.hidden_size)
-        self.token_type_embeddings = _Table(config.type_vocab_size, config.hidden_size)
+        self.token_type_embeddings = (
+            _Table(config.type_vocab_size, config.hidden_size) if config.type_vocab_size else None
+        )
+        self.first_position = config.first_position
         self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
 
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """(b, L, d) from (b, L) piece ids of single texts."""
-        states = (
-            self.word_embeddings(ids) + self.token_type_embeddings.weight[0] + self.position_embeddings.weight[: ids.shape[1]]
-        )
-        normed: torch.Tensor = self.LayerNorm(states)
+    def forward(self, ids: torch.Tensor, places: torch.Tensor | None = None) -> torch.Tensor:
+        """(..., d) from (..., L) piece ids of single texts. places : (L,) or as ids, each piece's place in its row, from 0."""
+        places = torch.arange(ids.shape[-1]) if places is None else places
+        states = self.word_embeddings(ids)
+        if self.token_type_embeddings is not None:
+            states = states + self.token_type_embeddings.weight[0]
+        normed: torch.Tensor = self.LayerNorm(states + self.position_embeddings.weight[places + self.first_position])
         return normed
+
+
+def distance_buckets(length: int, buckets: int, furthest: int = 128) -> torch.Tensor:
+    """(length, length) which bucket the distance from each piece to each other one falls into (Raffel et al. 2020, section 2.1).
+
+    Half of the buckets are for pieces on the right; of each half the first half is for single distances, the rest for
+    ranges that grow with the logarithm, up to ``furthest``, beyond which all distances are one.
+    """
+    steps = torch.arange(length)
+    apart = steps[None, :] - steps[:, None]
+    half, single = buckets // 2, buckets // 4
+    away = apart.abs()
+    ranged = single + (torch.log(away.clamp_min(1).float() / single) / math.log(furthest / single) * (half - single)).long()
+    return (apart > 0).long() * half + torch.where(away < single, away, ranged.clamp_max(half - 1))
+
+
+def distance_bias(table: nn.Embedding | None, length: int) -> torch.Tensor | None:
+    """(1, heads, length, length) the biases of a (buckets, heads) table for a row of pieces; None without a table."""
+    return None if table is None else table.weight[distance_buckets(length, table.num_embeddings)].permute(2, 0, 1)[None]
 
 
 class Layer(nn.Module):
@@ -79,6 +117,7 @@ class Layer(nn.Module):
     def __init__(self, config: TrunkConfig) -> None:
         super().__init__()
         self.heads, width = config.num_attention_heads, config.hidden_size
+        self.dropout = nn.Dropout(config.dropout)
 
         def closing(inner: int) -> nn.ModuleDict:
             return nn.ModuleDict({"dense": _Linear(inner, width), "LayerNorm": nn.LayerNorm(width, config.layer_norm_eps)})
@@ -94,14 +133,13 @@ class Layer(nn.Module):
         shape = (*states.shape[:2], self.heads, -1)
         query, key, value = (asked[name](states).view(shape).transpose(1, 2) for name in ("query", "key", "value"))
         seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias).transpose(1, 2)
-        states = _closed(after, seen.reshape(states.shape), states)
-        return _closed(self.output, nn.functional.gelu(self.intermediate["dense"](states)), states)
+        states = self._closed(after, seen.reshape(states.shape), states)
+        return self._closed(self.output, nn.functional.gelu(self.intermediate["dense"](states)), states)
 
-
-def _closed(module: Any, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    """Back to the width of the states, added to them and normalised."""
-    closed: torch.Tensor = module["LayerNorm"](module["dense"](inner) + states)
-    return closed
+    def _closed(self, module: Any, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+        """Back to the width of the states, added to them and normalised."""
+        closed: torch.Tensor = module["LayerNorm"](self.dropout(module["dense"](inner)) + states)
+        return closed
 
 
 class Encoder(nn.Module):
@@ -110,10 +148,16 @@ class Encoder(nn.Module):
     def __init__(self, config: TrunkConfig) -> None:
         super().__init__()
         self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        buckets = config.relative_attention_num_buckets
+        self.relative_attention_bias = _Table(buckets, config.num_attention_heads) if buckets else None
+
+    def position_bias(self, length: int) -> torch.Tensor | None:
+        """(1, heads, length, length) what is added to the attention scores of a row, the same in every layer; None for nothing."""
+        return distance_bias(self.relative_attention_bias, length)
 
 
 class Trunk(nn.Module):
-    """BERT's embeddings and layers, without a pooler and without dropout: the trunk is never trained.
+    """Embeddings and layers, without a pooler and without dropout.
 
     A new one holds no numbers yet: load a state dict of all its parameters.
     """
@@ -131,11 +175,11 @@ class Trunk(nn.Module):
         (b, L, d), and last_hidden_state, the last of them.
         """
         states = [self.embeddings(input_ids)]
-        bias = None
+        bias = self.encoder.position_bias(input_ids.shape[1])
         if attention_mask is not None and not bool(attention_mask.all()):
-            bias = torch.zeros(attention_mask.shape, dtype=states[0].dtype)
-            bias = bias.masked_fill(attention_mask == 0, torch.finfo(bias.dtype).min)[:, None, None, :]
-            bias = bias.expand(-1, 1, input_ids.shape[1], -1)
+            hidden = torch.zeros(attention_mask.shape, dtype=states[0].dtype)
+            hidden = hidden.masked_fill(attention_mask == 0, torch.finfo(hidden.dtype).min)[:, None, None, :]
+            bias = hidden.expand(-1, 1, input_ids.shape[1], -1) if bias is None else bias + hidden
         for layer in self.encoder.layer:
             states.append(layer(states[-1], bias))
         return SimpleNamespace(hidden_states=tuple(states), last_hidden_state=states[-1])

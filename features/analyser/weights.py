@@ -1,4 +1,4 @@
-"""Tensors on disk: safetensors, matrices as int8 with one scale a row, everything else as float32.
+"""Tensors on disk: safetensors, matrices as int8 (or coarser) with one scale a row, everything else as float32.
 
 The rounding happens once, when a model is exported; every later training step and every user sees the same rounded
 numbers. Computation is always in floating point.
@@ -21,20 +21,46 @@ from ..model_files import checked
 SCALE = ".scale"
 
 
-def quantise(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Round an (n, d) float matrix to int8 with one float32 scale a row: matrix ~ values * scale[:, None]."""
-    scale = matrix.abs().amax(dim=1).clamp_min(1e-12) / 127.0
-    return torch.round(matrix / scale[:, None]).to(torch.int8), scale.float()
+CLIPPED = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
+"""Shares of a row's largest number that are tried as the largest one kept."""
+
+
+def quantise(matrix: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Tensor]:
+    """Round an (n, d) float matrix to int8 with one float32 scale a row: matrix ~ values * scale[:, None].
+
+    bits : with fewer than eight only so many different values are used, which archives store in that much less space; each row's
+    largest numbers are then cut where that lowers its squared error.
+    """
+    top = 2 ** (bits - 1) - 1
+    largest = matrix.abs().amax(dim=1).clamp_min(1e-12)
+    best: tuple[torch.Tensor, ...] = ()
+    for share in CLIPPED if bits < 8 else CLIPPED[:1]:
+        scale = largest * share / top
+        values = torch.round(matrix / scale[:, None]).clamp(-top, top)
+        error = ((values * scale[:, None] - matrix) ** 2).sum(dim=1)
+        better = error < best[2] if best else torch.ones_like(error, dtype=torch.bool)
+        found = (values, scale, error)
+        best = tuple(torch.where(better.view(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(found, best or found, strict=True))
+    return best[0].to(torch.int8), best[1].float()
 
 
 def save_weights(
-    path: Path, tensors: dict[str, torch.Tensor], metadata: Mapping[str, object], *, round_matrices: bool = True
+    path: Path,
+    tensors: dict[str, torch.Tensor],
+    metadata: Mapping[str, object],
+    *,
+    round_matrices: bool = True,
+    bits: int | Mapping[str, int] = 8,
 ) -> None:
-    """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices."""
+    """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices.
+
+    bits : see `quantise`; by the name of a tensor, where they differ (8 for those not named).
+    """
     out: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
         if round_matrices and tensor.ndim == 2 and tensor.shape[0] > 1:
-            out[name], out[name + SCALE] = quantise(tensor.detach().float())
+            kept = bits if isinstance(bits, int) else bits.get(name, 8)
+            out[name], out[name + SCALE] = quantise(tensor.detach().float(), kept)
         else:
             out[name] = tensor.detach().float().contiguous()
     save_file(out, str(path), metadata={"description": json.dumps(metadata)})

@@ -12,6 +12,15 @@ from rome.exceptions import ModelMissingError
 
 __all__ = ["Pieces", "WordPieces"]
 
+MARKS = {
+    "UNK": ("[UNK]",),
+    "CLS": ("<s>", "[CLS]"),
+    "SEP": ("</s>", "[SEP]"),
+    "PAD": ("<pad>", "[PAD]"),
+    "MASK": ("<mask>", "[MASK]"),
+}
+"""How the special pieces are written in vocabularies of MPNet and of BERT."""
+
 
 class Pieces(dict[str, Any]):
     """What a call found, by the names that transformers uses: input_ids, attention_mask, offset_mapping."""
@@ -42,10 +51,14 @@ class WordPieces:
         self._tokenizer = Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        ids = {name: self._tokenizer.token_to_id(f"[{name}]") for name in ("UNK", "CLS", "SEP", "PAD", "MASK")}
+        ids = {name: self._id(*written) for name, written in MARKS.items()}
         self.unk_token_id, self.cls_token_id, self.sep_token_id = ids["UNK"], ids["CLS"], ids["SEP"]
         self.pad_token_id, self.mask_token_id = ids["PAD"], ids["MASK"]
         self.model_max_length = 512
+
+    def _id(self, *written: str) -> int | None:
+        """The number of the first of these pieces that the vocabulary has."""
+        return next((n for n in map(self._tokenizer.token_to_id, written) if n is not None), None)
 
     def __call__(
         self,

@@ -46,13 +46,12 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
 
-    arguments : the words after `rome`; by default those of the command line, and the process is taken to be the command's own.
+    arguments : the words after `rome`; by default those of the command line.
     metric : what makes the metric of a command from its parsed options; tests pass a small one here.
     """
-    options = argparse.Namespace(own_process=arguments is None)
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words, options)
+        options = _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
         code: int = options.run(options, metric)
         sys.stdout.flush()
     except SystemExit as end:  # argparse leaves this way: help, version, bad usage

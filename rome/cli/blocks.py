@@ -36,8 +36,7 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[]
     if options.workers > 1 and options.idf == "references":
         raise InputError("--idf references weighs words by all references together: take --workers 1")
     threads = options.threads or (1 if options.workers > 1 else None)
-    lean = getattr(options, "own_process", False)
-    return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads, "lean": lean}))
+    return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
 
 
 def progress_bar(options: argparse.Namespace, total: int, done: int = 0) -> Any:

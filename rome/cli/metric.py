@@ -7,13 +7,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from rome.exceptions import InputError
+from rome.features.analyser.config import DEFAULT_SET, SETS
 
 if TYPE_CHECKING:
     from rome.combiner import Combiner
     from rome.results import CorpusScore
     from rome.table import FeatureTable
 
-__all__ = ["MakeMetric", "Metric", "add_metric_arguments", "add_net_arguments", "make_metric", "named_net", "positive"]
+__all__ = [
+    "MakeMetric",
+    "Metric",
+    "add_metric_arguments",
+    "add_models_argument",
+    "add_net_arguments",
+    "make_metric",
+    "named_net",
+    "positive",
+]
 
 
 class Metric(Protocol):
@@ -35,14 +45,20 @@ STORE = "keep the analyses in this FILE, so that known texts skip the models"
 def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE) -> None:
     """Models, transport, word weights, net, empty references, store, threads and progress. store : what --store means here."""
     group = parser.add_argument_group("metric")
-    group.add_argument("--models", choices=("embedded", "paper"), default="embedded", help="default: embedded (offline)")
+    add_models_argument(group)
     group.add_argument("--emd", choices=("soft", "aligned", "standard"), default="soft", help="variant of the transport cost")
+    group.add_argument(
+        "--rho",
+        type=float,
+        metavar="SHARE",
+        help="credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
+    )
     group.add_argument("--idf", choices=("embedded", "references"), default="embedded", help="where word weights come from")
     group.add_argument(
         "--errors",
         choices=("learned", "edit-script"),
         default=None,
-        help="how mistakes are estimated: the trained head, or rules alone (default: learned with the embedded models)",
+        help="how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)",
     )
     add_net_arguments(group)
     group.add_argument(
@@ -55,48 +71,49 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
     )
 
 
+def add_models_argument(group: argparse._ActionsContainer) -> None:
+    """The models, as RoMe takes them."""
+    words = (*SETS, "paper", "FOLDER")
+    group.add_argument(
+        "--models",
+        default=DEFAULT_SET,
+        metavar=f"{{{','.join(words)}}}",
+        help=f"a model set, by name or folder, or the paper's models (default: {DEFAULT_SET}; the sets are offline)",
+    )
+
+
 def add_net_arguments(group: argparse._ActionsContainer) -> None:
-    """The net that makes the score: one of the embedded ones, or a file."""
-    group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the embedded one)")
+    """The net that makes the score: one of the model set's, or a file."""
+    group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the model set's own)")
     group.add_argument(
         "--scorer",
         choices=("unsupervised", "supervised"),
         default="unsupervised",
-        help="supervised: the embedded net that was fitted on human ratings, and says so (default: unsupervised)",
+        help="supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)",
     )
 
 
 def named_net(options: argparse.Namespace) -> Combiner | None:
-    """The net that the options name; None for the embedded unsupervised one. Raises InputError for two nets."""
+    """The net in the file that the options name; None for one of the model set's. Raises InputError for two nets."""
     from rome.combiner import Combiner
 
     if options.net is not None and options.scorer != "unsupervised":
         raise InputError(f"--net {options.net} and --scorer {options.scorer} name two nets: give one of them")
-    if options.net is None and options.scorer == "unsupervised":
-        return None
-    return Combiner.load(options.net, scorer=options.scorer)
+    return None if options.net is None else Combiner.load(options.net)
 
 
 def make_metric(options: argparse.Namespace) -> Metric:
-    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed.
-
-    lean, an option that no user gives : the process is RoMe's own and runs nothing but its models. So torch is imported without what
-    only others need, if it is needed in any case.
-    """
+    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed."""
     from rome.features.analyser.config import ModelConfig
     from rome.features.analyser.identity import hashed_meanwhile
 
-    net = named_net(options)
-    with hashed_meanwhile(ModelConfig.of(options.models)):
+    net, models = named_net(options), ModelConfig.of(options.models)
+    with hashed_meanwhile(models):
         from rome.metric import RoMe
-
-        if getattr(options, "lean", False) and options.models == "embedded" and options.store is None:
-            from rome.features.analyser.lean_torch import import_torch
-
-            import_torch()
     return RoMe(
-        models=options.models,
+        models=models,
         emd=options.emd,
+        rho=options.rho,
         errors=options.errors,
         idf=options.idf,
         store=options.store,
@@ -104,6 +121,7 @@ def make_metric(options: argparse.Namespace) -> Metric:
         threads=options.threads,
         empty_reference=options.empty_reference,
         combiner=net,
+        scorer=options.scorer,
     )
 
 

@@ -1,4 +1,4 @@
-"""Print what is known of the embedded models: task, size, licence, figures."""
+"""Print what is known of the models of each set: task, size, licence, figures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read the cards and write them."""
-    from rome.cards import cards_table, read_cards
+    from rome.cards import read_cards, sets_table
 
     cards = read_cards()
     with open_output(options.output) as stream:
-        stream.write(json.dumps(cards, ensure_ascii=False, indent=1) if options.format == "json" else cards_table(cards))
+        stream.write(json.dumps(cards, ensure_ascii=False, indent=1) if options.format == "json" else sets_table(cards))
         stream.write("\n")
     return 0

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.metric import MakeMetric
+from rome.cli.metric import MakeMetric, add_models_argument
 from rome.exceptions import InputError
 from rome.files import open_output, read_lines
 
@@ -45,12 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         text = f"lines of a lemma, a tab and its {name}, instead of the embedded list"
         group.add_argument(f"--{name}", metavar="FILE", help=text)
     models = parser.add_argument_group("analysis")
-    models.add_argument("--models", choices=("embedded", "paper"), default="embedded", help="default: embedded (offline)")
+    add_models_argument(models)
     models.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
     models.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")
     help_text = "progress bar (default: only on a terminal)"
     models.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
-    parser.set_defaults(emd="soft", errors=None, idf="embedded", net=None, scorer="unsupervised", empty_reference="error")
+    parser.set_defaults(
+        emd="soft", rho=None, errors=None, idf="embedded", net=None, scorer="unsupervised", empty_reference="error"
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format", choices=tuple(WRITERS), default="tsv", help="default: tsv; pairs: for rome score and annotate"

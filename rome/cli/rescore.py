@@ -1,4 +1,4 @@
-"""Combine stored features into scores, without any model."""
+"""Combine stored features into scores, without any model but the net of the set that measured them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,20 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
     What begins with a mean, or with the widths of columns, is read twice.
     """
-    from rome.combiner import Combiner
-
-    combiner = named_net(options) or Combiner.load()
+    combiner = named_net(options) or _matching(options)
     with open_output(options.output) as stream:
         for line in WRITERS[options.format](partial(_rows, options.features, combiner), combiner.signature):
             stream.write(f"{line}\n")
     return 0
+
+
+def _matching(options: argparse.Namespace) -> Combiner:
+    """The net of the model set that measured the features, of the kind that the options name."""
+    from rome.combiner import Combiner
+    from rome.table import FeatureTable
+
+    first = next(FeatureTable.iter_batches(options.features, 1), None)
+    return Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
 
 
 def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from importlib.resources import as_file, files
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import example_pairs
@@ -15,22 +14,38 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome selfcheck`."""
     add_metric_arguments(parser)
-    parser.add_argument("--record", action="store_true", help="for maintainers: write today's answers as the known ones")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="for maintainers: write the model set's files and answers of today as the known ones",
+    )
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Compare and print what failed; or record."""
-    from rome.known_answers import record, record_files, selfcheck
+    from rome.features.analyser.config import ModelConfig
+    from rome.known_answers import selfcheck
 
+    folder = ModelConfig.of(options.models).folder
     if options.record:
-        texts = example_pairs()
-        with as_file(files("rome.data") / "models" / "en") as folder:
-            record_files(folder)  # new models load only when their hashes are on record
-            report = f"recorded {record(folder, list(zip(texts.references, texts.hypotheses, strict=True)), metric(options))}"
-        code = 0
+        report, code = _recorded(options, metric), 0
     else:
-        result = selfcheck(metric(options))
+        result = selfcheck(metric(options), models=folder)
         report, code = str(result), 0 if result else 1
     with open_output(None) as stream:
         stream.write(f"{report}\n")
     return code
+
+
+def _recorded(options: argparse.Namespace, metric: MakeMetric) -> str:
+    """Record the files, since new models load only then, and the answers where there is a net to give them."""
+    from rome.features.analyser.config import ModelConfig
+    from rome.features.model_files import read_manifest, record_files
+    from rome.known_answers import record
+
+    folder, texts = ModelConfig.of(options.models).folder, example_pairs()
+    manifest = record_files(folder)
+    if not any(name.startswith("scorer/") for name in read_manifest(folder).files):
+        return f"recorded {manifest}; no answers: the set has no scorer yet"
+    answers = record(folder, list(zip(texts.references, texts.hypotheses, strict=True)), metric(options))
+    return f"recorded {manifest} and {answers}"

@@ -1,4 +1,4 @@
-"""Train one of the embedded models (needs the extra `train` and the development data)."""
+"""Train one of the models that the package carries (needs the extra `train` and the development data)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rome.cli.metric import MakeMetric
 
 __all__ = ["NAMES", "add_arguments", "run"]
 
-NAMES = ("parser", "grammar", "encoder", "idf", "fill", "entailment", "errors", "errors_cross", "scorer")
+NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "entailment", "errors", "errors_cross", "scorer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

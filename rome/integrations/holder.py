@@ -69,6 +69,7 @@ def settings_of(metric: RoMe) -> dict[str, Any]:
     return {
         "models": asdict(metric.models),
         "emd": semantic.emd,
+        "rho": semantic.rho,
         "idf": metric.idf,
         "errors": errors.estimator,
         "empty_reference": metric.empty_reference,
@@ -92,7 +93,7 @@ def metric_of(settings: Mapping[str, Any]) -> RoMe:
         feature_signature=settings["net_features"],
         fitted_on=tuple(RatedSource(*source) for source in settings["net_fitted_on"]),
     )
-    chosen = {name: settings[name] for name in ("emd", "idf", "errors", "empty_reference", "store")}
+    chosen = {name: settings[name] for name in ("emd", "rho", "idf", "errors", "empty_reference", "store")}
     threads = _threads(settings["threads"])
     metric = RoMe(models=ModelConfig(**settings["models"]), combiner=net, threads=threads, progress=False, **chosen)
     if metric.signature != settings["signature"]:

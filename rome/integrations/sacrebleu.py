@@ -18,6 +18,7 @@ SHORT = {
     "idf": "i",
     "emd": "w",
     "delta": "d",
+    "rho": "r",
     "theta": "th",
     "syntax": "sx",
     "grammar": "g",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rome.exceptions import ModelMissingError
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 
 __all__ = ["own_head"]
 
@@ -15,7 +15,7 @@ def own_head(spec: str, name: str) -> Path | None:
 
     Raises ModelMissingError where the embedded one is not part of this install.
     """
-    folder = embedded_folder() / name if spec == "embedded" else Path(spec)
+    folder = set_folder() / name if spec == "embedded" else Path(spec)
     if (folder / f"{name}.safetensors").is_file():
         return folder
     if spec == "embedded":

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.features.analyser.encoder import EmbeddedEncoder
 from rome.features.analyser.identity import encoder_identity
 from rome.features.analyser.piece_states import PieceStates
 
@@ -43,8 +42,6 @@ class SentenceVectors:
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) float32 unit rows; zeros for a text without pieces."""
         means = [rows.mean(axis=0) if len(rows) else None for rows in self.states.of(texts)]
-        if isinstance(self.states.encoder, EmbeddedEncoder):
-            self.states.encoder.trunk.clear()  # a corpus is read once: its states need not be remembered
         width = max((len(mean) for mean in means if mean is not None), default=0)
         vectors = np.array([np.zeros(width) if mean is None else mean for mean in means], dtype=np.float32)
         return unit_rows(vectors.reshape(len(texts), width))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from rome.exceptions import InputError
-from rome.features.analyser.config import embedded_folder
+from rome.features.analyser.config import set_folder
 from rome.features.idf import IdfTable
 from rome.train.synthesis.edit_script import EditScript, Step, words_of
 from rome.train.synthesis.error_types import error_type
@@ -110,7 +110,7 @@ class SEScore2:
         batch: int = 64,
     ) -> None:
         self.index, self.likelihood, self.batch = index, likelihood, batch
-        self.idf = idf or IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
+        self.idf = idf or IdfTable.load(set_folder() / "idf" / "idf.parquet")
         self.settings = settings or SEScore2Settings()
         self.skipped: Counter[str] = Counter()
         parts = (f"index:{index.identity}", f"likelihood:{likelihood.signature}", f"idf:{self.idf.name}/{self.idf.documents}")

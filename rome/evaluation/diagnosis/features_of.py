@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from rome.evaluation.metrics.pairs import PairValues
 from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.exceptions import InputError, StoreError
-from rome.features.analyser.config import embedded_folder
 from rome.features.errors.estimator import Errors
 from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
@@ -147,8 +146,8 @@ def texts_digest(references: Sequence[Sequence[str]], hypotheses: Sequence[str])
 
 def _parts(metric: RoMe) -> tuple[Part, ...]:
     """The measures of the six columns, with the metric's settings."""
-    table = IdfTable.load(embedded_folder() / "idf" / "idf.parquet")
-    lexicon = Lexicon.load(embedded_folder() / "lexicon" / "antonyms.tsv")
+    folder = metric.models.folder
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
     semantic, syntax, grammar, errors = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
@@ -156,7 +155,7 @@ def _parts(metric: RoMe) -> tuple[Part, ...]:
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        errors_feature(errors, table, lexicon, embedded_folder() / "errors"),
+        errors_feature(errors, table, lexicon, folder / "errors"),
     )
 
 

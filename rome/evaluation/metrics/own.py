@@ -96,16 +96,16 @@ def _mark(error: ErrorSpan) -> ErrorMark:
 
 
 class RomeSupervised:
-    """The score that a net fitted on human ratings makes of the same features, in [0, 1]; net : the embedded one by default.
+    """The score that a net fitted on human ratings makes of the same features, in [0, 1]; net : that of the features' model set by default.
 
-    It marks no errors: those are the ones that RoMe marks. Raises ModelMissingError when this installation has no such net.
+    It marks no errors: those are the ones that RoMe marks. Raises InputError when the set has no such net.
     """
 
     name = "RoMe-supervised"
 
     def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
         self.features = features
-        self.net = net or Combiner.load(scorer="supervised")
+        self.net = net or Combiner.load(models=features.metric.models.set, scorer="supervised")
 
     @property
     def signature(self) -> str:

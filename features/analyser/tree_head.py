@@ -1,0 +1,212 @@
+"""Tags and trees: parts of speech, morphological features and a dependency tree of a sentence, from the trunk's states.
+
+A learned mixture of the trunk's layers (Peters et al. 2018), transformer layers of the head's own where the set has them, one
+vector a word, and on it linear classifiers for the tags and two biaffine scorers for arcs and relations (Dozat and Manning 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from .packed import at_least, attention_layers, layer_states
+from .spanning_tree import best_tree
+from .weights import load_weights
+
+__all__ = ["TREES_FILE", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head"]
+
+TREES_FILE = "trees.safetensors"
+TAGS = ("upos", "xpos", "feats")
+MOST_IN_TOKEN = 3
+"""Words of one token that the head tells apart; further ones count as the last of them."""
+TOGETHER = 128
+"""Words whose relations are scored at once; few, so that the products stay in the processor's cache."""
+
+
+class WordPlaces(NamedTuple):
+    """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
+
+    first, last : (n,) half-open ranges of rows, at least one row each. place : (n,) each word's number within its token, from 0.
+    """
+
+    first: Sequence[int]
+    last: Sequence[int]
+    place: Sequence[int]
+
+    def averages(self, length: int) -> torch.Tensor:
+        """(n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
+        found = torch.zeros(1 + len(self.first), length)
+        found[0, 0] = 1.0
+        for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
+            found[word, first:last] = 1.0 / (last - first)
+        return found
+
+
+class ParsedTree(NamedTuple):
+    """What the head says of one sentence: for each word its tags, its head (1-based, 0 for the root) and its relation."""
+
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeScores:
+    """Scores of the n words of each of b sentences.
+
+    tags : (b, n, labels) each. arcs : (b, n, n + 1) to the root and to each word. below, above : what relations are scored from.
+    """
+
+    tags: Mapping[str, torch.Tensor]
+    arcs: torch.Tensor
+    below: torch.Tensor
+    above: torch.Tensor
+
+
+class TreeHead(nn.Module):
+    """The head. width : of the trunk's states. mixed : how many of the trunk's layers, counted from the first, are mixed.
+
+    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. layers : transformer layers of its own
+    (post-norm, GELU; heads and inner are their sizes). arc, relation : widths of the two biaffine scorers.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        mixed: int,
+        labels: Mapping[str, Sequence[str]],
+        layers: int = 0,
+        heads: int = 12,
+        inner: int = 1536,
+        arc: int = 320,
+        relation: int = 128,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.sizes = {
+            "width": width, "mixed": mixed, "layers": layers, "heads": heads, "inner": inner, "arc": arc, "relation": relation
+        }  # fmt: skip
+        self.labels = {name: tuple(names) for name, names in labels.items()}
+        self.mix = nn.Parameter(torch.zeros(mixed))
+        self.norm = nn.LayerNorm(width)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(width, heads, inner, dropout, "gelu", layer_norm_eps=1e-12, batch_first=True)
+            for _ in range(layers)
+        )
+        self.place = nn.Embedding(MOST_IN_TOKEN, width)
+        nn.init.zeros_(self.place.weight)
+        self.tags = nn.ModuleDict({name: nn.Linear(width, len(self.labels[name])) for name in TAGS})
+        self.arc_below, self.arc_above = nn.Linear(width, arc), nn.Linear(width, arc)
+        self.relation_below, self.relation_above = nn.Linear(width, relation), nn.Linear(width, relation)
+        self.arc = nn.Parameter(torch.zeros(arc + 1, arc))
+        self.relation = nn.Parameter(torch.zeros(len(self.labels["relation"]), relation + 1, relation + 1))
+        self.dropout = nn.Dropout(dropout)
+
+    def mixture(self, layers: torch.Tensor) -> torch.Tensor:
+        """(..., width) from (mixed, ..., width) states of the trunk's first layers."""
+        mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
+        return mixed
+
+    def words(self, states: torch.Tensor, averages: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+        """(b, n + 1, width) one vector for the root and for each word.
+
+        states : (b, L, width), mixed and read by the head's own layers. averages : (b, n + 1, L), see `WordPlaces.averages`.
+        place : (b, n + 1) each word's number within its token, 0 for the root.
+        """
+        found: torch.Tensor = averages @ states + self.place(place.clamp_max(MOST_IN_TOKEN - 1))
+        return found
+
+    def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
+        """Scores from (b, n + 1, width) words, the root first. missing : (b, n + 1) bool, where there is no word; no arc leads there."""
+        words = self.dropout(words)
+        below, above = (self.dropout(torch.relu(layer(words))) for layer in (self.arc_below, self.arc_above))
+        arcs = (_extended(below) @ self.arc @ above.transpose(1, 2))[:, 1:]
+        if missing is not None:
+            arcs = arcs.masked_fill(missing[:, None], float("-inf"))
+        one, other = (self.dropout(torch.relu(layer(words))) for layer in (self.relation_below, self.relation_above))
+        tags = {name: layer(words[:, 1:]) for name, layer in self.tags.items()}
+        return TreeScores(tags, arcs, _extended(one[:, 1:]), _extended(other))
+
+    def relation_scores(self, scores: TreeScores, heads: torch.Tensor) -> torch.Tensor:
+        """(b, n, labels) of each word's arc to its head; heads : (b, n) with 0 for the root."""
+        above = scores.above.gather(1, heads[:, :, None].expand(-1, -1, scores.above.shape[-1]))
+        return self._related(scores.below, above)
+
+    def _related(self, below: torch.Tensor, above: torch.Tensor) -> torch.Tensor:
+        """(..., labels) scores of relations of words to heads, (..., size) each."""
+        labels, size, _ = self.relation.shape
+        asked = (below @ self.relation.permute(1, 0, 2).reshape(size, labels * size)).view(*below.shape[:-1], labels, size)
+        return (asked @ above[..., None])[..., 0]
+
+    @torch.no_grad()
+    def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordPlaces]) -> list[ParsedTree]:
+        """Tags and the best tree of each sentence.
+
+        sentences : (mixed, rows, width) states of the trunk's layers, marks at both ends included. The result for a sentence does
+        not depend on the others. A sentence has at least one word.
+        """
+        if not sentences:
+            return []
+        order = sorted(range(len(sentences)), key=lambda n: sentences[n].shape[1])
+        lengths = [sentences[n].shape[1] for n in order]
+        states = self.mixture(torch.cat([sentences[n] for n in order], dim=1))
+        for after in layer_states(attention_layers(self.layers), states, lengths):
+            states = after
+        words = [
+            self.words(rows[None], places[n].averages(len(rows))[None], torch.tensor([[0, *places[n].place]]))[0]
+            for n, rows in zip(order, states.split(lengths), strict=True)
+        ]
+        return [tree for _, tree in sorted(zip(order, self._trees(words), strict=True))]
+
+    def _trees(self, sentences: Sequence[torch.Tensor]) -> Iterator[ParsedTree]:
+        """The likeliest tags, the best tree, and the likeliest relation of each arc, from (n + 1, width) words, the root first."""
+        counts = [len(words) for words in sentences]
+        words = at_least(torch.cat(list(sentences)))
+        below, above = _extended(torch.relu(self.arc_below(words))) @ self.arc, torch.relu(self.arc_above(words))
+        parts = zip(*(side[: sum(counts)].split(counts) for side in (below, above)), strict=True)
+        heads = [_heads(one[1:] @ other.T) for one, other in parts]
+        starts = np.cumsum(counts) - np.array(counts)
+        rows = torch.from_numpy(np.delete(np.arange(sum(counts)), starts))
+        over = torch.from_numpy(np.concatenate([start + own for start, own in zip(starts, heads, strict=True)]))
+        one, other = (_extended(torch.relu(layer(words))) for layer in (self.relation_below, self.relation_above))
+        columns = {name: layer(words).argmax(1)[rows].tolist() for name, layer in self.tags.items()}
+        columns["relation"] = []
+        for some, top in zip(rows.split(TOGETHER), over.split(TOGETHER), strict=True):
+            columns["relation"] += self._related(at_least(one[some]), at_least(other[top])).argmax(1)[: len(some)].tolist()
+        named = {name: iter([self.labels[name][k] for k in column]) for name, column in columns.items()}
+        for own in heads:
+            upos, xpos, feats, relations = (tuple(islice(named[name], len(own))) for name in (*TAGS, "relation"))
+            yield ParsedTree(upos, xpos, feats, tuple(own.tolist()), relations)
+
+
+def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
+    """(n,) the head of each word in the best tree, 0 for the root, from (n, n + 1) scores of arcs."""
+    scores = torch.log_softmax(arcs, 1).numpy()
+    return best_tree(np.concatenate([np.zeros((1, scores.shape[1]), scores.dtype), scores]))[1:]
+
+
+def _extended(states: torch.Tensor) -> torch.Tensor:
+    """(..., width + 1) with a column of ones."""
+    return torch.cat([states, states.new_ones(*states.shape[:-1], 1)], -1)
+
+
+def load_tree_head(folder: Path) -> TreeHead:
+    """Load a head that `rome train` wrote; evaluation mode, no gradients. Raises ModelMissingError when the folder does not hold it."""
+    tensors, about = load_weights(Path(folder) / TREES_FILE)
+    sizes: dict[str, Any] = dict(about["sizes"])  # type: ignore[call-overload]
+    labels: dict[str, list[str]] = dict(about["labels"])  # type: ignore[call-overload]
+    with torch.device("meta"):
+        head = TreeHead(**sizes, labels=labels)
+    head.load_state_dict(tensors, assign=True)
+    return head.eval().requires_grad_(False)

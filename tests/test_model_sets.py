@@ -1,0 +1,373 @@
+"""Model sets: found by name or folder, complete or named with what is missing, and known by every number made with them."""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rome.cli import main
+from rome.combiner import Combiner
+from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
+from rome.features.analyser import config
+from rome.features.analyser.config import SETS, ModelConfig, set_folder
+from rome.features.analyser.identity import models_identity
+from rome.features.analyser.model_set import PARTS, ModelSet
+from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
+from rome.integrations.holder import MetricHolder, metric_of, settings_of
+from rome.known_answers import record, selfcheck
+from rome.metric import RoMe
+from rome.table import FeatureTable
+from rome.train.plan import models_option
+
+from model_sets import linked_set, manifest, replaced, rewritten
+
+Run = Callable[..., tuple[int, str, str]]
+HERE = [name for name in SETS if set_folder(name).is_dir()]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A set of the user's own: `small` under another name."""
+    return linked_set(tmp_path / "mine" / "other")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a `base` and a `small` whose nets differ; returns the folder of the sets."""
+    for name in SETS:
+        linked_set(tmp_path / "models" / name, name=name)
+    monkeypatch.setattr(config, "files", lambda _: tmp_path)
+    path = tmp_path / "models" / "base" / "scorer" / "scorer.safetensors"
+    net = Combiner.load(models="small")
+    path.unlink()
+    replace(net, output_bias=net.output_bias - 1, feature_signature="").save(path)
+    record_files(tmp_path / "models" / "base")
+    return tmp_path / "models"
+
+
+# Which set
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_the_packages_sets_are_whole(name: str) -> None:
+    """Each loads, is called as its folder, and every file is on record and as recorded."""
+    found = ModelSet.load(name)
+    assert found.name == found.folder.name == name
+    assert all(checked(found.folder / file) for file in found.files)
+    assert dict(found.files) == file_hashes(found.folder)
+
+
+def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set's name, paper, a folder by path or by a word that is one, or a configuration; other words are refused with those that are not."""
+    assert ModelConfig.of("base").set == "base" and ModelConfig.of("small") == ModelConfig()
+    assert ModelConfig.of(ModelConfig(layer=3)).layer == 3
+    monkeypatch.chdir(other.parent)
+    for given in (other, str(other), "./other", "other"):
+        assert ModelConfig.of(given).set == str(other) and ModelConfig.of(given).folder == other
+    for word in ("embedded", "best", "", 3):
+        with pytest.raises(InputError, match='"base", "small", "paper", the folder of a model set') as caught:
+            ModelConfig.of(word)  # type: ignore[arg-type]
+        assert "embedded" not in str(caught.value).partition(":")[2]
+
+
+def test_the_signature_says_which_set(other: Path) -> None:
+    """Its name and a digest of its models, the same wherever the folder lies; what was replaced by other models stands beside the name."""
+    own, mine = RoMe(progress=False).signature, RoMe(models=other, progress=False).signature
+    assert "|models:small." in own and mine == own.replace("|models:small.", "|models:other.")
+    assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig())
+    assert "|models:small+encoder+parser+acceptability." in RoMe(models="paper", progress=False).signature
+    replaced(other / "mwt" / "mwt.pt", b"new")
+    assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig())
+
+
+# What is wrong with a set
+
+
+def broken(change: Callable[[Path], Any]) -> Callable[[Path], Path]:
+    """A set, and what is done to it."""
+
+    def make(folder: Path) -> Path:
+        change(linked_set(folder))
+        return folder
+
+    return make
+
+
+BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no folder": (lambda folder: folder, "is not there .*give the folder of a set, or one of base, small"),
+    "no record": (
+        broken(lambda f: (f / MANIFEST).unlink()),
+        "set.json is missing, so .* is no model set: .*selfcheck --record",
+    ),
+    "no JSON": (broken(lambda f: (f / MANIFEST).write_text("{")), "set.json is damaged"),
+    "no object": (broken(lambda f: (f / MANIFEST).write_text("[]")), "set.json is damaged"),
+    "no files": (broken(lambda f: (f / MANIFEST).write_text('{"format": 1, "name": "a"}')), "set.json is damaged"),
+    "files of another kind": (broken(lambda f: rewritten(f, files=3)), "set.json is damaged"),
+    "settings of another kind": (broken(lambda f: rewritten(f, settings={"semantic": 0.5})), "set.json is damaged"),
+    "a name that no signature holds": (broken(lambda f: rewritten(f, name="a|b")), r"set.json is damaged \(the name"),
+    "another format": (broken(lambda f: rewritten(f, format=2)), "has format 2 and this version of rome-metric reads format 1"),
+    "a missing part": (broken(lambda f: record_without(f, "encoder", "idf")), "has no encoder, no idf: put it right, or"),
+    "missing files": (
+        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.pt", "idf/idf.parquet")]),
+        "is incomplete, idf/idf.parquet, mwt/mwt.pt missing: put it right, or",
+    ),
+    "a feature that is none": (broken(lambda f: rewritten(f, settings={"style": {}})), "settings of style, no feature"),
+    "an unknown setting": (
+        broken(lambda f: rewritten(f, settings={"syntax": {"x": 1}})),
+        r"setting of syntax .*\(no field x\)",
+    ),
+    "a setting of another kind": (
+        broken(lambda f: rewritten(f, settings={"errors": {"alignment": {"lemma": "high"}}})),
+        r"setting of errors .*\(lemma is 'high'\)",
+    ),
+}
+
+
+def record_without(folder: Path, *parts: str) -> None:
+    """Take parts away, and record the rest."""
+    for part in parts:
+        shutil.rmtree(folder / part)
+    record_files(folder)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
+    """One line says what is missing or wrong, and what to do; nothing is scored with it."""
+    make, message = BROKEN[case]
+    with pytest.raises(ModelMissingError, match=message) as caught:
+        RoMe(models=make(tmp_path / "set"), progress=False)
+    assert "\n" not in str(caught.value) and str(tmp_path / "set") in str(caught.value)
+
+
+def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
+    """For a set of the package the remedy is another."""
+    (package / "base" / "mwt" / "mwt.pt").unlink()
+    with pytest.raises(
+        ModelMissingError, match="base is incomplete, mwt/mwt.pt missing: reinstall rome-metric, or after training"
+    ):
+        ModelSet.load("base")
+    shutil.rmtree(package / "base")
+    with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
+        RoMe(models="base")
+
+
+def test_a_damaged_file_of_a_users_set_is_named_when_it_is_read(other: Path) -> None:
+    """Loading the set compares names only; whoever reads the file is told."""
+    replaced(other / "scorer" / "scorer.safetensors", b"other")
+    metric = RoMe(models=other, progress=False)
+    with pytest.raises(ModelMissingError, match=r"other/scorer/scorer\.safetensors is damaged \(SHA-256 .*\): put it right"):
+        metric.combiner  # noqa: B018
+
+
+def test_a_file_that_is_not_on_record_is_not_read(other: Path) -> None:
+    """New models load only when they are recorded."""
+    (other / "errors" / "new.bin").write_bytes(b"x")
+    with pytest.raises(ModelMissingError, match="new.bin is not among the files recorded"):
+        checked(other / "errors" / "new.bin")
+    record_files(other)
+    assert checked(other / "errors" / "new.bin")
+
+
+# What a set decides
+
+
+def test_settings_come_from_the_set(tmp_path: Path) -> None:
+    """Defaults of the features are the set's, nested ones too; an argument goes before them."""
+    settings = {"semantic": {"delta": 0.5, "rho": 1}, "syntax": {"theta": 0.7}, "errors": {"alignment": {"lemma": 0.8}}}
+    metric = RoMe(models=linked_set(tmp_path / "set", settings=settings), progress=False)
+    semantic, syntax, grammar, errors = metric.configs
+    assert (semantic.delta, semantic.rho, syntax.theta, errors.alignment.lemma) == (0.5, 1.0, 0.7, 0.8)
+    assert grammar == RoMe(progress=False).configs[2] and errors.alignment.spelling == 0.7
+    assert "|delta:0.5|rho:1|theta:0.7|" in metric.signature
+    assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
+
+
+def test_another_encoder_takes_its_own_settings(tmp_path: Path) -> None:
+    """What was found for a packaged set's vectors does not hold for others; what a user's set says does."""
+    encoder = str(tmp_path / "encoder")
+    semantic, syntax, _, errors = RoMe(models=ModelConfig(encoder=encoder)).configs
+    assert (semantic.delta, syntax.theta, errors.estimator) == (0.6, 0.65, "edit-script")
+    mine = linked_set(tmp_path / "mine", settings={"semantic": {"delta": 0.3}})
+    semantic, syntax, *_ = RoMe(models=ModelConfig(encoder=encoder, set=str(mine))).configs
+    assert (semantic.delta, syntax.theta) == (0.3, 0.65)
+
+
+def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
+    """Without errors/ the edit script is the default and the head cannot be asked for; without a supervised net neither can that."""
+    folder = linked_set(tmp_path / "set", name="plain", but=("errors", "fill", "entailment", "scorer-supervised"))
+    assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
+    assert RoMe(progress=False).configs[3].estimator == "learned"
+    with pytest.raises(InputError, match='the model set plain has no head for errors="learned": choose errors="edit-script"'):
+        RoMe(models=folder, errors="learned")
+    for make in (RoMe, Combiner.load):
+        with pytest.raises(InputError, match="the model set plain has no supervised scorer: fit one"):
+            make(models=folder, scorer="supervised")  # type: ignore[operator]
+
+
+def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
+    """So a net can be fitted to a new set's own features."""
+    metric = RoMe(models=linked_set(tmp_path / "set", but=("scorer",)), progress=False)
+    assert metric.feature_signature.startswith("features:2|models:other.")
+    with pytest.raises(ModelMissingError, match="the scorer .*set/scorer/scorer.safetensors is missing: .*rome train scorer"):
+        metric.combiner  # noqa: B018
+
+
+# The net that fits
+
+
+def features(path: Path, signature: str) -> str:
+    """A stored table of features."""
+    values = np.array([[0.2, 0.4, 0.6, 0.8], [1.0, 1.0, 0.9, 1.0]])
+    FeatureTable(np.arange(2), np.zeros(2, np.int32), values, values, signature=signature).save(path)
+    return str(path)
+
+
+def test_features_are_combined_by_the_net_of_their_set(package: Path, tmp_path: Path) -> None:
+    """By what the signature names: base's or small's; a signature without a set takes the default one."""
+    base, small = Combiner.load(models="base"), Combiner.load()
+    assert base.signature != small.signature
+    for signature, net in {
+        "features:2|models:base.1234|idf:x": base,
+        "features:2|models:base+encoder.1234": base,
+        small.feature_signature: small,
+        "": small,
+    }.items():
+        assert Combiner.matching(signature).signature == net.signature
+    with pytest.raises(ModelMissingError, match="the model set mine, which is not part of rome-metric: give its net"):
+        Combiner.matching("features:2|models:mine.1234")
+
+
+def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`rome rescore` reads the table's signature; a net that is not there is named; --net goes before."""
+    table = features(tmp_path / "t.parquet", "features:2|models:base.1234")
+    assert main(["rescore", table, "--format", "tsv"]) == 0
+    found = [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()[1:]]
+    expected = [Combiner.load(models=name).score(FeatureTable.load(table), allow_mismatch=True) for name in ("base", "small")]
+    assert found == [f"{score:.6f}" for score in expected[0]] != [f"{score:.6f}" for score in expected[1]]
+    shutil.copy(set_folder("small") / "scorer" / "scorer.safetensors", tmp_path / "net")
+    assert main(["rescore", table, "--net", str(tmp_path / "net")]) == 2
+    assert "models: base.1234 here, " in capsys.readouterr().err
+    shutil.rmtree(package / "base")
+    assert main(["rescore", table]) == 2
+    assert "the model set base is not there" in capsys.readouterr().err
+
+
+def test_another_sets_features_are_told_whose_net_they_need() -> None:
+    """The default net refuses them and says how to get the right one."""
+    net = replace(Combiner.load(), feature_signature="features:2|models:small.1")
+    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 here, small\.1 in the net.*Combiner\.matching"):
+        net.check_signature("features:2|models:base.1")
+
+
+# Elsewhere
+
+
+def test_a_set_travels_to_workers(other: Path) -> None:
+    """A pickled metric is built anew with the same set and settings; where the set differs it is refused."""
+    rewritten(other, settings={"semantic": {"delta": 0.5}})
+    metric = RoMe(models=other, progress=False)
+    again = pickle.loads(pickle.dumps(MetricHolder(metric))).metric
+    assert again.signature == metric.signature and again.model_set.folder == other
+    settings = settings_of(metric)
+    rewritten(other, settings={"semantic": {"delta": 0.6}})
+    with pytest.raises(RomeError, match="signature"):
+        metric_of(settings)
+
+
+class Answers:
+    """A metric that knows one number."""
+
+    def score(self, *, references: Any, hypotheses: Any) -> Any:
+        return type("Result", (list,), {"signature": "s"})()
+
+
+def test_a_new_set_is_recorded_and_checked(tmp_path: Path, other: Path) -> None:
+    """Recording makes set.json, called as the folder, and keeps a name and settings that are there; then the self-check passes."""
+    (other / MANIFEST).unlink()
+    record_files(other)
+    assert read_manifest(other).name == "other" and read_manifest(other).settings == {}
+    rewritten(other, name="mine", settings={"semantic": {"delta": 0.5}})
+    (other / "card.json").write_text("{}")
+    record_files(other)
+    assert manifest(other)["name"] == "mine" and manifest(other)["settings"] == {"semantic": {"delta": 0.5}}
+    assert "card.json" not in manifest(other)["files"]
+    record(other, [], Answers())
+    assert selfcheck(Answers(), models=other)
+    replaced(other / "mwt" / "mwt.pt", b"new")
+    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))
+    assert set(PARTS) <= {name.partition("/")[0] for name in manifest(other)["files"]}
+
+
+# The command line
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], fake_metric: Any) -> Run:
+    """A command's exit code, output and errors, with a metric without models."""
+
+    def command(*words: str) -> tuple[int, str, str]:
+        code = main(words, metric=lambda options: fake_metric)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command
+
+
+def test_selfcheck_of_a_set(run: Run, other: Path) -> None:
+    """--record writes both records of the set that --models names, the files alone where there is no net yet; then it passes."""
+    code, out, _ = run("selfcheck", "--models", str(other), "--record")
+    assert code == 0 and out == f"recorded {other / 'set.json'} and {other / 'selfcheck.json'}\n"
+    assert run("selfcheck", "--models", str(other))[0] == 0
+    record_without(other, "scorer")
+    assert run("selfcheck", "--models", str(other), "--record")[1].endswith("no answers: the set has no scorer yet\n")
+    assert run("selfcheck", "--models", "embedded") == (2, "", "rome: error: " + refusal("embedded") + "\n")
+
+
+def refusal(word: str) -> str:
+    with pytest.raises(InputError) as caught:
+        ModelConfig.of(word)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "command", ["score", "explain", "features", "evaluate", "diagnose", "perturb", "serve", "report", "selfcheck"]
+)
+def test_commands_take_a_set(command: str, run: Run) -> None:
+    """Every command that makes a metric says which models it can take."""
+    code, out, _ = run(command, "--help")
+    assert code == 0 and "--models {base,small,paper,FOLDER}" in out
+    assert "embedded models" not in out
+
+
+def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--models FOLDER reaches the metric; what is wrong with the set is one line and exit code 2."""
+    from rome.cli import _parser
+    from rome.cli.metric import make_metric
+
+    options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
+    assert make_metric(options).signature.startswith("features:2|models:other.")  # type: ignore[attr-defined]
+    (other / "mwt" / "mwt.pt").unlink()
+    assert main(["score", "--examples", "--models", str(other)]) == 2
+    assert "is incomplete, mwt/mwt.pt missing" in capsys.readouterr().err
+
+
+# Training
+
+
+@pytest.mark.parametrize("name", ["errors", "entailment", "fill", "scorer"])
+def test_recipes_train_for_a_set(name: str) -> None:
+    """--models names the set whose trunk and word weights a recipe takes, `small` by default; the card's recipe says which other."""
+    recipe, parser = import_module(f"rome.train.{name}"), argparse.ArgumentParser()
+    recipe.add_arguments(parser)
+    words = ["--out", "out", *(["--pairs", "pairs"] if name == "errors" else [])]
+    assert [parser.parse_args([*words, *more]).models for more in ((), ("--models", "base"))] == ["small", "base"]
+    assert (models_option("small"), models_option("runs/base")) == ([], ["--models base"])
