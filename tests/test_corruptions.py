@@ -144,6 +144,14 @@ def test_several_corruptions_add_up(lexicon: Lexicon) -> None:
         assert made.ungrammatical is (None if set(names) <= STILL_GRAMMATICAL else True)
 
 
+def test_corruptions_do_not_undo_each_other(lexicon: Lexicon) -> None:
+    """What is called corrupted is never the sentence itself, as after the same swap twice."""
+    for text in ("Dogs sleep.", "She goes to a school."):
+        tokens = lexicon.tag(tokenise(text))
+        made = [corrupt_randomly(tokens, random.Random(seed), lexicon, count=2) for seed in range(300)]
+        assert not any(one is not None and one.text.lower() == text.lower() for one in made)
+
+
 def test_inflection_prefers_the_treebank_to_the_rules(lexicon: Lexicon) -> None:
     """Irregular forms come from the treebank, unknown words follow the rules, equal forms are no inflection."""
     assert lexicon.inflect("goes", "VBZ", "VBD") == "went"

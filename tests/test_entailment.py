@@ -26,9 +26,7 @@ from rome.train.synthesis.own_heads import own_head
 
 from handmade import analysis
 
-shipped = pytest.mark.skipif(
-    not (set_folder() / "entailment" / PAIR_FILE).is_file(), reason="no entailment head is packaged"
-)
+shipped = pytest.mark.skipif(not (set_folder() / "entailment" / PAIR_FILE).is_file(), reason="no entailment head is packaged")
 PAIRS = [("A dog sleeps.", "An animal sleeps."), ("A dog sleeps.", "It rains in the old town."), ("It rains.", "It rains.")]
 
 

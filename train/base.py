@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
 
@@ -31,9 +33,9 @@ from rome.features.analyser.tree_head import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.word_pieces import WordPieces
 from rome.train.base_data import PairedBatch, grammar_batches, related_texts
-from rome.train.base_export import export
+from rome.train.base_export import OTHER, TOKENIZER_FILES, Origin, export
 from rome.train.grammar import Log
-from rome.train.grammar_data import load_material
+from rome.train.grammar_data import Material, load_material
 from rome.train.grammar_teacher import known_loss
 from rome.train.plan import add_plan_arguments, changed_options, folders, plan_of
 from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches
@@ -58,8 +60,10 @@ class Plan:
 
     layers : of the trunk. own : further layers, the acceptability head's. frozen : lowest layers left as published. steps : each a
     batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts; about so many
-    pieces each. rate : of published layers; head_rate : of new weights. lower_teacher, upper_teacher : the published layers whose
-    cosines are averaged. vector_width : numbers of a piece's vector. layer_bits, embedding_bits : how coarsely matrices are kept.
+    pieces each. tuning_steps : further ones, with ``tuning_share`` of judged sentences, of the acceptability head on the finished
+    trunk. rate : of published layers; head_rate : of new weights. lower_teacher, upper_teacher : the published layers whose cosines
+    are averaged. vector_width : numbers of a piece's vector. layer_bits, embedding_bits, rare_bits : how coarsely the matrices of
+    layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
     """
 
     layers: int = 7
@@ -75,12 +79,17 @@ class Plan:
     dropout: float = 0.1
     judged_share: float = 0.4
     ranking_weight: float = 0.5
+    tuning_steps: int = 400
+    tuning_share: float = 0.75
+    tuning_rate: float = 5e-5
     meaning_weight: float = 60.0
     lower_teacher: int = 7
     upper_teacher: int = 12
     vector_width: int = 384
-    layer_bits: int = 7
+    layer_bits: int = 6
     embedding_bits: int = 5
+    rare_bits: int = 4
+    frequent: int = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,25 +98,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source", type=Path, required=True, help="folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
     )
-    parser.add_argument("--trained", type=Path, help="trained.pt of an earlier run: only write the set")
+    parser.add_argument("--any-checkpoint", action="store_true", help="start from another MPNet checkpoint; the cards say so")
+    parser.add_argument(
+        "--trained", type=Path, help="trained.pt of an earlier run: only tune the acceptability head and write the set"
+    )
 
 
 def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
     """All layers of a published MPNet checkpoint as a Trunk.
 
-    Raises InputError when the folder does not hold it or, with ``checked``, when its SHA-256 is not the published one.
+    Raises InputError when the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, when the SHA-256 of the
+    weights is not the published one.
     """
-    from safetensors.torch import load_file
-
-    weights, description = Path(source) / "model.safetensors", Path(source) / "config.json"
-    for path in (weights, description):
-        if not path.is_file():
-            raise InputError(f"{path} is missing: give the unpacked folder of all-mpnet-base-v2 as --source")
+    weights, needed = Path(source) / "model.safetensors", ("model.safetensors", "config.json", *TOKENIZER_FILES)
+    missing = [name for name in needed if not (Path(source) / name).is_file()]
+    if missing:
+        raise InputError(f"{source} has no {', no '.join(missing)}: give the unpacked folder of all-mpnet-base-v2 as --source")
     if checked and hashlib.sha256(weights.read_bytes()).hexdigest() != SHA256:
         raise InputError(f"{weights} is not the published all-mpnet-base-v2 (SHA-256 {SHA256[:16]}...): fetch it again")
-    settings = {**json.loads(description.read_text()), "type_vocab_size": 0, "first_position": 2}
-    trunk = Trunk(TrunkConfig.of(settings))
-    found = {_renamed(name): tensor for name, tensor in load_file(weights).items()}
+    try:
+        settings = {**json.loads((Path(source) / "config.json").read_text()), "type_vocab_size": 0, "first_position": 2}
+        if settings.get("model_type") != "mpnet":
+            raise ValueError(f"its model_type is {settings.get('model_type')!r}")
+        trunk, found = Trunk(TrunkConfig.of(settings)), {_renamed(name): tensor for name, tensor in load_file(weights).items()}
+    except (ValueError, TypeError, SafetensorError) as error:
+        raise InputError(f"{source} holds no MPNet checkpoint ({error}): give the folder of one as --source") from error
+    wrong = [name for name, t in trunk.state_dict().items() if name not in found or found[name].shape != t.shape]
+    if wrong:
+        raise InputError(f"{weights} has no {wrong[0]} as config.json says: give the folder of an MPNet checkpoint as --source")
     trunk.load_state_dict({name: found[name] for name in trunk.state_dict()})
     return trunk.eval()
 
@@ -127,7 +145,7 @@ class BaseModel(nn.Module):
 
     def __init__(self, source: Trunk, plan: Plan, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
         super().__init__()
-        self.plan = plan
+        self.plan, self.frozen = plan, plan.frozen
         self.trunk = shortened(source, plan.layers + plan.own, plan.dropout)
         width = source.config.hidden_size
         self.judge = Acceptability(0, plan.layers + plan.own, hidden=width, dropout=plan.dropout)
@@ -156,9 +174,9 @@ class BaseModel(nn.Module):
         with torch.autocast("cpu", torch.bfloat16):
             with torch.no_grad():
                 found.append(self.trunk.embeddings(ids))
-                for layer in self.trunk.encoder.layer[: self.plan.frozen]:
+                for layer in self.trunk.encoder.layer[: self.frozen]:
                     found.append(layer.eval()(found[-1], bias))
-            for layer in self.trunk.encoder.layer[self.plan.frozen : upto]:
+            for layer in self.trunk.encoder.layer[self.frozen : upto]:
                 found.append(layer(found[-1], bias))
         return [state.float() for state in found]
 
@@ -186,7 +204,7 @@ class Meaning:
         self.groups = sorted(groups, key=lambda group: len(group[0].split()))
         self.levels = (plan.lower_teacher, plan.upper_teacher)
         texts = [group[0] for group in rng.sample(self.groups, min(300, len(self.groups)))]
-        ids, mask = padded(tokenizer([text for text in texts])["input_ids"])
+        ids, mask = padded(tokenizer(texts)["input_ids"])
         self.common = [states[mask].mean(0) for states in self._teach(ids, mask)]
 
     def batch(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -244,32 +262,29 @@ def trees_loss(model: BaseModel, batch: Sequence[TreeExample]) -> torch.Tensor:
     return loss_of(model.trees, torch.stack(model.states(ids, mask, model.plan.layers)[1:]), mask, batch)
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
-    """What a run works with."""
-
-    plan: Plan
-    seed: int
-    work: Path
-    source: Path
+Parts = Mapping[str, Callable[[int], torch.Tensor | None]]
 
 
-def train(training: Training, model: BaseModel, parts: Mapping[str, Callable[[int], torch.Tensor | None]], log: Log) -> None:
-    """AdamW with warm-up over 6 % of the steps and linear decay; the weights are averaged over the last third."""
-    plan = training.plan
+def train(model: BaseModel, parts: Parts, steps: int, rates: tuple[float, float], log: Log, work: Path) -> None:
+    """AdamW with warm-up over 6 % of the steps and linear decay; the weights are averaged over the last third.
+
+    parts : by name, what one step costs; None for a step without that part. rates : of published layers and of new weights. work :
+    folder that gets partial.pt every so often.
+    """
+    rate, head_rate = rates
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     groups = [
-        {"params": [p for name, p in named if name.startswith("trunk.")], "lr": plan.rate},
-        {"params": [p for name, p in named if name.startswith(("upper", "lower", "judge"))], "lr": plan.head_rate / 5},
-        {"params": [p for name, p in named if name.startswith("trees.")], "lr": plan.head_rate},
+        {"params": [p for name, p in named if name.startswith("trunk.")], "lr": rate},
+        {"params": [p for name, p in named if name.startswith(("upper", "lower", "judge"))], "lr": head_rate / 5},
+        {"params": [p for name, p in named if name.startswith("trees.")], "lr": head_rate},
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
-    warm = 0.06 * plan.steps + 1
-    rise = lambda i: min(1.0, (i + 1) / warm) * max(0.02, 1 - i / plan.steps)  # noqa: E731
+    warm = 0.06 * steps + 1
+    rise = lambda i: min(1.0, (i + 1) / warm) * max(0.02, 1 - i / steps)  # noqa: E731
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rise)
     average = torch.optim.swa_utils.AveragedModel(model)
     seen: dict[str, list[float]] = {name: [] for name in parts}
-    for step in range(1, plan.steps + 1):
+    for step in range(1, steps + 1):
         model.train()
         optimizer.zero_grad()
         for name, cost in parts.items():
@@ -280,14 +295,42 @@ def train(training: Training, model: BaseModel, parts: Mapping[str, Callable[[in
         nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
         optimizer.step()
         schedule.step()
-        if step == plan.steps or (step > plan.steps * 2 // 3 and step % 10 == 0):
+        if step == steps or (step > steps * 2 // 3 and step % 10 == 0):
             average.update_parameters(model)
-        if step % 20 == 0 or step == plan.steps:
-            log.write(step=step, of=plan.steps, **{name: round(float(np.mean(v)), 5) for name, v in seen.items() if v})
+        if step % 20 == 0 or step == steps:
+            log.write(step=step, of=steps, **{name: round(float(np.mean(v)), 5) for name, v in seen.items() if v})
             seen = {name: [] for name in parts}
         if step % KEPT_EVERY == 0:
-            torch.save(model.state_dict(), training.work / "partial.pt")
+            torch.save(model.state_dict(), work / "partial.pt")
     model.load_state_dict(average.module.state_dict())
+
+
+def tune(model: BaseModel, material: Material, rng: random.Random, log: Log, work: Path) -> None:
+    """Go on with the acceptability head alone, mostly on judged sentences; nothing else that the trunk serves moves."""
+    plan = model.plan
+    model.requires_grad_(False)
+    model.judge.requires_grad_(True)
+    model.trunk.encoder.layer[plan.layers :].requires_grad_(True)
+    model.frozen = plan.layers
+    sentences = grammar_batches(material, rng, judged=plan.tuning_share, pieces=plan.grammar_pieces)
+    rates = plan.tuning_rate, 5 * plan.tuning_rate
+    train(model, {"grammar": lambda _: grammar_loss(model, next(sentences))}, plan.tuning_steps, rates, log, work)
+
+
+def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
+    """Set every weight half way between what it was and what it is: what tuning wins at home it loses in part abroad (Wortsman et al. 2022)."""
+    now = model.state_dict()
+    half = {name: (now[name] + old) / 2 if old.is_floating_point() else old for name, old in before.items()}
+    model.load_state_dict(half)
+
+
+def check_plan(plan: Plan, source: Trunk) -> None:
+    """Raise InputError for a plan that a checkpoint has not the layers or the width for."""
+    have, width = source.config.num_hidden_layers, source.config.hidden_size
+    if max(plan.layers + plan.own, plan.lower_teacher, plan.upper_teacher) > have or plan.vector_width > width:
+        raise InputError(f"the checkpoint has {have} layers of {width} numbers: choose fewer, or a smaller --vector-width")
+    if plan.layers < 2 or not 0 <= plan.frozen <= plan.layers:
+        raise InputError("the trunk needs two layers or more, and no more of them can be --frozen than --layers says")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -297,8 +340,9 @@ def run(arguments: argparse.Namespace) -> int:
     out, work = folders(arguments)
     torch.manual_seed(arguments.seed)
     rng = random.Random(arguments.seed)
+    source = read_mpnet(arguments.source, checked=not arguments.any_checkpoint)
+    check_plan(plan, source)
     tokenizer = WordPieces(arguments.source / "tokenizer.json")
-    source = read_mpnet(arguments.source)
     material = load_material(tokenizer)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
@@ -317,13 +361,21 @@ def run(arguments: argparse.Namespace) -> int:
             "meaning": every,
         }
         log = Log(work / "progress.jsonl", time.time())
-        train(Training(plan, arguments.seed, work, arguments.source), model, parts, log)
+        train(model, parts, plan.steps, (plan.rate, plan.head_rate), log, work)
         torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "trained.pt")
     trained = torch.load(arguments.trained or work / "trained.pt", weights_only=True)
     model.load_state_dict(trained["model"])
+    log = Log(work / "tuning.jsonl", time.time() - trained.get("seconds", 0))
+    torch.manual_seed(arguments.seed + 1)  # so that it goes on from trained.pt as it would have at once
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    tune(model, material, random.Random(arguments.seed + 1), log, work)
+    half_way(model, before)
+    torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "tuned.pt")
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
-    recipe = " ".join(["rome train base --out FOLDER --source FOLDER", f"--seed {arguments.seed}", *changed_options(plan)])
-    about = {"recipe": recipe, "seed": arguments.seed, "seconds": trained.get("seconds", 0)}
-    figures = export(model.eval(), arguments.source, material, unseen, out, **about)
+    start = "--source FOLDER --any-checkpoint" if arguments.any_checkpoint else "--source FOLDER"
+    recipe = " ".join(["rome train base --out FOLDER", start, f"--seed {arguments.seed}", *changed_options(plan)])
+    about = {"recipe": recipe, "seed": arguments.seed, "steps": plan.steps + plan.tuning_steps, "seconds": log.seconds()}
+    origin = OTHER if arguments.any_checkpoint else Origin()
+    figures = export(model.eval(), arguments.source, material, unseen, out, origin, about)
     (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0

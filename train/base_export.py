@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,25 @@ from rome.train.trees import save_head, states_of
 if TYPE_CHECKING:
     from rome.train.base import BaseModel, Plan
 
-__all__ = ["SHARED", "export"]
+__all__ = ["OTHER", "SHARED", "TOKENIZER_FILES", "Origin", "export"]
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
-SENTENCES = 1000
-LICENCE = "Apache-2.0 (start: all-mpnet-base-v2)"
-WORDS = "UD English EWT train"
+SENTENCES = 400
+TREEBANK = "UD English EWT train"
+WORDS = "embeddings.word_embeddings.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The checkpoint that training starts from, as weights and cards say it."""
+
+    name: str = "all-mpnet-base-v2"
+    licence: str = "Apache-2.0"
+
+
+OTHER = Origin("another MPNet checkpoint", "that checkpoint's own")
 
 
 def export(
@@ -42,14 +53,13 @@ def export(
     material: Material,
     unseen: Sequence[TreeExample],
     out: Path,
-    *,
-    recipe: str,
-    seed: int,
-    seconds: int,
+    origin: Origin,
+    about: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Write the set without its net and its settings; returns the figures that its cards say, of the rounded models.
 
-    source : folder of the published checkpoint, for its tokenizer. unseen : the treebank's development part.
+    source : folder of the published checkpoint, for its tokenizer. unseen : the treebank's development part. about : recipe, seed, steps
+    and seconds, for the cards.
     """
     plan, out = model.plan, Path(out)
     for part in SHARED:
@@ -58,64 +68,70 @@ def export(
         (out / part).mkdir(exist_ok=True, parents=True)
     for name in TOKENIZER_FILES:
         shutil.copyfile(source / name, out / "encoder" / name)
-    _save_trunk(model.trunk, plan, out / "encoder" / TRUNK_FILE)
-    _save_vectors(model, out / "encoder")
-    trunk = load_trunk(out / "encoder")
-    _save_acceptability(model, trunk, material, out / "grammar")
+    _save_trunk(model.trunk, plan, origin, out / "encoder" / TRUNK_FILE)
+    _save_vectors(model, out)
+    _save_acceptability(model, load_trunk(out / "encoder"), material, origin, out / "grammar")
     save_head(model.trees, out / "trees")
+    record_files(out)
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
-    figures = {"trees": trees, "grammar": _grammar_figures(load_acceptability(out / "grammar"), trunk, material)}
-    _cards(out, plan, figures, recipe, seed, seconds)
-    record_files(out)
+    figures = {"trees": trees, "grammar": _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)}
+    _cards(out, encoder.trunk, plan, figures, origin, about)
     return figures
 
 
-def _bits(tensors: Mapping[str, torch.Tensor], plan: Plan) -> dict[str, int]:
-    """How coarsely each matrix is kept."""
-    return {name: plan.embedding_bits if "embeddings." in name else plan.layer_bits for name in tensors}
+def _bits(tensors: Mapping[str, torch.Tensor], plan: Plan) -> dict[str, int | torch.Tensor]:
+    """How coarsely the layers' matrices and the words' rows are kept; the vocabulary's frequent pieces stand first."""
+    found: dict[str, int | torch.Tensor] = {name: plan.layer_bits for name in tensors if ".layer." in name}
+    frequent = torch.arange(len(tensors[WORDS])) < plan.frequent
+    return {**found, WORDS: torch.where(frequent, plan.embedding_bits, plan.rare_bits)}
 
 
-def _save_trunk(trunk: Trunk, plan: Plan, path: Path) -> None:
+def _save_trunk(trunk: Trunk, plan: Plan, origin: Origin, path: Path) -> None:
     """The first layers and the embeddings."""
     config = {**asdict(trunk.config), "num_hidden_layers": plan.layers, "dropout": 0.0}
     dropped = tuple(f"encoder.layer.{n}." for n in range(plan.layers, plan.layers + plan.own))
     kept = {name: tensor for name, tensor in trunk.state_dict().items() if not name.startswith(dropped)}
-    save_weights(path, kept, {"config": config, "source": "all-mpnet-base-v2", "licence": "Apache-2.0"}, bits=_bits(kept, plan))
+    description = {"config": config, "source": origin.name, "licence": origin.licence}
+    save_weights(path, kept, description, bits=_bits(kept, plan))
 
 
-def _save_vectors(model: BaseModel, folder: Path) -> None:
-    """The linear map from two layers to vectors, turned so that few numbers hold most of them, and the mean vector of some text."""
-    plan, maps = model.plan, {model.middle: model.lower.weight.detach(), model.plan.layers: model.upper.weight.detach()}
-    save_weights(folder / COMMON_FILE, {"common": torch.zeros(1)}, {"pieces": 0})
+def _save_vectors(model: BaseModel, out: Path) -> None:
+    """The linear map from two layers to vectors, turned so that few numbers hold most of them; they need no common part taken off."""
+    folder, maps = out / "encoder", {model.middle: model.lower.weight.detach(), model.plan.layers: model.upper.weight.detach()}
+    save_weights(folder / COMMON_FILE, {"common": torch.zeros(model.plan.vector_width)}, {"pieces": 0})
+    (folder / VECTORS_FILE).unlink(missing_ok=True)
+    record_files(out)  # what an earlier run left in the folder is on record with other hashes
     encoder = load_encoder(folder)
     texts = [row["text"] for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))][:SENTENCES]
     read = [each for part in parts_of(texts) for each in encoder.read(part)]
     rows = {layer: torch.cat([torch.from_numpy(each.merged(layer)) for each in read]) for layer in maps}
     vectors = sum((rows[layer] @ matrix.T for layer, matrix in maps.items()), model.upper.bias.detach())
-    main = torch.linalg.svd(vectors, full_matrices=False).Vh[: plan.vector_width].T
+    main = torch.linalg.svd(vectors, full_matrices=False).Vh[: model.plan.vector_width].T
     tensors = {f"projection.{layer}": (matrix.T @ main).contiguous() for layer, matrix in maps.items()}
     save_weights(folder / VECTORS_FILE, {**tensors, "bias": model.upper.bias.detach() @ main}, {"layers": sorted(maps)})
-    save_weights(folder / COMMON_FILE, {"common": torch.zeros(plan.vector_width)}, {"pieces": 0})
 
 
-def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, folder: Path) -> None:
+def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
     """The head with its own layers, calibrated on sentences held out from training."""
     from rome.train.grammar import calibrate
+    from rome.train.grammar_figures import predict, threshold
 
     plan, config = model.plan, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
     head = Acceptability(plan.own, plan.layers, buckets=config.relative_attention_num_buckets, **sizes)
-    tensors = {name: tensor for name, tensor in model.judge.state_dict().items()}
+    tensors = dict(model.judge.state_dict())
     for number, layer in enumerate(model.trunk.encoder.layer[plan.layers :]):
         tensors.update({f"layers.{number}.{name}": tensor for name, tensor in torch_layer(layer).items()})
     bias = model.trunk.encoder.relative_attention_bias
     if bias is not None:
         tensors["relative_attention_bias.weight"] = bias.weight
     head.load_state_dict(tensors)
-    calibrate(head.eval(), trunk, material)
+    logits, _ = predict(head.eval(), trunk, material.calibration)
+    head.sentence_out.bias.data -= threshold(logits, [example.sentence for example in material.calibration])
+    calibrate(head, trunk, material)
     kept = dict(head.state_dict())
-    description = {"sizes": head.sizes, "source": "all-mpnet-base-v2", "licence": "Apache-2.0"}
+    description = {"sizes": head.sizes, "source": origin.name, "licence": origin.licence}
     save_weights(
         folder / GRAMMAR_FILE, kept, description, bits={name: plan.layer_bits for name in kept if name.startswith("layers.")}
     )
@@ -149,47 +165,54 @@ def _grammar_figures(head: Acceptability, trunk: Trunk, material: Material) -> d
     return {**judge(head, trunk, material), **pair_figures(head, trunk, material.pairs)}
 
 
-def _cards(out: Path, plan: Plan, figures: Mapping[str, Any], recipe: str, seed: int, seconds: int) -> None:
+def _cards(out: Path, trunk: Trunk, plan: Plan, figures: Mapping[str, Any], origin: Origin, about: Mapping[str, Any]) -> None:
     """The cards of the three parts that were taught together."""
-    shared = {"recipe": recipe, "seed": seed, "steps": plan.steps, "seconds": seconds}
     together = (
         "Taught together with the other parts of the set that read the trunk; steps and seconds are those of all of them."
     )
     texts = "WMT22 and WMT23 references and outputs into English (without WMT22 from Chinese)"
+    start = f"{origin.licence} (start: {origin.name})"
+    parameters = sum(parameter.numel() for parameter in trunk.parameters())
     write_card(
         out / "encoder",
         name="encoder",
         task="states for all heads, word vectors",
         data=[
-            f"all-mpnet-base-v2 (weights of {plan.layers} layers, the lowest {plan.frozen} as published)",
+            f"{origin.name} (weights of {plan.layers} layers, the lowest {plan.frozen} as published)",
             texts,
             "CoLA",
             WORDS,
         ],
-        licence=f"{LICENCE}; data: WMT research use, CoLA public, EWT CC BY-SA 4.0",
-        figures={"layers": plan.layers, "width": 768, "vector_width": plan.vector_width},
-        notes=f"{together} Layers are kept in {plan.layer_bits} bits a number, embeddings in {plan.embedding_bits}, one scale a row; "
+        licence=f"{start}; data: WMT research use, CoLA public, EWT CC BY-SA 4.0",
+        figures={
+            "layers": plan.layers,
+            "width": trunk.config.hidden_size,
+            "vector_width": plan.vector_width,
+            "parameters_million": round(parameters / 1e6, 1),
+        },
+        notes=f"{together} Layers are kept in {plan.layer_bits} bits a number, the embeddings of the first {plan.frequent} pieces in "
+        f"{plan.embedding_bits}, of the others in {plan.rare_bits}, one scale a row; "
         "computed in floating point.",
-        **shared,
+        **about,
     )
     write_card(
         out / "grammar",
         name="grammar",
         task="the probability that a sentence is acceptable English, and that each of its word pieces is the right one",
-        data=["CoLA in-domain train", WORDS, "WikiSplit", texts],
-        licence=f"{LICENCE}; data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
+        data=["CoLA in-domain train", TREEBANK, "WikiSplit", texts],
+        licence=f"{start}; data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
         figures=figures["grammar"],
         notes=f"{together} Figures of the rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not "
         "trained on.",
-        **shared,
+        **about,
     )
     write_card(
         out / "trees",
         name="rome-en-trees",
         task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
-        data=[WORDS],
-        licence=f"{LICENCE}; data: CC BY-SA 4.0",
+        data=[TREEBANK],
+        licence=f"{start}; data: CC BY-SA 4.0",
         figures={name.upper(): value for name, value in figures["trees"].items()},
         notes=f"{together} Percent of the words of EWT dev, gold sentences and words.",
-        **shared,
+        **about,
     )

@@ -22,6 +22,7 @@ __all__ = [
     "sentence_figures",
     "several_states",
     "temperature",
+    "threshold",
     "trunk_states",
 ]
 
@@ -112,6 +113,14 @@ def pair_figures(
         "pair_accuracy_by_operation": {name: round(float(won[names == name].mean()), 3) for name in sorted({*names.tolist()})},
         "piece_auc": round(area_under_curve(scores, true), 4),
     }
+
+
+def threshold(logits: ArrayLike, true: ArrayLike) -> float:
+    """The logit in [-1, 1] above which a sentence is best called acceptable, by Matthews correlation averaged over three neighbours."""
+    z, y = np.asarray(logits), np.asarray(true)
+    grid = np.linspace(-1.05, 1.05, 43)
+    found = np.array([matthews(z > place, y) for place in grid])
+    return float(grid[1 + int(np.argmax(np.convolve(found, np.ones(3) / 3, "valid")))])
 
 
 def temperature(logits: ArrayLike, true: ArrayLike) -> float:

@@ -31,7 +31,7 @@ class Sizes:
 
     tokenizer_steps: int = 3000
     mwt_epochs: int = 4
-    lemmatizer_epochs: int = 1
+    lemmatizer_epochs: int = 3
 
     def of(self, stage: str) -> int:
         """The length of a stage by its name."""

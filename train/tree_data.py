@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
 
 from rome.data.readers.ewt_trees import TreeSentence
 from rome.features.analyser.pieces import touched
-from rome.features.analyser.tree_head import TAGS, TreeHead, WordPlaces
+from rome.features.analyser.tree_head import TAGS, TreeHead, WordPlaces, shapes_of
 
 __all__ = ["TreeExample", "examples_of", "labels_of", "loss_of", "padded", "tree_batches", "tree_figures"]
 
@@ -53,7 +54,7 @@ def labels_of(sentences: Iterable[TreeSentence]) -> dict[str, tuple[str, ...]]:
 
 
 def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mapping[str, Sequence[str]]) -> list[TreeExample]:
-    """An example a sentence, without those of more than LONGEST pieces and those with a word that no piece touches."""
+    """An example a sentence, without those of more than LONGEST pieces and those without any; a word without pieces has its neighbour's."""
     numbers = {name: {label: n for n, label in enumerate(known)} for name, known in labels.items()}
     coded = tokenizer([sentence.text for sentence in sentences], return_offsets_mapping=True)
     found = []
@@ -61,7 +62,8 @@ def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mappi
         first, last = touched(offsets[1:-1], [(word.start, word.end) for word in sentence.words])
         if len(row) > LONGEST or (first >= last).any():
             continue
-        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words])
+        shape = shapes_of([sentence.text[word.start : word.end] for word in sentence.words])
+        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], shape)
         answers = {
             name: torch.tensor([known.get(getattr(word, name), UNKNOWN) for word in sentence.words])
             for name, known in numbers.items()
@@ -102,9 +104,9 @@ def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Seq
     ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
     for layer in head.layers:
         states = layer(states, src_key_padding_mask=ignored)
-    average, place = _averages(batch, mask.shape[1])
-    real = torch.nn.utils.rnn.pad_sequence([torch.ones(1 + len(e.heads), dtype=torch.bool) for e in batch], batch_first=True)
-    scores = head.scores(head.words(states, average, place), ~real)
+    average, place, shape = _averages(batch, mask.shape[1])
+    real = pad_sequence([torch.ones(1 + len(e.heads), dtype=torch.bool) for e in batch], batch_first=True)
+    scores = head.scores(head.words(states, average, place, shape), ~real)
     heads = _joined(batch, "heads")
     known = real[:, 1:]
     total = cross_entropy(scores.arcs[known].float(), heads[known])
@@ -118,18 +120,15 @@ def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Seq
 def _joined(batch: Sequence[TreeExample], name: str) -> torch.Tensor:
     """(b, n) the right classes of the words of a batch, UNKNOWN behind the last one."""
     answers = [example.heads if name == "heads" else example.answers[name] for example in batch]
-    return torch.nn.utils.rnn.pad_sequence(answers, batch_first=True, padding_value=UNKNOWN)
+    return pad_sequence(answers, batch_first=True, padding_value=UNKNOWN)
 
 
-def _averages(batch: Sequence[TreeExample], length: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(b, n + 1, L) how much of each piece goes into the root and each word, and (b, n + 1) the words' numbers within their tokens."""
-    most = 1 + max(len(example.heads) for example in batch)
-    average, place = torch.zeros(len(batch), most, length), torch.zeros(len(batch), most, dtype=torch.long)
-    for number, example in enumerate(batch):
-        found = example.places.averages(length)
-        average[number, : len(found)] = found
-        place[number, 1 : len(found)] = torch.tensor(example.places.place)
-    return average, place
+def _averages(batch: Sequence[TreeExample], length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(b, n + 1, L) how much of each piece goes into the root and each word; (b, n + 1) places within tokens, and shapes."""
+    average = pad_sequence([example.places.averages(length) for example in batch], batch_first=True)
+    marks = [example.places.marks() for example in batch]
+    place, shape = (pad_sequence([both[side][0] for both in marks], batch_first=True) for side in (0, 1))
+    return average, place, shape
 
 
 @torch.no_grad()

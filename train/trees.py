@@ -1,7 +1,7 @@
 """`rome train trees`: tags and trees from the states of a finished trunk, taught on UD English EWT.
 
-For sets whose trunk stays as it is; the trees of `base` are taught together with its trunk (train/base.py). The head's own layers
-start as the layers that follow the trunk's in the checkpoint that it was cut from. Only the treebank's training part trains.
+The head's own layers start as those that follow the trunk's last one: where the set's acceptability head has them, as they are there,
+else as in the checkpoint that the trunk was cut from. Only the treebank's training part trains.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,11 +20,13 @@ from torch import nn
 
 from rome.data.readers.ewt_trees import read_trees
 from rome.data.sources import data_file
+from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
-from rome.features.analyser.tree_head import TREES_FILE, TreeHead, load_tree_head
+from rome.features.analyser.tree_head import SHAPES, TREES_FILE, TreeHead, load_tree_head
+from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
-from rome.train.card import write_card
+from rome.train.card import read_card, write_card
 from rome.train.grammar import Log, start_from_encoder
 from rome.train.plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
 from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches, tree_figures
@@ -31,15 +34,21 @@ from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, p
 __all__ = ["Plan", "add_arguments", "run", "save_head", "train"]
 
 DATA = ["UD English EWT train (CC BY-SA 4.0)"]
+BITS = 6
 LAST = 3.0
 """The trunk's last layer begins with e to this power times the weight of each other one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of one run. layers : of the head's own. pieces : of a batch. rate : of the layers; head_rate : of what starts anew."""
+    """The sizes of one run.
+
+    layers, inner : of the head's own; of a layer's inner units the heaviest are kept. pieces : of a batch. rate : of the layers;
+    head_rate : of what starts anew.
+    """
 
     layers: int = 2
+    inner: int = 1536
     steps: int = 2000
     pieces: int = 1000
     rate: float = 2e-4
@@ -52,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rome train trees`."""
     add_plan_arguments(parser, Plan())
     add_models_argument(parser)
+    parser.add_argument("--start", type=Path, help="folder of a head of the same sizes, whose training goes on")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,26 +69,22 @@ def run(arguments: argparse.Namespace) -> int:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(arguments.seed)
     plan, (out, work) = plan_of(arguments, Plan), folders(arguments)
-    encoder = load_encoder(set_folder(arguments.models) / "encoder")
+    folder = set_folder(arguments.models)
+    encoder = load_encoder(folder / "encoder", torch.bfloat16)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
     examples = examples_of(treebank, encoder.tokenizer, labels)
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), encoder.tokenizer, labels)
-    config = encoder.trunk.config
-    sizes = {"heads": config.num_attention_heads, "inner": config.intermediate_size, "layers": plan.layers}
-    head = TreeHead(width=config.hidden_size, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)
-    for layer in head.layers:
-        for part in layer.modules():
-            if isinstance(part, nn.Dropout):
-                part.p = plan.dropout
-    start_from_encoder(head.layers, config.num_hidden_layers)
-    with torch.no_grad():
-        head.mix[-1] = LAST  # what these layers read where they come from
+    head = new_head(plan, encoder.trunk.config, labels, load_acceptability(folder / "grammar"))
+    if arguments.start is not None:
+        head.load_state_dict(
+            load_tree_head(arguments.start).state_dict(), strict=False
+        )  # what it has not is learned from here on
     log = Log(work / "progress.jsonl", time.time())
     head = train(head, encoder, examples, plan, random.Random(arguments.seed), log)
     save_head(head, out)
     head = load_tree_head(out)
-    figures = tree_figures(head, states_of(encoder, unseen), unseen)
+    figures = tree_figures(head, states_of(load_encoder(folder / "encoder"), unseen), unseen)
     log.write(stage="exported", **figures)
     write_card(
         out,
@@ -86,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
         data=DATA,
         licence="CC BY-SA 4.0 (data); Apache-2.0 (the layers that it starts from)",
-        recipe=" ".join(["rome train trees --out FOLDER", *models_option(arguments.models), *changed_options(plan)]),
+        recipe=_command(arguments, plan),
         seed=arguments.seed,
         steps=plan.steps,
         seconds=log.seconds(),
@@ -94,6 +100,49 @@ def run(arguments: argparse.Namespace) -> int:
         notes="Percent of the words of EWT dev, gold sentences and words. Steps are batches. Reads the frozen trunk.",
     )
     return 0
+
+
+def _command(arguments: argparse.Namespace, plan: Plan) -> str:
+    """What to type to get the head again, the run that it goes on from included."""
+    before = f"{read_card(arguments.start)['recipe']} && " if arguments.start is not None else ""
+    start = ["--start FOLDER"] if before else []
+    options = [*start, *models_option(arguments.models), f"--seed {arguments.seed}", *changed_options(plan)]
+    return before + " ".join(["rome train trees --out FOLDER", *options])
+
+
+def new_head(plan: Plan, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
+    """A head before its training. judge : the set's acceptability head."""
+    width, inner = config.hidden_size, min(plan.inner, config.intermediate_size)
+    sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner, "shapes": SHAPES}
+    head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)
+    for part in head.layers.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = plan.dropout
+    if judge.input_layer == config.num_hidden_layers:
+        copy_layers(judge.layers, head.layers)
+    else:
+        start_from_encoder(head.layers, config.num_hidden_layers)
+    with torch.no_grad():
+        head.mix[-1] = LAST  # what these layers read where they come from
+    return head
+
+
+@torch.no_grad()
+def copy_layers(source: nn.ModuleList, target: nn.ModuleList) -> None:
+    """Copy torch's transformer layers into as many narrower ones: of the inner units those whose weights are largest, times in and out."""
+    layer: Any  # torch types the members of a ModuleList as bare modules
+    old: Any
+    for layer, old in zip(target, source, strict=False):
+        count = layer.linear1.out_features
+        heaviest = (
+            (old.linear1.weight.norm(dim=1) * old.linear2.weight.norm(dim=0)).argsort(descending=True)[:count].sort().values
+        )
+        for name in ("self_attn", "norm1", "norm2"):
+            getattr(layer, name).load_state_dict(getattr(old, name).state_dict())
+        layer.linear1.weight.copy_(old.linear1.weight[heaviest])
+        layer.linear1.bias.copy_(old.linear1.bias[heaviest])
+        layer.linear2.weight.copy_(old.linear2.weight[:, heaviest])
+        layer.linear2.bias.copy_(old.linear2.bias)
 
 
 def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list[torch.Tensor]:
@@ -145,7 +194,8 @@ def train(
     return head.eval()
 
 
-def save_head(head: TreeHead, out: Path, bits: int = 8) -> None:
-    """Write the head's file."""
+def save_head(head: TreeHead, out: Path) -> None:
+    """Write the head's file, its own layers in BITS bits a number."""
     about = {"sizes": head.sizes, "labels": {name: list(names) for name, names in head.labels.items()}}
-    save_weights(Path(out) / TREES_FILE, dict(head.state_dict()), about, bits=bits)
+    tensors = dict(head.state_dict())
+    save_weights(Path(out) / TREES_FILE, tensors, about, bits={name: BITS for name in tensors if name.startswith("layers.")})

@@ -64,7 +64,7 @@ def corrupt_randomly(tokens: Sequence[Token], rng: random.Random, lexicon: Lexic
     current = list(tokens)
     for name in rng.choices(names, weights, k=ATTEMPTS):
         new = _change(current, name, rng, lexicon)
-        if new is not None:
+        if new is not None and _letters(new) != _letters(tokens):  # words swapped twice are where they were
             current = new
             done.append(name)
         if len(done) == count:

@@ -73,12 +73,18 @@ def _words(text: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[TreeWor
     """The words of one sentence, each token where it follows the one before it."""
     by_number = {row[0]: row for _, row in rows}
     words = sum("." not in number and "-" not in number for number in by_number)
+    covered: set[str] = set()
     at = count = 0
-    for place, row in _tokens(rows):
-        at += len(text) - at - len(text[at:].lstrip())
+    for place, row in rows:
+        if "." in row[0] or row[0] in covered:
+            continue
+        parts = [row]
+        if "-" in row[0]:
+            parts = parts_of(row[0], by_number, place)
+            covered.update(part[0] for part in parts)
+        at = len(text) - len(text[at:].lstrip())
         if not text.startswith(row[1], at):
             raise InputError(f"{place}: '{shown(row[1], 40)}' does not follow in the sentence's text: fetch the file again")
-        parts = parts_of(row[0], by_number, place) if "-" in row[0] else [row]
         spans = spans_of_parts(row[1], [part[1] for part in parts], at)
         at += len(row[1])
         for within, (part, span) in enumerate(zip(parts, spans, strict=True)):
@@ -86,20 +92,6 @@ def _words(text: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[TreeWor
             if part[0] != str(count):
                 raise InputError(f"{place}: {shown(part[0])} is not the number of the next word: it is not a CoNLL-U file")
             yield TreeWord(part[1], part[3], part[4], part[5], _head(part[6], words, place), part[7], *span, within)
-
-
-def _tokens(rows: Sequence[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
-    """The rows that stand for characters of the text: neither empty nodes nor the words of multi-word tokens."""
-    left = 0
-    for place, row in rows:
-        if "-" in row[0]:
-            first, _, last = row[0].partition("-")
-            left = int(last) - int(first) + 1 if first.isdecimal() and last.isdecimal() and len(last) < 9 else 0
-            yield place, row
-        elif "." not in row[0]:
-            if left == 0:
-                yield place, row
-            left = max(0, left - 1)
 
 
 def _head(number: str, words: int, place: str) -> int:

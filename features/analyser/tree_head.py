@@ -21,10 +21,12 @@ from .packed import at_least, attention_layers, layer_states
 from .spanning_tree import best_tree
 from .weights import load_weights
 
-__all__ = ["TREES_FILE", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head"]
+__all__ = ["TREES_FILE", "SHAPES", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head", "shapes_of"]
 
 TREES_FILE = "trees.safetensors"
 TAGS = ("upos", "xpos", "feats")
+SHAPES = 15
+"""Ways to write a word that `shapes_of` tells apart, and 0 for the root."""
 MOST_IN_TOKEN = 3
 """Words of one token that the head tells apart; further ones count as the last of them."""
 TOGETHER = 128
@@ -35,11 +37,18 @@ class WordPlaces(NamedTuple):
     """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
 
     first, last : (n,) half-open ranges of rows, at least one row each. place : (n,) each word's number within its token, from 0.
+    shape : (n,) how each word is written, see `shapes_of`; the trunk does not see it. None for unknown.
     """
 
     first: Sequence[int]
     last: Sequence[int]
     place: Sequence[int]
+    shape: Sequence[int] | None = None
+
+    def marks(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """(1, n + 1) each word's number within its token, and how it is written; 0 for the root."""
+        shape = self.shape if self.shape is not None else [0] * len(self.place)
+        return torch.tensor([[0, *self.place]]), torch.tensor([[0, *shape]])
 
     def averages(self, length: int) -> torch.Tensor:
         """(n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
@@ -48,6 +57,30 @@ class WordPlaces(NamedTuple):
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
             found[word, first:last] = 1.0 / (last - first)
         return found
+
+
+def shapes_of(words: Sequence[str]) -> list[int]:
+    """A number from 1 to SHAPES - 1 for how each word of a sentence is written.
+
+    Without letters; small letters; one capital; a capital first; capitals; mixed; with digits. What stands before the first small or
+    large letter of the sentence has numbers of its own: there a capital says little.
+    """
+    found, begun = [], False
+    for word in words:
+        letters = [letter for letter in word if letter.isalpha()]
+        if any(map(str.isdigit, word)):
+            kind = 7
+        elif not letters:
+            kind = 1
+        elif not any(map(str.isupper, letters)):
+            kind = 2
+        elif all(map(str.isupper, letters)):
+            kind = 3 if len(letters) == 1 else 5
+        else:
+            kind = 4 if letters[0].isupper() and not any(map(str.isupper, letters[1:])) else 6
+        found.append(kind if begun else kind + 7)
+        begun = begun or bool(letters)
+    return found
 
 
 class ParsedTree(NamedTuple):
@@ -76,7 +109,8 @@ class TreeScores:
 class TreeHead(nn.Module):
     """The head. width : of the trunk's states. mixed : how many of the trunk's layers, counted from the first, are mixed.
 
-    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. layers : transformer layers of its own
+    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. shapes : SHAPES when it sees how words are
+    written, else 0. layers : transformer layers of its own
     (post-norm, GELU; heads and inner are their sizes). arc, relation : widths of the two biaffine scorers.
     """
 
@@ -91,11 +125,13 @@ class TreeHead(nn.Module):
         inner: int = 1536,
         arc: int = 320,
         relation: int = 128,
+        shapes: int = 0,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.sizes = {
-            "width": width, "mixed": mixed, "layers": layers, "heads": heads, "inner": inner, "arc": arc, "relation": relation
+            "width": width, "mixed": mixed, "layers": layers, "heads": heads, "inner": inner, "arc": arc, "relation": relation,
+            "shapes": shapes,
         }  # fmt: skip
         self.labels = {name: tuple(names) for name, names in labels.items()}
         self.mix = nn.Parameter(torch.zeros(mixed))
@@ -106,11 +142,14 @@ class TreeHead(nn.Module):
         )
         self.place = nn.Embedding(MOST_IN_TOKEN, width)
         nn.init.zeros_(self.place.weight)
+        self.shape = nn.Embedding(shapes, width) if shapes else None
+        if self.shape is not None:
+            nn.init.zeros_(self.shape.weight)
         self.tags = nn.ModuleDict({name: nn.Linear(width, len(self.labels[name])) for name in TAGS})
         self.arc_below, self.arc_above = nn.Linear(width, arc), nn.Linear(width, arc)
         self.relation_below, self.relation_above = nn.Linear(width, relation), nn.Linear(width, relation)
         self.arc = nn.Parameter(torch.zeros(arc + 1, arc))
-        self.relation = nn.Parameter(torch.zeros(len(self.labels["relation"]), relation + 1, relation + 1))
+        self.relation = nn.Parameter(torch.zeros(len(self.labels["relation"]), (relation + 1) ** 2))
         self.dropout = nn.Dropout(dropout)
 
     def mixture(self, layers: torch.Tensor) -> torch.Tensor:
@@ -118,14 +157,16 @@ class TreeHead(nn.Module):
         mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
         return mixed
 
-    def words(self, states: torch.Tensor, averages: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    def words(
+        self, states: torch.Tensor, averages: torch.Tensor, place: torch.Tensor, shape: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """(b, n + 1, width) one vector for the root and for each word.
 
         states : (b, L, width), mixed and read by the head's own layers. averages : (b, n + 1, L), see `WordPlaces.averages`.
-        place : (b, n + 1) each word's number within its token, 0 for the root.
+        place, shape : (b, n + 1) each word's number within its token, and how it is written; 0 for the root.
         """
         found: torch.Tensor = averages @ states + self.place(place.clamp_max(MOST_IN_TOKEN - 1))
-        return found
+        return found if self.shape is None or shape is None else found + self.shape(shape)
 
     def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
         """Scores from (b, n + 1, width) words, the root first. missing : (b, n + 1) bool, where there is no word; no arc leads there."""
@@ -145,8 +186,9 @@ class TreeHead(nn.Module):
 
     def _related(self, below: torch.Tensor, above: torch.Tensor) -> torch.Tensor:
         """(..., labels) scores of relations of words to heads, (..., size) each."""
-        labels, size, _ = self.relation.shape
-        asked = (below @ self.relation.permute(1, 0, 2).reshape(size, labels * size)).view(*below.shape[:-1], labels, size)
+        labels, size = len(self.relation), below.shape[-1]
+        weight = self.relation.view(labels, size, size).permute(1, 0, 2).reshape(size, labels * size)
+        asked = (below @ weight).view(*below.shape[:-1], labels, size)
         return (asked @ above[..., None])[..., 0]
 
     @torch.no_grad()
@@ -164,7 +206,7 @@ class TreeHead(nn.Module):
         for after in layer_states(attention_layers(self.layers), states, lengths):
             states = after
         words = [
-            self.words(rows[None], places[n].averages(len(rows))[None], torch.tensor([[0, *places[n].place]]))[0]
+            self.words(rows[None], places[n].averages(len(rows))[None], *places[n].marks())[0]
             for n, rows in zip(order, states.split(lengths), strict=True)
         ]
         return [tree for _, tree in sorted(zip(order, self._trees(words), strict=True))]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .encoder import EmbeddedEncoder, SentenceStates
 from .parsed import word_places
 from .pieces import Encoded, touched
-from .tree_head import ParsedTree, TreeHead, WordPlaces
+from .tree_head import ParsedTree, TreeHead, WordPlaces, shapes_of
 
 __all__ = ["Reading", "TreeReader"]
 
@@ -57,4 +57,5 @@ def _places(sentence: Any, pieces: Encoded) -> WordPlaces:
         spans += word_places(sentence.text[start:end], [word.text for word in token.words], start)
         place += range(len(token.words))
     first, last = touched(pieces.spans, spans) + (1 if pieces.spans else [[0], [1]])
-    return WordPlaces(first.tolist(), last.tolist(), place)
+    shape = shapes_of([sentence.text[start:end] for start, end in spans])
+    return WordPlaces(first.tolist(), last.tolist(), place, shape)

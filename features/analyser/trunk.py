@@ -2,7 +2,7 @@
 
 The two differ in values of one configuration: MPNet has no token types, counts positions from two, and adds to every attention
 score a bias that depends on how far apart two pieces stand, the same in all layers. Parameters have the names of BERT's
-checkpoints (train/encoder.py renames MPNet's); the numbers are those of transformers' BertModel and MPNetModel.
+checkpoints (train/base.py renames MPNet's); the numbers are those of transformers' BertModel and MPNetModel.
 """
 
 from __future__ import annotations
@@ -76,9 +76,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.word_embeddings = _Table(config.vocab_size, config.hidden_size)
         self.position_embeddings = _Table(config.max_position_embeddings, config.hidden_size)
-        self.token_type_embeddings = (
-            _Table(config.type_vocab_size, config.hidden_size) if config.type_vocab_size else None
-        )
+        self.token_type_embeddings = _Table(config.type_vocab_size, config.hidden_size) if config.type_vocab_size else None
         self.first_position = config.first_position
         self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -21,27 +22,28 @@ from ..model_files import checked
 SCALE = ".scale"
 
 
-CLIPPED = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
+CLIPPED = (0.9, 0.8, 0.7, 0.6, 0.5)
 """Shares of a row's largest number that are tried as the largest one kept."""
 
 
-def quantise(matrix: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Tensor]:
+def quantise(matrix: torch.Tensor, bits: int | torch.Tensor = 8) -> tuple[torch.Tensor, torch.Tensor]:
     """Round an (n, d) float matrix to int8 with one float32 scale a row: matrix ~ values * scale[:, None].
 
-    bits : with fewer than eight only so many different values are used, which archives store in that much less space; each row's
-    largest numbers are then cut where that lowers its squared error.
+    bits : of all rows, or (n,) of each. With fewer than eight only so many different values are used, which archives store in that much
+    less space; the row's largest numbers are then cut where that lowers its squared error.
     """
-    top = 2 ** (bits - 1) - 1
-    largest = matrix.abs().amax(dim=1).clamp_min(1e-12)
-    best: tuple[torch.Tensor, ...] = ()
-    for share in CLIPPED if bits < 8 else CLIPPED[:1]:
-        scale = largest * share / top
-        values = torch.round(matrix / scale[:, None]).clamp(-top, top)
-        error = ((values * scale[:, None] - matrix) ** 2).sum(dim=1)
-        better = error < best[2] if best else torch.ones_like(error, dtype=torch.bool)
-        found = (values, scale, error)
-        best = tuple(torch.where(better.view(-1, *[1] * (a.ndim - 1)), a, b) for a, b in zip(found, best or found, strict=True))
-    return best[0].to(torch.int8), best[1].float()
+    bits = torch.as_tensor(bits).expand(len(matrix))
+    top = (2.0 ** (bits - 1) - 1)[:, None]
+    largest = matrix.abs().amax(dim=1, keepdim=True).clamp_min(1e-12)
+    values, scale = torch.round(matrix / (largest / top)), largest / top
+    error = ((values * scale - matrix) ** 2).sum(dim=1, keepdim=True)
+    for share in CLIPPED:
+        tried = largest * share / top
+        cut = torch.maximum(torch.minimum(torch.round(matrix / tried), top), -top)
+        found = ((cut * tried - matrix) ** 2).sum(dim=1, keepdim=True)
+        better = (found < error) & (bits < 8)[:, None]
+        values, scale, error = (torch.where(better, a, b) for a, b in ((cut, values), (tried, scale), (found, error)))
+    return values.to(torch.int8), scale[:, 0].float()
 
 
 def save_weights(
@@ -50,17 +52,16 @@ def save_weights(
     metadata: Mapping[str, object],
     *,
     round_matrices: bool = True,
-    bits: int | Mapping[str, int] = 8,
+    bits: Mapping[str, int | torch.Tensor] = MappingProxyType({}),
 ) -> None:
     """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices.
 
-    bits : see `quantise`; by the name of a tensor, where they differ (8 for those not named).
+    bits : see `quantise`, by the name of a tensor; 8 for those not named.
     """
     out: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
         if round_matrices and tensor.ndim == 2 and tensor.shape[0] > 1:
-            kept = bits if isinstance(bits, int) else bits.get(name, 8)
-            out[name], out[name + SCALE] = quantise(tensor.detach().float(), kept)
+            out[name], out[name + SCALE] = quantise(tensor.detach().float(), bits.get(name, 8))
         else:
             out[name] = tensor.detach().float().contiguous()
     save_file(out, str(path), metadata={"description": json.dumps(metadata)})

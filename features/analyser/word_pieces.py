@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
 from rome.exceptions import ModelMissingError
 
@@ -25,24 +25,17 @@ MARKS = {
 class Pieces(dict[str, Any]):
     """What a call found, by the names that transformers uses: input_ids, attention_mask, offset_mapping."""
 
-    def __init__(self, columns: dict[str, Any], encodings: Sequence[Encoding]) -> None:
-        super().__init__(columns)
-        self._encodings = encodings
-
     @property
     def input_ids(self) -> Any:
         """The pieces' ids."""
         return self["input_ids"]
 
-    def word_ids(self, batch_index: int = 0) -> list[int | None]:
-        """For each piece the number of its word within its text; None for special pieces and padding."""
-        return list(self._encodings[batch_index].word_ids)
-
 
 class WordPieces:
     """The tokenizer of a tokenizer.json: text in, ids of word pieces out; never cut and never padded unless asked to.
 
-    One text at a time in several threads is safe unless a call asks for truncation. Raises ModelMissingError when the file is not there.
+    One text at a time in several threads is safe unless a call asks for truncation. Raises ModelMissingError when the file is not
+    there or lacks a mark.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,17 +47,18 @@ class WordPieces:
         ids = {name: self._id(*written) for name, written in MARKS.items()}
         self.unk_token_id, self.cls_token_id, self.sep_token_id = ids["UNK"], ids["CLS"], ids["SEP"]
         self.pad_token_id, self.mask_token_id = ids["PAD"], ids["MASK"]
-        self.model_max_length = 512
 
-    def _id(self, *written: str) -> int | None:
-        """The number of the first of these pieces that the vocabulary has."""
-        return next((n for n in map(self._tokenizer.token_to_id, written) if n is not None), None)
+    def _id(self, *written: str) -> int:
+        """The number of the first of these pieces that the vocabulary has. Raises ModelMissingError when it has none."""
+        for number in map(self._tokenizer.token_to_id, written):
+            if number is not None:
+                return int(number)
+        raise ModelMissingError(f"the word pieces have no {written[-1]}: reinstall rome-metric")
 
     def __call__(
         self,
-        texts: str | Sequence[Any],
+        texts: str | Sequence[str],
         *,
-        is_split_into_words: bool = False,
         add_special_tokens: bool = True,
         padding: bool | str = False,
         truncation: bool = False,
@@ -75,16 +69,14 @@ class WordPieces:
     ) -> Pieces:
         """Ids of one text or of each of several.
 
-        is_split_into_words : each text is a list of words. padding : to the longest of these texts. max_length : with truncation
-        the most pieces of a row, special ones included. verbose changes nothing.
+        padding : to the longest of these texts. max_length : with truncation the most pieces of a row, special ones included. verbose
+        changes nothing.
         """
-        several = not isinstance(texts, str) and not (is_split_into_words and all(isinstance(word, str) for word in texts))
+        several = not isinstance(texts, str)
         cut = truncation and max_length is not None
         if cut:
             self._tokenizer.enable_truncation(max_length)
-        found = self._tokenizer.encode_batch(
-            list(texts) if several else [texts], is_pretokenized=is_split_into_words, add_special_tokens=add_special_tokens
-        )
+        found = self._tokenizer.encode_batch(list(texts) if several else [texts], add_special_tokens=add_special_tokens)
         if cut:
             self._tokenizer.no_truncation()
         if padding and found:
@@ -96,7 +88,7 @@ class WordPieces:
             columns["attention_mask"] = [encoding.attention_mask for encoding in found]
         if return_offsets_mapping:
             columns["offset_mapping"] = [encoding.offsets for encoding in found]
-        return Pieces(columns if several else {name: column[0] for name, column in columns.items()}, found)
+        return Pieces(columns if several else {name: column[0] for name, column in columns.items()})
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """How the pieces are written."""

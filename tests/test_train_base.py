@@ -1,0 +1,312 @@
+"""`rome train base` and `rome train trees`, end to end on a tiny checkpoint and made-up sentences, and what they learn from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_encoder import sentences, write_lines, write_texts
+from tiny_mpnet import LAYERS, WIDTH, write_checkpoint
+from torch import nn
+
+from rome.data.corruptions.lexicon import Lexicon
+from rome.exceptions import InputError
+from rome.features.analyser.acceptability import Acceptability, load_acceptability
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_encoder, load_tokenizer, load_trunk
+from rome.features.analyser.model_set import ModelSet
+from rome.features.analyser.parser import embedded_parser
+from rome.features.analyser.tree_head import load_tree_head
+from rome.features.analyser.trunk import Layer, distance_bias
+from rome.features.analyser.weights import quantise
+from rome.features.analyser.word_pieces import WordPieces
+from rome.metric import RoMe
+from rome.train import base, grammar_data, trees
+from rome.train.base_data import PairedBatch, grammar_batches, related_texts
+from rome.train.base_export import torch_layer
+from rome.train.grammar_data import Example, Material, load_material
+from rome.train.scorer_pairs import base_pairs
+
+PLAN = {
+    "layers": 2, "own": 1, "frozen": 1, "steps": 4, "tuning-steps": 2, "tree-pieces": 128, "grammar-pieces": 256,
+    "meaning-pieces": 128, "meaning-every": 2, "lower-teacher": 2, "upper-teacher": 3, "vector-width": 16, "frequent": 5000,
+}  # fmt: skip
+JUDGED_ELSEWHERE = "A secret sentence that judges elsewhere."
+
+
+def options(recipe: Any, *words: object, **plan: object) -> argparse.Namespace:
+    """The parsed command line of a recipe."""
+    parser = argparse.ArgumentParser()
+    recipe.add_arguments(parser)
+    return parser.parse_args([str(w) for w in (*words, *(w for name, value in plan.items() for w in (f"--{name}", value)))])
+
+
+def write_data(folder: Path) -> Path:
+    """All corpora that the recipe reads, tiny; one segment of WMT22 is from Chinese."""
+    write_texts(folder)
+    (folder / "cola").mkdir()
+    for name in ("in_domain_train", "in_domain_dev", "out_of_domain_dev"):
+        rows = [f"x\t1\t\t{text}\nx\t0\t*\t{text.replace('The', 'Is')}" for text in sentences(20, 7)]
+        (folder / "cola" / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    for year in (22, 23):
+        rows = [
+            {"lp": "de-en", "segment": n, "reference": [text, f"{text} Really."], "outputs": {"a": text.replace("The", "A")}}
+            for n, text in enumerate(sentences(12, year))
+        ]
+        secret = JUDGED_ELSEWHERE if year == 22 else "A plain sentence that may be read."
+        chinese = {"lp": "zh-en", "segment": 0, "reference": [secret, secret[2:]], "outputs": {"a": secret.lower()}}
+        write_lines(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", [*rows, chinese])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def monkey() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory, monkey: pytest.MonkeyPatch) -> Path:
+    """Where ROME_DATA points; little is held out, because there is little."""
+    folder = write_data(tmp_path_factory.mktemp("corpora") / "data")
+    monkey.setenv("ROME_DATA", str(folder))
+    monkey.setattr(grammar_data, "HELD_OUT", 12)
+    monkey.setattr(grammar_data, "CALIBRATION", 8)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("mpnet"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, data: Path, checkpoint: Path) -> Path:
+    """The set of a whole run."""
+    out = tmp_path_factory.mktemp("sets") / "tiny"
+    assert base.run(options(base, "--out", out, "--source", checkpoint, "--any-checkpoint", **PLAN)) == 0
+    return out
+
+
+# The whole run
+
+
+def test_the_run_leaves_a_set_that_reads_texts(made: Path) -> None:
+    """It loads as a set, every file is on record, and an analysis has words, vectors, a tree and probabilities from it."""
+    found = ModelSet.load(made)
+    assert found.name == "tiny" and not found.settings and not found.has("scorer")
+    text = "The dog sees a child. It can't rain in Rome."
+    analysis = RoMe(models=made, progress=False).analyse([text])[text]
+    assert [word.text for word in analysis.words][:5] == ["The", "dog", "sees", "a", "child"]
+    assert analysis.vectors.shape == (len(analysis.words), PLAN["vector-width"]) and np.isfinite(analysis.vectors).all()
+    assert sum(word.head == -1 for word in analysis.words) == len(analysis.sentences)
+    assert all(0 < sentence.acceptability_probability < 1 for sentence in analysis.sentences)
+    assert (analysis.word_probabilities > 0).all()
+
+
+def test_what_is_frozen_stays_as_published(made: Path, checkpoint: Path) -> None:
+    """Embeddings and the lowest layers are the checkpoint's, rounded once; the next layers are not, and no further ones are there."""
+    published, kept = base.read_mpnet(checkpoint, checked=False).state_dict(), load_trunk(made / "encoder")
+    states = kept.state_dict()
+    assert kept.config.num_hidden_layers == 2 and not any("layer.2." in name for name in states)
+    bits = torch.where(torch.arange(30522) < 5000, base.Plan().embedding_bits, base.Plan().rare_bits)
+    rounded = {"embeddings.word_embeddings.weight": bits, "encoder.layer.0.intermediate.dense.weight": base.Plan().layer_bits}
+    for name, of in rounded.items():
+        values, scale = quantise(published[name], of)
+        assert torch.equal(states[name], values * scale[:, None])
+    assert torch.equal(states["encoder.layer.0.output.dense.bias"], published["encoder.layer.0.output.dense.bias"])
+    assert not torch.equal(states["encoder.layer.1.output.dense.bias"], published["encoder.layer.1.output.dense.bias"])
+
+
+def test_every_part_has_its_card(made: Path) -> None:
+    """How to make it again, and that it did not start from the published weights."""
+    for part in ("encoder", "grammar", "trees"):
+        card = json.loads((made / part / "card.json").read_text(encoding="utf-8"))
+        assert "rome train base --out FOLDER --source FOLDER --any-checkpoint --seed 0" in card["recipe"]
+        assert "--layers 2" in card["recipe"] and str(made) not in card["recipe"]
+        assert card["licence"].startswith("that checkpoint's own (start: another MPNet checkpoint)") and card["steps"] == 6
+    assert {"LAS", "UPOS"} <= card["figures"].keys()
+    card = json.loads((made / "encoder" / "card.json").read_text(encoding="utf-8"))
+    assert (card["figures"]["layers"], card["figures"]["width"], card["figures"]["vector_width"]) == (2, WIDTH, 16)
+    assert "all-mpnet-base-v2" not in json.dumps(card)
+    work = made.with_name("tiny.work")
+    log = [json.loads(line) for line in (work / "progress.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert log[-1]["step"] == 4 and {"trees", "grammar", "meaning"} <= log[-1].keys()
+    assert json.loads((work / "figures.json").read_text())["trees"]["las"] >= 0
+
+
+def test_from_the_trained_weights_the_same_set_is_written_again(made: Path, checkpoint: Path) -> None:
+    """Byte for byte, over the one that is there, whose name and settings stay; what lies there wrong is put right."""
+    files = {path: path.read_bytes() for path in sorted(made.rglob("*.safetensors"))}
+    settings = {"semantic": {"delta": 0.5}}
+    manifest = json.loads((made / "set.json").read_text())
+    (made / "set.json").write_text(json.dumps({**manifest, "settings": settings}))
+    (made / "encoder" / "vectors.safetensors").write_bytes(b"broken")
+    trained = made.with_name("tiny.work") / "trained.pt"
+    arguments = options(base, "--out", made, "--source", checkpoint, "--any-checkpoint", "--trained", trained, **PLAN)
+    assert base.run(arguments) == 0
+    assert {path: path.read_bytes() for path in files} == files
+    assert json.loads((made / "set.json").read_text()) == {**manifest, "settings": settings}
+
+
+def test_heads_for_a_finished_trunk_are_trained_alone(made: Path, tmp_path: Path) -> None:
+    """`rome train trees` writes a head that loads, parses with the set, starts from the set's own layers, and goes on with --start."""
+    small = {"layers": 1, "inner": 16, "steps": 3, "pieces": 128}
+    assert trees.run(options(trees, "--out", tmp_path / "one", "--models", made, **small)) == 0
+    head = load_tree_head(tmp_path / "one")
+    assert (head.sizes["layers"], head.sizes["inner"], head.sizes["mixed"], head.sizes["width"]) == (1, 16, 2, WIDTH)
+    parser = embedded_parser(made, load_encoder(made / "encoder"), tmp_path / "one")
+    ((sentence,),) = parser.parse(["The dog sees a child."])
+    assert sum(word.head == 0 for word in sentence.words) == 1
+    assert trees.run(options(trees, "--out", tmp_path / "again", "--models", made, **small)) == 0
+    assert (tmp_path / "again" / "trees.safetensors").read_bytes() == (tmp_path / "one" / "trees.safetensors").read_bytes()
+    assert trees.run(options(trees, "--out", tmp_path / "two", "--models", made, "--start", tmp_path / "one", **small)) == 0
+    card = json.loads((tmp_path / "two" / "card.json").read_text(encoding="utf-8"))
+    assert card["recipe"].count("rome train trees --out FOLDER") == 2 and "--models tiny" in card["recipe"]
+    assert {"LAS", "UAS", "UPOS", "XPOS", "FEATS"} == card["figures"].keys()
+
+
+def test_a_new_heads_layers_are_those_after_the_trunk(made: Path) -> None:
+    """The acceptability head's, as far as it has some, with the inner units that weigh most."""
+    judge, config = load_acceptability(made / "grammar"), load_trunk(made / "encoder").config
+    labels = dict.fromkeys(("upos", "xpos", "feats", "relation"), ("X",))
+    whole = trees.new_head(trees.Plan(layers=2), config, labels, judge)
+    assert len(whole.layers) == 2 and torch.equal(whole.layers[0].linear1.weight, judge.layers[0].linear1.weight)
+    assert torch.softmax(whole.mix, 0).argmax() == config.num_hidden_layers - 1
+    part = trees.new_head(trees.Plan(layers=1, inner=16), config, labels, judge).layers[0]
+    assert torch.equal(part.self_attn.in_proj_weight, judge.layers[0].self_attn.in_proj_weight)
+    own = judge.layers[0]
+    weight = own.linear1.weight.norm(dim=1) * own.linear2.weight.norm(dim=0)
+    heaviest = [n for n in range(48) if weight[n] >= weight.sort(descending=True).values[15]]
+    assert torch.equal(part.linear1.weight, own.linear1.weight[heaviest])
+    assert torch.equal(part.linear2.weight, own.linear2.weight[:, heaviest])
+
+
+# What is refused
+
+
+def test_another_checkpoint_must_be_asked_for(checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any data is read."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="is not the published all-mpnet-base-v2"):
+        base.run(options(base, "--out", tmp_path / "out", "--source", checkpoint))
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ({"own": 2}, f"has {LAYERS} layers of {WIDTH} numbers"),
+        ({"upper-teacher": 4}, f"has {LAYERS} layers of {WIDTH} numbers"),
+        ({"vector-width": 33}, "a smaller --vector-width"),
+        ({"layers": 1}, "two layers or more"),
+        ({"frozen": 3}, "no more of them can be --frozen"),
+    ],
+)
+def test_a_plan_must_fit_the_checkpoint(
+    plan: dict[str, int], message: str, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Layers, teachers and widths that are not there are refused before any data is read."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    given = {**PLAN, **plan}
+    with pytest.raises(InputError, match=message):
+        base.run(options(base, "--out", tmp_path / "out", "--source", checkpoint, "--any-checkpoint", **given))
+
+
+# What it learns from
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    return load_tokenizer(set_folder("small") / "encoder")
+
+
+def test_nothing_learns_from_what_judges_elsewhere(data: Path, pieces: WordPieces) -> None:
+    """WMT22 from Chinese is in no related texts, no sentence to corrupt and no pair of the net; WMT23's is."""
+    hidden, open_ = JUDGED_ELSEWHERE.lower(), "may be read"
+    groups = related_texts()
+    assert len(groups) == 2 * 12 + 1 and all(len(group) == 3 for group in groups)
+    pool = [text if isinstance(text, str) else text.text for text in load_material(pieces).pool]
+    pairs = base_pairs({"reference": 100, "system": 100}, 0)
+    for texts in ([" ".join(group) for group in groups], pool, [f"{pair.reference} {pair.hypothesis}" for pair in pairs]):
+        assert any(open_ in text for text in texts) and not any(hidden[2:] in text.lower() for text in texts)
+
+
+def material(pieces: WordPieces) -> tuple[Material, set[tuple[int, ...]], set[tuple[int, ...]]]:
+    """Sentences to corrupt and judged ones; the pieces of both as they are, with and without their full stops."""
+    pool, judged = sentences(30, 1), [f"Nobody {text.lower()}" for text in sentences(30, 2)]
+    rows = [
+        Example(tuple(pieces(text)["input_ids"]), n % 2, (-1,) * len(pieces(text)["input_ids"]))
+        for n, text in enumerate(judged)
+    ]
+    clean = {tuple(pieces(text[:end])["input_ids"]) for text in pool for end in (None, -1)}
+    return Material(pieces, Lexicon(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
+
+
+def rows_of(paired: PairedBatch) -> list[tuple[int, ...]]:
+    """The examples of a batch without what fills them up."""
+    batch = paired.batch
+    return [tuple(ids[mask].tolist()) for ids, mask in zip(batch.pieces, batch.mask, strict=True)]
+
+
+def test_a_corruption_stands_beside_its_sentence(pieces: WordPieces) -> None:
+    """Each pair is a clean sentence of the pool and something else made of it; batches are about as large as asked for."""
+    given, clean, judged = material(pieces)
+    stream = grammar_batches(given, random.Random(0), judged=0.4, pieces=200, pool=60)
+    pairs = 0
+    for _ in range(12):
+        paired = next(stream)
+        rows = rows_of(paired)
+        assert len(rows) * min(map(len, rows)) <= 250
+        for good, bad in paired.pairs:
+            assert rows[good] in clean and rows[bad] not in clean | judged
+            assert (paired.batch.sentence[good], paired.batch.sentence[bad]) == (1, 0)
+            shared = set(rows[good]) & set(rows[bad])
+            assert len(shared) > len(set(rows[good])) / 2
+        pairs += len(paired.pairs)
+    assert pairs > 20
+
+
+def test_so_many_examples_are_judged_ones(pieces: WordPieces) -> None:
+    """The share that was asked for, give or take sentences that no corruption applies to; all judged ones come round."""
+    given, clean, judged = material(pieces)
+    for share in (0.4, 0.75):
+        stream = grammar_batches(given, random.Random(0), judged=share, pieces=200, pool=80)
+        rows = [row for _ in range(40) for row in rows_of(next(stream))]
+        found = [row in judged for row in rows]
+        assert np.mean(found) == pytest.approx(share, abs=0.1)
+        assert {row for row in rows if row in judged} == judged
+
+
+def test_batches_repeat_with_their_seed(pieces: WordPieces) -> None:
+    """The same seed gives the same rows, another one others."""
+    first, again, other = (
+        [rows_of(next(grammar_batches(material(pieces)[0], random.Random(seed), judged=0.5, pieces=200, pool=20)))]
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+# How it is written
+
+
+def test_a_trunks_layer_is_torchs_own_under_other_names() -> None:
+    """The acceptability head computes what the layer computed in the trunk, biases of distances included."""
+    torch.manual_seed(0)
+    layer = Layer(base.TrunkConfig(50, WIDTH, 1, 4, 48))
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter, mean=float(parameter.ndim == 1), std=0.2)
+    head = Acceptability(1, 2, hidden=WIDTH, heads=4, inner=48, buckets=8).eval()
+    head.layers[0].load_state_dict(torch_layer(layer))
+    states, bias = torch.randn(2, 9, WIDTH), distance_bias(head.relative_attention_bias, 9)
+    assert bias is not None
+    with torch.no_grad():
+        expected = layer(states, bias)
+        found = head.layers[0](states, src_mask=bias.expand(2, -1, -1, -1).flatten(0, 1))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)

@@ -1,0 +1,339 @@
+"""Tags and trees from states: the same in any company and after saving, always trees, and learned from a few sentences."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+
+from rome.data.readers.ewt_trees import TreeSentence, TreeWord, read_trees
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_tokenizer
+from rome.features.analyser.tree_head import SHAPES, ParsedTree, TreeHead, WordPlaces, load_tree_head, shapes_of
+from rome.features.analyser.weights import quantise
+from rome.features.analyser.word_pieces import WordPieces
+from rome.train import tree_data
+from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches, tree_figures
+from rome.train.trees import BITS, save_head
+
+MIXED, WIDTH = 3, 48
+LABELS = {
+    "upos": ("NOUN", "VERB", "X"),
+    "xpos": ("NN", "VB"),
+    "feats": ("_", "Number=Sing"),
+    "relation": ("dep", "obj", "root"),
+}
+LENGTHS = [3, 4, 4, 7, 20, 20, 33]
+TREEBANK = """# text = Dogs don't bark.
+1	Dogs	dog	NOUN	NNS	Number=Plur	4	nsubj	_	_
+2-3	don't	_	_	_	_	_	_	_	_
+2	do	do	AUX	VBP	Mood=Ind	4	aux	_	_
+3	n't	not	PART	RB	_	4	advmod	_	_
+4	bark	bark	VERB	VB	VerbForm=Inf	0	root	_	SpaceAfter=No
+5	.	.	PUNCT	.	_	4	punct	_	_
+
+# text = Cats gonna see dogs.
+1	Cats	cat	NOUN	NNS	Number=Plur	2	nsubj	_	_
+2-3	gonna	_	_	_	_	_	_	_	_
+2	go	go	VERB	VBP	Mood=Ind	0	root	_	_
+3	to	to	PART	TO	_	4	mark	_	_
+4	see	see	VERB	VB	VerbForm=Inf	2	xcomp	_	_
+5	dogs	dog	NOUN	NNS	Number=Plur	4	obj	_	SpaceAfter=No
+6	.	.	PUNCT	.	_	2	punct	_	_
+
+# text = Go!
+1	Go	go	VERB	VB	VerbForm=Inf	0	root	_	SpaceAfter=No
+2	!	!	PUNCT	.	Rare=Yes	1	punct	_	_
+
+"""
+
+
+def new_head(layers: int, *, labels: dict[str, tuple[str, ...]] = LABELS, mixed: int = MIXED) -> TreeHead:
+    """A head whose every part matters, untrained; one with layers sees how words are written."""
+    torch.manual_seed(0)
+    sizes = {"heads": 4, "inner": 64, "arc": 24, "relation": 12, "shapes": SHAPES if layers else 0}
+    head = TreeHead(width=WIDTH, mixed=mixed, labels=labels, layers=layers, **sizes)
+    for part in (head.arc, head.relation, head.place.weight, head.mix):
+        torch.nn.init.normal_(part, std=0.3)
+    return head.eval()
+
+
+@pytest.fixture(scope="module", params=[0, 2], ids=["bare", "with layers"])
+def head(request: pytest.FixtureRequest) -> TreeHead:
+    return new_head(request.param)
+
+
+@pytest.fixture(scope="module")
+def states() -> list[torch.Tensor]:
+    """States of sentences of several lengths, marks included."""
+    torch.manual_seed(2)
+    return [torch.randn(MIXED, length, WIDTH) for length in LENGTHS]
+
+
+def places_of(length: int) -> WordPlaces:
+    """A word a row, but for the marks at both ends."""
+    words = range(1, length - 1)
+    return WordPlaces([*words], [n + 1 for n in words], [0 for _ in words], [1 + n % (SHAPES - 1) for n in words])
+
+
+def parsed(head: TreeHead, states: Sequence[torch.Tensor]) -> list[ParsedTree]:
+    return head.parse(states, [places_of(each.shape[1]) for each in states])
+
+
+def is_tree(heads: Sequence[int]) -> bool:
+    """Whether one word hangs on the root, and every word on that one in the end."""
+    for word in range(1, len(heads) + 1):
+        for _ in heads:
+            word = heads[word - 1] if word else 0
+        if word:
+            return False
+    return sum(head == 0 for head in heads) == 1
+
+
+# What a parse is
+
+
+def test_a_sentence_is_parsed_alike_in_any_company(head: TreeHead, states: list[torch.Tensor]) -> None:
+    """Alone, with others in any order, and several times over."""
+    together = parsed(head, states)
+    assert len({tree.heads for tree in together}) > 3
+    for n, one in enumerate(states):
+        assert parsed(head, [one]) == [together[n]]
+        assert parsed(head, [one] * 3) == [together[n]] * 3
+    assert parsed(head, states[::-1]) == together[::-1]
+    assert head.parse([], []) == []
+
+
+def test_mixtures_have_the_same_bits_in_any_company(head: TreeHead) -> None:
+    """What the head reads of a row does not change with the rows beside it, however many there are."""
+    torch.manual_seed(5)
+    rows = torch.randn(MIXED, 70, WIDTH)
+    whole = head.mixture(rows)
+    for start in (0, 1, 5, 64):
+        for stop in range(start + 1, 71):
+            assert torch.equal(head.mixture(rows[:, start:stop].contiguous()), whole[start:stop])
+
+
+def test_every_parse_is_a_tree(head: TreeHead) -> None:
+    """Whatever the states: one root, no cycle, a tag and a relation a word, all of them names that the head knows."""
+    torch.manual_seed(4)
+    sentences = [torch.randn(MIXED, 3 + n % 9, WIDTH) * (1 + n) for n in range(30)]
+    for states, tree in zip(sentences, parsed(head, sentences), strict=True):
+        words = states.shape[1] - 2
+        assert is_tree(tree.heads) and [len(column) for column in tree] == [words] * 5
+        assert set(tree.upos) <= set(LABELS["upos"]) and set(tree.relations) <= set(LABELS["relation"])
+
+
+def test_one_word_is_the_root(head: TreeHead, states: list[torch.Tensor]) -> None:
+    """A sentence of one word hangs on the imaginary root."""
+    (tree,) = parsed(head, states[:1])
+    assert tree.heads == (0,) and len(tree.relations) == 1
+
+
+def test_the_shares_of_rows_sum_to_one() -> None:
+    """A word is the mean of its rows, the root the beginning mark; words of one token may share rows."""
+    shares = WordPlaces([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0]).averages(6)
+    assert torch.equal(shares.sum(1), torch.ones(5))
+    assert shares[0].tolist() == [1, 0, 0, 0, 0, 0] and shares[1].tolist() == [0, 1, 0, 0, 0, 0]
+    assert shares[2].tolist() == shares[3].tolist() == [0, 0, 0.5, 0.5, 0, 0]
+
+
+def test_words_of_one_token_are_told_apart(head: TreeHead, states: list[torch.Tensor]) -> None:
+    """By their number within it, of which the third and all further ones are one."""
+    rows = head.mixture(states[4])[None]
+    places = WordPlaces([2] * 5, [4] * 5, [0, 1, 2, 3, 9])
+    words = head.words(rows, places.averages(20)[None], torch.tensor([[0, *places.place]]))[0]
+    assert not torch.allclose(words[1], words[2]) and not torch.allclose(words[2], words[3])
+    assert torch.equal(words[3], words[4]) and torch.equal(words[3], words[5])
+    (tree,) = head.parse([states[4]], [places])
+    assert is_tree(tree.heads) and tree.upos[2:] == (tree.upos[2],) * 3
+
+
+def test_how_a_word_is_written() -> None:
+    """Letters, capitals and digits, told apart from what stands before the sentence's first letter has passed."""
+    assert shapes_of(["The", "US", "is", "I", "iPhone", "3rd", "-", "Paris"]) == [11, 5, 2, 3, 6, 7, 1, 4]
+    assert shapes_of(['"', "42", "Go", "!"]) == [8, 14, 11, 1] and shapes_of(["go", "Go", "É", "ÉÀ"]) == [9, 4, 3, 5]
+    assert shapes_of([]) == [] and max(shapes_of(["7"])) == SHAPES - 1
+
+
+def test_a_head_sees_how_words_are_written(head: TreeHead, states: list[torch.Tensor]) -> None:
+    """Where it has numbers for that; words without such knowledge are all alike in it."""
+    rows, known = head.mixture(states[4])[None], places_of(20)
+    unknown = WordPlaces(*known[:3])
+    assert unknown.marks()[1].tolist() == [[0] * 19] and known.marks()[1][0, :3].tolist() == [0, 2, 3]
+    one, other = (head.words(rows, known.averages(20)[None], *places.marks()) for places in (known, unknown))
+    assert torch.equal(one[:, 0], other[:, 0])
+    assert torch.equal(one, other) == (head.shape is None)
+
+
+def test_missing_words_change_nothing(head: TreeHead) -> None:
+    """In training, words that only fill a batch up are nobody's head, and the scores of the others stay as they are."""
+    torch.manual_seed(6)
+    words = torch.randn(2, 6, WIDTH)
+    missing = torch.zeros(2, 6, dtype=torch.bool)
+    missing[1, 4:] = True
+    both, alone = head.scores(words, missing), head.scores(words[1:, :4])
+    torch.testing.assert_close(both.arcs[1, :3, :4], alone.arcs[0])
+    assert both.arcs[1, :, 4:].isneginf().all() and both.arcs[0].isfinite().all()
+    heads = torch.tensor([[2, 0, 2]])
+    filled = head.relation_scores(both, torch.cat([heads, torch.zeros(1, 2, dtype=torch.long)], dim=1).expand(2, -1))
+    torch.testing.assert_close(filled[1, :3], head.relation_scores(alone, heads)[0])
+
+
+# On disk
+
+
+def test_a_saved_head_parses_as_its_rounded_numbers(head: TreeHead, states: list[torch.Tensor], tmp_path: Path) -> None:
+    """Sizes and labels come back, matrices rounded, those of its own layers most, the rest whole; two readings parse alike."""
+    save_head(head, tmp_path)
+    one, two = load_tree_head(tmp_path), load_tree_head(tmp_path)
+    assert (one.sizes, one.labels, one.training) == (head.sizes, head.labels, False)
+    assert not any(parameter.requires_grad for parameter in one.parameters())
+    kept = one.state_dict()
+    for name, tensor in head.state_dict().items():
+        values, scale = (
+            quantise(tensor, BITS if name.startswith("layers.") else 8) if tensor.ndim == 2 else (tensor, torch.ones(1))
+        )
+        assert torch.equal(kept[name], values * scale[:, None] if tensor.ndim == 2 else tensor), name
+    twin = new_head(head.sizes["layers"])
+    twin.load_state_dict(kept)
+    assert parsed(one, states) == parsed(two, states) == parsed(twin, states)
+
+
+# What it learns from
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    return load_tokenizer(set_folder("small") / "encoder")
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> list[TreeSentence]:
+    path = tmp_path_factory.mktemp("treebank") / "train.conllu"
+    path.write_text(TREEBANK, encoding="utf-8")
+    return list(read_trees(path))
+
+
+def test_classes_are_the_most_frequent_first(treebank: list[TreeSentence]) -> None:
+    """All that the treebank has, but for a string of features that stands there once."""
+    labels = labels_of(treebank)
+    assert labels["upos"] == ("VERB", "NOUN", "PUNCT", "PART", "AUX")
+    assert labels["relation"][:2] == ("root", "punct") and set(labels["relation"]) == {
+        *("root", "punct", "nsubj", "aux", "advmod", "mark", "xcomp", "obj")
+    }
+    assert "Rare=Yes" not in labels["feats"] and {"Number=Plur", "Mood=Ind", "VerbForm=Inf", "_"} == set(labels["feats"])
+
+
+def test_examples_hold_each_word_and_its_answers(treebank: list[TreeSentence], pieces: WordPieces) -> None:
+    """Rows begin and end with marks, words lie where their pieces do, classes that training does not know are never right."""
+    labels = labels_of(treebank)
+    first, second, third = examples_of(treebank, pieces, labels)
+    assert pieces.convert_ids_to_tokens(first.pieces) == ["[CLS]", "dogs", "don", "'", "t", "bark", ".", "[SEP]"]
+    assert (first.places.first, first.places.last) == ([1, 2, 2, 5, 6], [2, 3, 5, 6, 7])
+    assert first.places.shape == [11, 2, 2, 2, 1] and second.places.shape == [11, 2, 2, 2, 2, 1]
+    assert first.places.place == [0, 0, 1, 0, 0] and first.heads.tolist() == [4, 4, 4, 0, 4]
+    assert second.places.first[1:3] == [2, 2] and second.places.last[1:3] == [3, 3] and second.places.place[1:3] == [0, 1]
+    for sentence, example in zip(treebank, (first, second, third), strict=True):
+        for name, answer in example.answers.items():
+            wanted = [getattr(word, name) for word in sentence.words]
+            assert [labels[name][n] if n >= 0 else "unknown" for n in answer.tolist()] == [
+                "unknown" if label == "Rare=Yes" else label for label in wanted
+            ]
+
+
+def test_what_cannot_be_learned_is_left_out(pieces: WordPieces) -> None:
+    """A sentence of more than LONGEST pieces, and one without a piece."""
+
+    def sentence(text: str) -> TreeSentence:
+        return TreeSentence(text, (TreeWord(text, "X", "FW", "_", 0, "root", 0, len(text), 0),))
+
+    labels = {"upos": ("X",), "xpos": ("FW",), "feats": ("_",), "relation": ("root",)}
+    given = [sentence("dog"), sentence("dog " * tree_data.LONGEST), sentence("\u200f")]
+    assert [len(example.pieces) for example in examples_of(given, pieces, labels)] == [3]
+
+
+def example(length: int, number: int) -> TreeExample:
+    """One of so many pieces."""
+    return TreeExample((101, number, *range(1000, 1000 + length - 3), 102), places_of(length), {}, torch.zeros(length - 2))
+
+
+def test_batches_hold_every_example_once_a_round() -> None:
+    """Sentences of like length, about as many pieces as asked for; a longer one stands alone; the next round has another order."""
+    examples = [example(3 + n % 30, n) for n in range(90)]
+    stream = tree_batches(examples, random.Random(0), 60)
+    rounds: list[list[int]] = []
+    for _ in range(2):
+        seen: list[int] = []
+        while len(seen) < len(examples):
+            batch = next(stream)
+            lengths = [len(one.pieces) for one in batch]
+            assert max(lengths) - min(lengths) <= 8 and (len(batch) == 1 or len(batch) * min(lengths) <= 60)
+            seen += [one.pieces[1] for one in batch]
+        assert sorted(seen) == list(range(90))
+        rounds.append(seen)
+    assert rounds[0] != rounds[1] and rounds[0] != sorted(rounds[0])
+    assert [one.pieces[1] for batch in islice(tree_batches(examples, random.Random(0), 60), 5) for one in batch] == rounds[0][
+        : sum(len(batch) for batch in islice(tree_batches(examples, random.Random(0), 60), 5))
+    ]
+    (alone,) = next(tree_batches([example(30, 1)], random.Random(0), 10))
+    assert len(alone.pieces) == 30
+
+
+def states_of(examples: Sequence[TreeExample]) -> list[torch.Tensor]:
+    """(2, L, width) random states of each example, the same for the same piece in the same place."""
+    found = []
+    for one in examples:
+        generators = (torch.Generator().manual_seed(1000 * piece + place) for place, piece in enumerate(one.pieces))
+        found.append(torch.stack([torch.randn(2, WIDTH, generator=generator) for generator in generators], dim=1))
+    return found
+
+
+def batched(states: Sequence[torch.Tensor], examples: Sequence[TreeExample]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Padded states and their mask; what fills them up is no number that a loss could bear."""
+    _, mask = padded([one.pieces for one in examples])
+    layers = torch.full((2, *mask.shape, WIDTH), 1e4)
+    for n, one in enumerate(states):
+        layers[:, n, : one.shape[1]] = one
+    return layers, mask
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_few_sentences_are_learned(layers: int, treebank: list[TreeSentence], pieces: WordPieces) -> None:
+    """The loss falls, and then tags, heads and relations are right: training and parsing compute the same."""
+    labels = labels_of(treebank)
+    examples = examples_of(treebank, pieces, labels)
+    states, head = states_of(examples), new_head(layers, labels=labels, mixed=2).train()
+    given, mask = batched(states, examples)
+    optimizer = torch.optim.Adam(head.parameters(), 3e-3)
+    losses = []
+    for _ in range(80):
+        loss = loss_of(head, given, mask, examples)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.3 < 3 < losses[0]
+    trees = head.eval().parse(states, [one.places for one in examples])
+    for sentence, tree in zip(treebank, trees, strict=True):
+        assert tree.heads == tuple(word.head for word in sentence.words)
+        assert tree.relations == tuple(word.relation for word in sentence.words)
+        assert tree.upos == tuple(word.upos for word in sentence.words)
+    figures = tree_figures(head, states, examples)
+    assert figures == {"las": 100, "uas": 100, "upos": 100, "xpos": 100, "feats": round(100 * 12 / 13, 2)}
+
+
+def test_the_loss_of_a_sentence_does_not_depend_on_what_fills_it_up(treebank: list[TreeSentence], pieces: WordPieces) -> None:
+    """A batch costs the mean over its words of what the sentences cost alone (here without tags that are unknown)."""
+    labels = {**labels_of(treebank), "feats": ("_", "Number=Plur", "Mood=Ind", "VerbForm=Inf", "Rare=Yes")}
+    examples = examples_of(treebank, pieces, labels)
+    states, head = states_of(examples), new_head(1, labels=labels, mixed=2)
+    with torch.no_grad():
+        alone = [float(loss_of(head, *batched([s], [e]), [e])) for s, e in zip(states, examples, strict=True)]
+        together = float(loss_of(head, *batched(states, examples), examples))
+    words = [len(one.heads) for one in examples]
+    assert together == pytest.approx(sum(w * a for w, a in zip(words, alone, strict=True)) / sum(words), rel=1e-4)
