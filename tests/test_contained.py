@@ -99,9 +99,12 @@ def test_nothing_else_is_started(events: dict[str, Any]) -> None:
 
 
 def test_files_are_written_where_they_were_asked_for(events: dict[str, Any], places: dict[str, Path]) -> None:
-    """Only below the working directory, where all outputs were named, and in the folder for temporary files, which is empty afterwards."""
+    """Only below the working directory, where all outputs were named, and in the folder for temporary files, which holds no file afterwards.
+
+    torch leaves an empty folder there when an optimizer is made, as Stanza does when it loads a model.
+    """
     allowed = [places["work"], places["temporary"], places["caches"]]
     outside = [path for path in map(Path, events["written"]) if not any(path.is_relative_to(one) for one in allowed)]
     assert [path for path in outside if path != Path(os.devnull)] == []
-    assert tree(places["home"]) == {} and list(places["temporary"].iterdir()) == []
+    assert tree(places["home"]) == {} and tree(places["temporary"]) == {}
     assert {path.name for path in places["work"].iterdir()} == OUTPUTS | INPUTS

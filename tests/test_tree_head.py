@@ -162,6 +162,8 @@ def test_how_a_word_is_written() -> None:
 
 def test_a_head_sees_how_words_are_written(head: TreeHead, states: list[torch.Tensor]) -> None:
     """Where it has numbers for that; words without such knowledge are all alike in it."""
+    if head.shape is not None:
+        torch.nn.init.normal_(head.shape.weight)  # a new one begins with zeros
     rows, known = head.mixture(states[4])[None], places_of(20)
     unknown = WordPlaces(*known[:3])
     assert unknown.marks()[1].tolist() == [[0] * 19] and known.marks()[1][0, :3].tolist() == [0, 2, 3]
