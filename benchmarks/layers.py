@@ -161,7 +161,8 @@ def main(given: Sequence[str] | None = None) -> int:
     told = conditions(torch.get_num_threads())
     sets = [judged.segments(options.limit) for judged in JUDGED]
     texts = dict.fromkeys(text for segments in sets for s in segments for text in (*s.references, s.hypothesis))
-    analyses = RoMe(models=options.words, store=options.store / "analyses.sqlite").analyse(list(texts))
+    found = RoMe(models=options.words, store=options.store / "analyses.sqlite").analyse(list(texts))
+    analyses = {text: found[text] for text in sorted(texts, key=len, reverse=True)}  # in one order, whatever the store held
     states = states_of(options.folder, analyses, options.store)
     common = states.mean(axis=0, dtype=np.float64).astype(np.float32)
     idf = IdfTable.load(set_folder(options.words) / "idf" / "idf.parquet")
@@ -170,9 +171,9 @@ def main(given: Sequence[str] | None = None) -> int:
     rows: list[list[object]] = []
     for trial in tqdm(trials(options.layers, options.mixtures, states.shape[1] - 1), desc="trials", disable=None):
         analysis = analysis_by(trial, states, common, analyses)
-        found = [values(segments, analysis, measures) for segments in sets]
+        measured = [values(segments, analysis, measures) for segments in sets]
         for n, setting in enumerate(settings):
-            figures = [judged.follows(segments, v[:, n]) for judged, segments, v in zip(JUDGED, sets, found, strict=True)]
+            figures = [judged.follows(segments, v[:, n]) for judged, segments, v in zip(JUDGED, sets, measured, strict=True)]
             name = "+".join(map(str, trial.layers))
             rows.append([name, "yes" if trial.mean_off else "no", *setting, *(f"{figure:.3f}" for figure in figures)])
     notes = [

@@ -244,6 +244,13 @@ def test_entities_that_stand_for_each_other_are_refused(tmp_path: Path) -> None:
             read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.xml")
 
 
+def test_an_encoding_that_nobody_knows_is_no_xml(tmp_path: Path) -> None:
+    """As a single damaged letter of the declaration makes one."""
+    (tmp_path / "refs.xml").write_text('<?xml version="1.0" encoding="ttf-8"?><benchmark/>', encoding="utf-8")
+    with pytest.raises(InputError, match="not XML .*ttf-8.*: fetch the file again"):
+        read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.xml")
+
+
 @pytest.mark.parametrize("name", ["../secret", "/etc", "a/../../b", "..", ""])
 def test_a_system_name_is_no_path(tmp_path: Path, name: str) -> None:
     """The name of a system inside a file of ratings leads to no folder but those beside each other."""

@@ -20,7 +20,7 @@ from rome.data.corruptions.lexicon import Lexicon
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import load_encoder, load_tokenizer, load_trunk
+from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, load_encoder, load_tokenizer, load_trunk
 from rome.features.analyser.model_set import ModelSet
 from rome.features.analyser.parser import embedded_parser
 from rome.features.analyser.tree_head import load_tree_head
@@ -31,6 +31,7 @@ from rome.metric import RoMe
 from rome.train import base, grammar_data, trees
 from rome.train.base_data import PairedBatch, grammar_batches, related_texts
 from rome.train.base_export import torch_layer
+from rome.train.base_vectors import RIDGE, VectorMap, map_texts, vector_map
 from rome.train.grammar_data import Example, Material, load_material
 from rome.train.scorer_pairs import base_pairs
 
@@ -157,7 +158,7 @@ def test_from_the_trained_weights_the_same_set_is_written_again(made: Path, chec
 
 
 def test_heads_for_a_finished_trunk_are_trained_alone(made: Path, tmp_path: Path) -> None:
-    """`rome train trees` writes a head that loads, parses with the set, starts from the set's own layers, and goes on with --start."""
+    """`rome train trees` writes a head that loads, parses with the set, and is the same to the last byte when trained again."""
     small = {"layers": 1, "inner": 16, "steps": 3, "pieces": 128}
     assert trees.run(options(trees, "--out", tmp_path / "one", "--models", made, **small)) == 0
     head = load_tree_head(tmp_path / "one")
@@ -167,9 +168,8 @@ def test_heads_for_a_finished_trunk_are_trained_alone(made: Path, tmp_path: Path
     assert sum(word.head == 0 for word in sentence.words) == 1
     assert trees.run(options(trees, "--out", tmp_path / "again", "--models", made, **small)) == 0
     assert (tmp_path / "again" / "trees.safetensors").read_bytes() == (tmp_path / "one" / "trees.safetensors").read_bytes()
-    assert trees.run(options(trees, "--out", tmp_path / "two", "--models", made, "--start", tmp_path / "one", **small)) == 0
-    card = json.loads((tmp_path / "two" / "card.json").read_text(encoding="utf-8"))
-    assert card["recipe"].count("rome train trees --out FOLDER") == 2 and "--models tiny" in card["recipe"]
+    card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
+    assert card["recipe"].startswith("rome train trees --out FOLDER --models tiny --seed 0 --layers 1 --inner 16 --steps 3")
     assert {"LAS", "UAS", "UPOS", "XPOS", "FEATS"} == card["figures"].keys()
 
 
@@ -187,6 +187,46 @@ def test_a_new_heads_layers_are_those_after_the_trunk(made: Path) -> None:
     heaviest = [n for n in range(48) if weight[n] >= weight.sort(descending=True).values[15]]
     assert torch.equal(part.linear1.weight, own.linear1.weight[heaviest])
     assert torch.equal(part.linear2.weight, own.linear2.weight[:, heaviest])
+
+
+# The word vectors
+
+
+def test_the_vectors_map_is_ridge_regression(made: Path, checkpoint: Path) -> None:
+    """On the states of two layers, of the published network's unit vectors at two levels; then the directions that hold most of it."""
+    encoder, published = load_encoder(made / "encoder"), base.read_mpnet(checkpoint, checked=False)
+    texts = sentences(40, 3)
+    whole = vector_map(encoder, published, texts, layers=(1, 2), levels=(2, 3), width=2 * WIDTH)
+    given, wanted = [], []
+    for states, told in zip(
+        encoder.read(texts), EmbeddedEncoder(published, encoder.tokenizer, torch.zeros(1)).read(texts), strict=True
+    ):
+        given.append(np.hstack([states.merged(1), states.merged(2)]))
+        wanted.append(np.stack([told.merged(2), told.merged(3)]))
+    x, y = np.vstack(given).astype(float), np.concatenate(wanted, axis=1).astype(float)
+    y -= y.mean(axis=1, keepdims=True)
+    y = np.hstack(y / np.linalg.norm(y, axis=2, keepdims=True)) / 2**0.5
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    predicted = x @ np.linalg.solve(x.T @ x / len(x) + RIDGE * np.eye(2 * WIDTH), x.T @ y / len(x))
+    vectors = np.vstack([made_by(whole, states) for states in encoder.read(texts)])
+    np.testing.assert_allclose(vectors @ vectors.T, predicted @ predicted.T, atol=2e-4)
+    assert whole.explained == pytest.approx((predicted * y).sum() / (y**2).sum(), abs=1e-3)
+    narrow = vector_map(encoder, published, texts, layers=(1, 2), levels=(2, 3), width=8)
+    kept = np.linalg.svd(predicted, compute_uv=False)[:8]
+    few = np.vstack([made_by(narrow, states) for states in encoder.read(texts)])
+    np.testing.assert_allclose(np.linalg.svd(few, compute_uv=False), kept, rtol=1e-3)
+
+
+def made_by(found: VectorMap, states: SentenceStates) -> np.ndarray:
+    """What a map makes of a text's states."""
+    return found.bias.numpy() + sum(states.merged(layer) @ matrix.numpy() for layer, matrix in found.projections.items())
+
+
+def test_the_vectors_map_is_not_found_on_what_judges(data: Path) -> None:
+    """Wikipedia and WMT22 without Chinese; nothing of WMT23, whose development set judges."""
+    texts = map_texts(random.Random(0))
+    assert texts == map_texts(random.Random(0)) and len(texts) > 20
+    assert JUDGED_ELSEWHERE not in texts and not set(texts) & set(sentences(12, 23))
 
 
 # What is refused

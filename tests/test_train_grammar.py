@@ -19,7 +19,7 @@ from rome.data.corruptions.lexicon import Lexicon
 from rome.data.corruptions.tokens import Corruption, render, tokenise
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
-from rome.features.analyser.encoder import TRUNK_FILE, load_tokenizer, load_trunk
+from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.train import grammar, grammar_data
 from rome.train.encoder import source_folder
@@ -77,8 +77,7 @@ def write_encoder(folder: Path) -> None:
     tensors = {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
     folder.mkdir()
     save_weights(folder / TRUNK_FILE, tensors, {"config": config})
-    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
-        shutil.copyfile(ENCODER / name, folder / name)
+    shutil.copyfile(ENCODER / PIECES_FILE, folder / PIECES_FILE)
 
 
 def arguments(tmp_path: Path, name: str) -> argparse.Namespace:

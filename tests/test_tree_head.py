@@ -13,7 +13,8 @@ import torch
 from rome.data.readers.ewt_trees import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.features.analyser.tree_head import SHAPES, ParsedTree, TreeHead, WordPlaces, load_tree_head, shapes_of
+from rome.features.analyser.spelling import SPELLINGS, capitals, spellings_of
+from rome.features.analyser.tree_head import ParsedTree, TreeHead, WordPlaces, load_tree_head
 from rome.features.analyser.weights import quantise
 from rome.features.analyser.word_pieces import WordPieces
 from rome.train import tree_data
@@ -53,11 +54,11 @@ TREEBANK = """# text = Dogs don't bark.
 
 
 def new_head(layers: int, *, labels: dict[str, tuple[str, ...]] = LABELS, mixed: int = MIXED) -> TreeHead:
-    """A head whose every part matters, untrained; one with layers sees how words are written."""
+    """A head whose every part matters, untrained."""
     torch.manual_seed(0)
-    sizes = {"heads": 4, "inner": 64, "arc": 24, "relation": 12, "shapes": SHAPES if layers else 0}
+    sizes = {"heads": 4, "inner": 64, "arc": 24, "relation": 12}
     head = TreeHead(width=WIDTH, mixed=mixed, labels=labels, layers=layers, **sizes)
-    for part in (head.arc, head.relation, head.place.weight, head.mix):
+    for part in (head.arc, head.relation, head.place.weight, head.mix, *head.spelled_parts.parameters()):
         torch.nn.init.normal_(part, std=0.3)
     return head.eval()
 
@@ -77,7 +78,8 @@ def states() -> list[torch.Tensor]:
 def places_of(length: int) -> WordPlaces:
     """A word a row, but for the marks at both ends."""
     words = range(1, length - 1)
-    return WordPlaces([*words], [n + 1 for n in words], [0 for _ in words], [1 + n % (SHAPES - 1) for n in words])
+    spellings = [(n % SPELLINGS, 7 * n % SPELLINGS, 40)[: 1 + n % 3] for n in words]
+    return WordPlaces([*words], [n + 1 for n in words], [0 for _ in words], spellings)
 
 
 def parsed(head: TreeHead, states: Sequence[torch.Tensor]) -> list[ParsedTree]:
@@ -136,7 +138,9 @@ def test_one_word_is_the_root(head: TreeHead, states: list[torch.Tensor]) -> Non
 
 def test_the_shares_of_rows_sum_to_one() -> None:
     """A word is the mean of its rows, the root the beginning mark; words of one token may share rows."""
-    shares = WordPlaces([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0]).averages(6)
+    places = WordPlaces([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0], [(0,)] * 4)
+    shares = places.averages(6)
+    assert places.owners(6).tolist() == [0, 1, 3, 3, 4, 0] and places.numbers().tolist() == [0, 0, 0, 1, 0]
     assert torch.equal(shares.sum(1), torch.ones(5))
     assert shares[0].tolist() == [1, 0, 0, 0, 0, 0] and shares[1].tolist() == [0, 1, 0, 0, 0, 0]
     assert shares[2].tolist() == shares[3].tolist() == [0, 0, 0.5, 0.5, 0, 0]
@@ -144,9 +148,9 @@ def test_the_shares_of_rows_sum_to_one() -> None:
 
 def test_words_of_one_token_are_told_apart(head: TreeHead, states: list[torch.Tensor]) -> None:
     """By their number within it, of which the third and all further ones are one."""
-    rows = head.mixture(states[4])[None]
-    places = WordPlaces([2] * 5, [4] * 5, [0, 1, 2, 3, 9])
-    words = head.words(rows, places.averages(20)[None], torch.tensor([[0, *places.place]]))[0]
+    rows = head.mixture(states[4])
+    places = WordPlaces([2] * 5, [4] * 5, [0, 1, 2, 3, 9], [(3, 5)] * 5)
+    words = head.words(rows, places.averages(20), places.numbers(), torch.zeros(6, WIDTH))
     assert not torch.allclose(words[1], words[2]) and not torch.allclose(words[2], words[3])
     assert torch.equal(words[3], words[4]) and torch.equal(words[3], words[5])
     (tree,) = head.parse([states[4]], [places])
@@ -154,22 +158,34 @@ def test_words_of_one_token_are_told_apart(head: TreeHead, states: list[torch.Te
 
 
 def test_how_a_word_is_written() -> None:
-    """Letters, capitals and digits, told apart from what stands before the sentence's first letter has passed."""
-    assert shapes_of(["The", "US", "is", "I", "iPhone", "3rd", "-", "Paris"]) == [11, 5, 2, 3, 6, 7, 1, 4]
-    assert shapes_of(['"', "42", "Go", "!"]) == [8, 14, 11, 1] and shapes_of(["go", "Go", "É", "ÉÀ"]) == [9, 4, 3, 5]
-    assert shapes_of([]) == [] and max(shapes_of(["7"])) == SHAPES - 1
+    """Capitals, and its letters in order, make the numbers; they are the same wherever the word stands, but for the sentence's first."""
+    first, second, third = (set(parts) for parts in spellings_of(["Go", "Go", "go"]))
+    assert len(first - second) == len(second - first) == 1 and len(second & third) < len(second) - 3
+    assert [set(parts) for parts in spellings_of(['"', "Go"])][1] == first
+    long, longer, empty = spellings_of(["x" * 50, "x" * 4000, ""])
+    assert long[1:] == longer[1:]
+    assert empty and all(0 <= part < SPELLINGS for part in (*long, *empty))
+    assert spellings_of([]) == [] and spellings_of(["\ud800"])[0]
+    assert spellings_of(["Paris"])[0][:3] == (3671, 3522, 894)  # trained heads know these numbers
 
 
-def test_a_head_sees_how_words_are_written(head: TreeHead, states: list[torch.Tensor]) -> None:
-    """Where it has numbers for that; words without such knowledge are all alike in it."""
-    if head.shape is not None:
-        torch.nn.init.normal_(head.shape.weight)  # a new one begins with zeros
-    rows, known = head.mixture(states[4])[None], places_of(20)
-    unknown = WordPlaces(*known[:3])
-    assert unknown.marks()[1].tolist() == [[0] * 19] and known.marks()[1][0, :3].tolist() == [0, 2, 3]
-    one, other = (head.words(rows, known.averages(20)[None], *places.marks()) for places in (known, unknown))
-    assert torch.equal(one[:, 0], other[:, 0])
-    assert torch.equal(one, other) == (head.shape is None)
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("the", "lower"), ("US", "upper"), ("I", "one"), ("iPhone", "mixed"), ("3rd", "digits"), ("-", "none"), ("Paris", "title"),
+     ("É", "one"), ("ÉÀ", "upper"), ("", "none")],
+)  # fmt: skip
+def test_capitals(word: str, kind: str) -> None:
+    """Seven ways, in any script that has capitals."""
+    assert capitals(word) == kind
+
+
+def test_a_spelling_adds_to_the_word_and_its_rows(head: TreeHead) -> None:
+    """To no other row, and nothing to the root; the same to the last bit in any company."""
+    one, other = places_of(6), places_of(33)
+    (rows, *_), (own, *_) = head.spelled([one, other], [6, 33])
+    assert not rows[[0, 5]].any() and not own[0].any() and rows[1:5].any(1).all() and own[1:].any(1).all()
+    (alone,), (words,) = head.spelled([one], [6])
+    assert torch.equal(alone, rows) and torch.equal(words, own)
 
 
 def test_missing_words_change_nothing(head: TreeHead) -> None:
@@ -190,7 +206,7 @@ def test_missing_words_change_nothing(head: TreeHead) -> None:
 
 
 def test_a_saved_head_parses_as_its_rounded_numbers(head: TreeHead, states: list[torch.Tensor], tmp_path: Path) -> None:
-    """Sizes and labels come back, matrices rounded, those of its own layers most, the rest whole; two readings parse alike."""
+    """Sizes and labels come back, matrices rounded, those of its own layers and of spellings most, the rest whole; two readings parse alike."""
     save_head(head, tmp_path)
     one, two = load_tree_head(tmp_path), load_tree_head(tmp_path)
     assert (one.sizes, one.labels, one.training) == (head.sizes, head.labels, False)
@@ -198,7 +214,9 @@ def test_a_saved_head_parses_as_its_rounded_numbers(head: TreeHead, states: list
     kept = one.state_dict()
     for name, tensor in head.state_dict().items():
         values, scale = (
-            quantise(tensor, BITS if name.startswith("layers.") else 8) if tensor.ndim == 2 else (tensor, torch.ones(1))
+            quantise(tensor, BITS if name.startswith(("layers.", "spell")) else 8)
+            if tensor.ndim == 2
+            else (tensor, torch.ones(1))
         )
         assert torch.equal(kept[name], values * scale[:, None] if tensor.ndim == 2 else tensor), name
     twin = new_head(head.sizes["layers"])
@@ -237,7 +255,8 @@ def test_examples_hold_each_word_and_its_answers(treebank: list[TreeSentence], p
     first, second, third = examples_of(treebank, pieces, labels)
     assert pieces.convert_ids_to_tokens(first.pieces) == ["[CLS]", "dogs", "don", "'", "t", "bark", ".", "[SEP]"]
     assert (first.places.first, first.places.last) == ([1, 2, 2, 5, 6], [2, 3, 5, 6, 7])
-    assert first.places.shape == [11, 2, 2, 2, 1] and second.places.shape == [11, 2, 2, 2, 2, 1]
+    assert first.places.spellings == spellings_of(["Dogs", "do", "n't", "bark", "."])
+    assert second.places.spellings[1:3] == spellings_of(["x", "gonna", "gonna"])[1:]
     assert first.places.place == [0, 0, 1, 0, 0] and first.heads.tolist() == [4, 4, 4, 0, 4]
     assert second.places.first[1:3] == [2, 2] and second.places.last[1:3] == [3, 3] and second.places.place[1:3] == [0, 1]
     for sentence, example in zip(treebank, (first, second, third), strict=True):

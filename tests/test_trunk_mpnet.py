@@ -148,8 +148,8 @@ def as_bert(folder: Path) -> None:
     [
         (lambda folder: (folder / "config.json").unlink(), "has no config.json: give the unpacked folder of all-mpnet-base-v2"),
         (
-            lambda folder: [(folder / n).unlink() for n in ("model.safetensors", "vocab.txt")],
-            "no model.safetensors, no vocab.txt",
+            lambda folder: [(folder / n).unlink() for n in ("model.safetensors", "tokenizer.json")],
+            "no model.safetensors, no tokenizer.json",
         ),
         (lambda folder: (folder / "config.json").write_text("{"), "holds no MPNet checkpoint"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 40), "holds no MPNet checkpoint"),

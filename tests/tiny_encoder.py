@@ -13,7 +13,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE
+from rome.features.analyser.encoder import COMMON_FILE, PIECES_FILE, TRUNK_FILE
 from rome.features.analyser.weights import save_weights
 
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
@@ -38,8 +38,7 @@ def write_encoder(folder: Path) -> Path:
     folder.mkdir()
     save_weights(folder / TRUNK_FILE, tensors, {"config": config})
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(24)}, {})
-    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
-        shutil.copyfile(set_folder() / "encoder" / name, folder / name)
+    shutil.copyfile(set_folder() / "encoder" / PIECES_FILE, folder / PIECES_FILE)
     return folder
 
 

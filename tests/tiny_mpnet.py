@@ -10,7 +10,7 @@ import torch
 from transformers import MPNetConfig, MPNetModel
 
 from rome.features.analyser.config import set_folder
-from rome.train.base_export import TOKENIZER_FILES
+from rome.features.analyser.encoder import PIECES_FILE
 
 LAYERS, WIDTH = 3, 32
 PAD = 1
@@ -31,6 +31,5 @@ def random_mpnet(**sizes: Any) -> MPNetModel:
 def write_checkpoint(folder: Path) -> Path:
     """A folder that `rome train base --any-checkpoint` starts from."""
     random_mpnet(vocab_size=30522).save_pretrained(folder)
-    for name in TOKENIZER_FILES:
-        shutil.copyfile(set_folder("small") / "encoder" / name, folder / name)
+    shutil.copyfile(set_folder("small") / "encoder" / PIECES_FILE, folder / PIECES_FILE)
     return folder

@@ -2,8 +2,9 @@
 
 The trunk is MPNet's first layers; the next ones become the acceptability head's own. The lowest layers stay as published. Each
 step adds up what three teachers say: CoLA's judgements, with sentences and their corruptions beside each other (acceptability and word
-probabilities); the treebank (tags and trees); and, so that the word vectors keep and gain meaning, the cosines that the whole
-published network finds between the pieces of texts that say the same (relational distillation, Park et al. 2019).
+probabilities); the treebank (tags and trees); and, so that the trunk keeps and gains meaning, the cosines that the whole published
+network finds between the pieces of texts that say the same (relational distillation, Park et al. 2019). The map from the finished
+trunk's states to word vectors comes last (train/base_vectors.py).
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from rome.data.readers.ewt_trees import read_trees
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability
+from rome.features.analyser.encoder import PIECES_FILE
 from rome.features.analyser.tree_head import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.word_pieces import WordPieces
 from rome.train.base_data import PairedBatch, grammar_batches, related_texts
-from rome.train.base_export import OTHER, TOKENIZER_FILES, Origin, export
+from rome.train.base_export import OTHER, Origin, export
 from rome.train.grammar import Log
 from rome.train.grammar_data import Material, load_material
 from rome.train.grammar_teacher import known_loss
@@ -110,7 +112,7 @@ def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
     Raises InputError when the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, when the SHA-256 of the
     weights is not the published one.
     """
-    weights, needed = Path(source) / "model.safetensors", ("model.safetensors", "config.json", *TOKENIZER_FILES)
+    weights, needed = Path(source) / "model.safetensors", ("model.safetensors", "config.json", PIECES_FILE)
     missing = [name for name in needed if not (Path(source) / name).is_file()]
     if missing:
         raise InputError(f"{source} has no {', no '.join(missing)}: give the unpacked folder of all-mpnet-base-v2 as --source")
@@ -140,7 +142,8 @@ def _renamed(name: str) -> str:
 class BaseModel(nn.Module):
     """What is trained: the layers of the trunk and of the acceptability head in one, and the new weights on them.
 
-    The vectors of pieces are a linear map of two of the trunk's layers, the last one and one in the middle; it starts as the last.
+    The vectors that are compared in training are a linear map of two of the trunk's layers, the last one and one in the middle; it
+    starts as the last.
     """
 
     def __init__(self, source: Trunk, plan: Plan, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
@@ -342,7 +345,7 @@ def run(arguments: argparse.Namespace) -> int:
     rng = random.Random(arguments.seed)
     source = read_mpnet(arguments.source, checked=not arguments.any_checkpoint)
     check_plan(plan, source)
-    tokenizer = WordPieces(arguments.source / "tokenizer.json")
+    tokenizer = WordPieces(arguments.source / PIECES_FILE)
     material = load_material(tokenizer)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
@@ -376,6 +379,6 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = " ".join(["rome train base --out FOLDER", start, f"--seed {arguments.seed}", *changed_options(plan)])
     about = {"recipe": recipe, "seed": arguments.seed, "steps": plan.steps + plan.tuning_steps, "seconds": log.seconds()}
     origin = OTHER if arguments.any_checkpoint else Origin()
-    figures = export(model.eval(), arguments.source, material, unseen, out, origin, about)
+    figures = export(model.eval(), source, arguments.source, material, unseen, out, origin, about)
     (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE, VECTORS_FILE, load_encoder, load_trunk, parts_of
+from rome.features.analyser.encoder import COMMON_FILE, PIECES_FILE, TRUNK_FILE, VECTORS_FILE, load_encoder, load_trunk
 from rome.features.analyser.tree_head import load_tree_head
 from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files
+from rome.train.base_vectors import map_texts, vector_map
 from rome.train.card import write_card
 from rome.train.grammar_data import Material
 from rome.train.tree_data import TreeExample, tree_figures
@@ -26,12 +28,10 @@ from rome.train.trees import save_head, states_of
 if TYPE_CHECKING:
     from rome.train.base import BaseModel, Plan
 
-__all__ = ["OTHER", "SHARED", "TOKENIZER_FILES", "Origin", "export"]
+__all__ = ["OTHER", "SHARED", "Origin", "export"]
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
-SENTENCES = 400
 TREEBANK = "UD English EWT train"
 WORDS = "embeddings.word_embeddings.weight"
 
@@ -49,6 +49,7 @@ OTHER = Origin("another MPNet checkpoint", "that checkpoint's own")
 
 def export(
     model: BaseModel,
+    published: Trunk,
     source: Path,
     material: Material,
     unseen: Sequence[TreeExample],
@@ -58,24 +59,24 @@ def export(
 ) -> dict[str, Any]:
     """Write the set without its net and its settings; returns the figures that its cards say, of the rounded models.
 
-    source : folder of the published checkpoint, for its tokenizer. unseen : the treebank's development part. about : recipe, seed, steps
-    and seconds, for the cards.
+    published : the whole published network. source : the folder of its checkpoint, for the word pieces. unseen : the treebank's
+    development part. about : recipe, seed, steps and seconds, for the cards.
     """
     plan, out = model.plan, Path(out)
     for part in SHARED:
         shutil.copytree(set_folder() / part, out / part, dirs_exist_ok=True)
     for part in ("encoder", "grammar", "trees"):
         (out / part).mkdir(exist_ok=True, parents=True)
-    for name in TOKENIZER_FILES:
-        shutil.copyfile(source / name, out / "encoder" / name)
+    shutil.copyfile(source / PIECES_FILE, out / "encoder" / PIECES_FILE)
     _save_trunk(model.trunk, plan, origin, out / "encoder" / TRUNK_FILE)
-    _save_vectors(model, out)
+    explained = _save_vectors(model, published, about["seed"], out / "encoder")
     _save_acceptability(model, load_trunk(out / "encoder"), material, origin, out / "grammar")
     save_head(model.trees, out / "trees")
     record_files(out)
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
-    figures = {"trees": trees, "grammar": _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)}
+    grammar = _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)
+    figures = {"trees": trees, "grammar": grammar, "vectors_explain": explained}
     _cards(out, encoder.trunk, plan, figures, origin, about)
     return figures
 
@@ -96,20 +97,23 @@ def _save_trunk(trunk: Trunk, plan: Plan, origin: Origin, path: Path) -> None:
     save_weights(path, kept, description, bits=_bits(kept, plan))
 
 
-def _save_vectors(model: BaseModel, out: Path) -> None:
-    """The linear map from two layers to vectors, turned so that few numbers hold most of them; they need no common part taken off."""
-    folder, maps = out / "encoder", {model.middle: model.lower.weight.detach(), model.plan.layers: model.upper.weight.detach()}
-    save_weights(folder / COMMON_FILE, {"common": torch.zeros(model.plan.vector_width)}, {"pieces": 0})
+def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -> float:
+    """The linear map from two of the rounded trunk's layers to vectors, which need no common part taken off; how much it explains."""
+    plan, layers = model.plan, (model.middle, model.plan.layers)
+    save_weights(folder / COMMON_FILE, {"common": torch.zeros(plan.vector_width)}, {"pieces": 0})
     (folder / VECTORS_FILE).unlink(missing_ok=True)
-    record_files(out)  # what an earlier run left in the folder is on record with other hashes
-    encoder = load_encoder(folder)
-    texts = [row["text"] for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))][:SENTENCES]
-    read = [each for part in parts_of(texts) for each in encoder.read(part)]
-    rows = {layer: torch.cat([torch.from_numpy(each.merged(layer)) for each in read]) for layer in maps}
-    vectors = sum((rows[layer] @ matrix.T for layer, matrix in maps.items()), model.upper.bias.detach())
-    main = torch.linalg.svd(vectors, full_matrices=False).Vh[: model.plan.vector_width].T
-    tensors = {f"projection.{layer}": (matrix.T @ main).contiguous() for layer, matrix in maps.items()}
-    save_weights(folder / VECTORS_FILE, {**tensors, "bias": model.upper.bias.detach() @ main}, {"layers": sorted(maps)})
+    record_files(folder.parent)  # what an earlier run left in the folder is on record with other hashes
+    found = vector_map(
+        load_encoder(folder, torch.bfloat16),
+        deepcopy(published).to(torch.bfloat16),
+        map_texts(random.Random(seed)),
+        layers=layers,
+        levels=(plan.lower_teacher, plan.upper_teacher),
+        width=plan.vector_width,
+    )
+    tensors = {f"projection.{layer}": matrix.contiguous() for layer, matrix in found.projections.items()}
+    save_weights(folder / VECTORS_FILE, {**tensors, "bias": found.bias}, {"layers": list(layers)})
+    return round(found.explained, 3)
 
 
 def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
@@ -181,13 +185,15 @@ def _cards(out: Path, trunk: Trunk, plan: Plan, figures: Mapping[str, Any], orig
             f"{origin.name} (weights of {plan.layers} layers, the lowest {plan.frozen} as published)",
             texts,
             "CoLA",
-            WORDS,
+            TREEBANK,
+            "Wikipedia sentences (WikiSplit), for the vectors",
         ],
-        licence=f"{start}; data: WMT research use, CoLA public, EWT CC BY-SA 4.0",
+        licence=f"{start}; data: WMT research use, CoLA public, EWT and Wikipedia CC BY-SA 4.0",
         figures={
             "layers": plan.layers,
             "width": trunk.config.hidden_size,
             "vector_width": plan.vector_width,
+            "vectors_explain": figures["vectors_explain"],
             "parameters_million": round(parameters / 1e6, 1),
         },
         notes=f"{together} Layers are kept in {plan.layer_bits} bits a number, the embeddings of the first {plan.frequent} pieces in "

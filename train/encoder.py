@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import time
 from collections.abc import Sequence
@@ -14,12 +13,19 @@ import torch
 from transformers import AutoModel
 
 from rome.data.sources import data_file, read_jsonl
-from rome.features.analyser.encoder import COMMON_FILE, TRUNK_FILE, EmbeddedEncoder, load_tokenizer, load_trunk, parts_of
+from rome.features.analyser.encoder import (
+    COMMON_FILE,
+    PIECES_FILE,
+    TRUNK_FILE,
+    EmbeddedEncoder,
+    load_tokenizer,
+    load_trunk,
+    parts_of,
+)
 from rome.features.analyser.weights import save_weights
 from rome.train.card import write_card
 
 TRUNK_LAYERS = 4
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 def source_folder() -> Path:
@@ -28,7 +34,7 @@ def source_folder() -> Path:
 
 
 def build_trunk(out: Path) -> None:
-    """Write trunk.safetensors (layers 1-4 and the embeddings) and the tokenizer's files into a folder."""
+    """Write trunk.safetensors (layers 1-4 and the embeddings) and the word pieces into a folder."""
     source, out = source_folder(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     model = AutoModel.from_pretrained(source, local_files_only=True)
@@ -42,9 +48,7 @@ def build_trunk(out: Path) -> None:
     for key in ("_name_or_path", "architectures", "transformers_version", "dtype", "torch_dtype", "model_type"):
         config.pop(key, None)
     save_weights(out / TRUNK_FILE, kept, {"config": config, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"})
-    for name in TOKENIZER_FILES:
-        shutil.copyfile(source / name, out / name)
-    (out / "config.json").write_text(json.dumps({**config, "model_type": "bert"}, indent=1) + "\n")
+    shutil.copyfile(source / PIECES_FILE, out / PIECES_FILE)
 
 
 def build_common(out: Path, sentences: Sequence[str]) -> None:

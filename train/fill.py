@@ -58,6 +58,10 @@ class Plan:
     input_layer: int = 2
 
 
+BITS = 6
+"""A number of a matrix, in the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What the recipe knows of each piece: does it continue a word, is it a whole word of letters or digits; and the mask's id."""
@@ -229,7 +233,8 @@ def export(head: FillHead, casing: tuple[Mapping[str, str], Sequence[str]], out:
         "casing": dict(casing[0]),
         "sometimes": " ".join(casing[1]),
     }
-    save_weights(out / FILL_FILE, dict(head.state_dict()), about)
+    tensors = dict(head.state_dict())
+    save_weights(out / FILL_FILE, tensors, about, bits=dict.fromkeys(tensors, BITS))
 
 
 def judge(

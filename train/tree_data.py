@@ -15,7 +15,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from rome.data.readers.ewt_trees import TreeSentence
 from rome.features.analyser.pieces import touched
-from rome.features.analyser.tree_head import TAGS, TreeHead, WordPlaces, shapes_of
+from rome.features.analyser.spelling import spellings_of
+from rome.features.analyser.tree_head import TAGS, TreeHead, WordPlaces
 
 __all__ = ["TreeExample", "examples_of", "labels_of", "loss_of", "padded", "tree_batches", "tree_figures"]
 
@@ -23,7 +24,6 @@ UNKNOWN = -100
 """The number of a class that training did not see; it is never learned and never right."""
 FEWEST = 2
 """A string of features that stands fewer times in the treebank is no class."""
-WEIGHTS = {"upos": 0.5, "xpos": 0.5, "feats": 0.5}
 LONGEST = 160
 
 
@@ -62,8 +62,8 @@ def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mappi
         first, last = touched(offsets[1:-1], [(word.start, word.end) for word in sentence.words])
         if len(row) > LONGEST or (first >= last).any():
             continue
-        shape = shapes_of([sentence.text[word.start : word.end] for word in sentence.words])
-        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], shape)
+        spellings = spellings_of([sentence.text[word.start : word.end] for word in sentence.words])
+        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], spellings)
         answers = {
             name: torch.tensor([known.get(getattr(word, name), UNKNOWN) for word in sentence.words])
             for name, known in numbers.items()
@@ -96,24 +96,27 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Sequence[TreeExample]) -> torch.Tensor:
-    """The mean cross-entropy a word of arcs, relations and (at half the weight) tags.
+    """The mean cross-entropy a word of arcs, relations and tags.
 
     layers : (mixed, b, L, width) states of the trunk's first layers.
     """
-    states = head.mixture(layers)
+    rows, own = head.spelled([example.places for example in batch], [mask.shape[1]] * len(batch))
+    states = head.mixture(layers) + torch.stack(rows)
     ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
     for layer in head.layers:
         states = layer(states, src_key_padding_mask=ignored)
-    average, place, shape = _averages(batch, mask.shape[1])
+    averages = pad_sequence([example.places.averages(mask.shape[1]) for example in batch], batch_first=True)
+    numbers = pad_sequence([example.places.numbers() for example in batch], batch_first=True)
     real = pad_sequence([torch.ones(1 + len(e.heads), dtype=torch.bool) for e in batch], batch_first=True)
-    scores = head.scores(head.words(states, average, place, shape), ~real)
+    words = head.words(states, averages, numbers, pad_sequence(own, batch_first=True))
+    scores = head.scores(words, ~real)
     heads = _joined(batch, "heads")
     known = real[:, 1:]
     total = cross_entropy(scores.arcs[known].float(), heads[known])
     related = head.relation_scores(scores, heads.clamp_min(0))[known].float()
     total = total + cross_entropy(related, _joined(batch, "relation")[known])
-    for name, weight in WEIGHTS.items():
-        total = total + weight * cross_entropy(scores.tags[name][known].float(), _joined(batch, name)[known])
+    for name in TAGS:
+        total = total + cross_entropy(scores.tags[name][known].float(), _joined(batch, name)[known])
     return total
 
 
@@ -121,14 +124,6 @@ def _joined(batch: Sequence[TreeExample], name: str) -> torch.Tensor:
     """(b, n) the right classes of the words of a batch, UNKNOWN behind the last one."""
     answers = [example.heads if name == "heads" else example.answers[name] for example in batch]
     return pad_sequence(answers, batch_first=True, padding_value=UNKNOWN)
-
-
-def _averages(batch: Sequence[TreeExample], length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(b, n + 1, L) how much of each piece goes into the root and each word; (b, n + 1) places within tokens, and shapes."""
-    average = pad_sequence([example.places.averages(length) for example in batch], batch_first=True)
-    marks = [example.places.marks() for example in batch]
-    place, shape = (pad_sequence([both[side][0] for both in marks], batch_first=True) for side in (0, 1))
-    return average, place, shape
 
 
 @torch.no_grad()

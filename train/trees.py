@@ -23,10 +23,10 @@ from rome.data.sources import data_file
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
-from rome.features.analyser.tree_head import SHAPES, TREES_FILE, TreeHead, load_tree_head
+from rome.features.analyser.tree_head import TREES_FILE, TreeHead, load_tree_head
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
-from rome.train.card import read_card, write_card
+from rome.train.card import write_card
 from rome.train.grammar import Log, start_from_encoder
 from rome.train.plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
 from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches, tree_figures
@@ -44,24 +44,24 @@ class Plan:
     """The sizes of one run.
 
     layers, inner : of the head's own; of a layer's inner units the heaviest are kept. pieces : of a batch. rate : of the layers;
-    head_rate : of what starts anew.
+    head_rate : of what starts anew. word_dropout, part_dropout : of the words' numbers, and of the parts of their spellings.
     """
 
     layers: int = 2
     inner: int = 1536
-    steps: int = 2000
+    steps: int = 3000
     pieces: int = 1000
     rate: float = 2e-4
     head_rate: float = 1.5e-3
     dropout: float = 0.1
     word_dropout: float = 0.25
+    part_dropout: float = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rome train trees`."""
     add_plan_arguments(parser, Plan())
     add_models_argument(parser)
-    parser.add_argument("--start", type=Path, help="folder of a head of the same sizes, whose training goes on")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,10 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
     examples = examples_of(treebank, encoder.tokenizer, labels)
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), encoder.tokenizer, labels)
     head = new_head(plan, encoder.trunk.config, labels, load_acceptability(folder / "grammar"))
-    if arguments.start is not None:
-        head.load_state_dict(
-            load_tree_head(arguments.start).state_dict(), strict=False
-        )  # what it has not is learned from here on
     log = Log(work / "progress.jsonl", time.time())
     head = train(head, encoder, examples, plan, random.Random(arguments.seed), log)
     save_head(head, out)
@@ -103,18 +99,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _command(arguments: argparse.Namespace, plan: Plan) -> str:
-    """What to type to get the head again, the run that it goes on from included."""
-    before = f"{read_card(arguments.start)['recipe']} && " if arguments.start is not None else ""
-    start = ["--start FOLDER"] if before else []
-    options = [*start, *models_option(arguments.models), f"--seed {arguments.seed}", *changed_options(plan)]
-    return before + " ".join(["rome train trees --out FOLDER", *options])
+    """What to type to get the head again."""
+    options = [*models_option(arguments.models), f"--seed {arguments.seed}", *changed_options(plan)]
+    return " ".join(["rome train trees --out FOLDER", *options])
 
 
 def new_head(plan: Plan, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
     """A head before its training. judge : the set's acceptability head."""
     width, inner = config.hidden_size, min(plan.inner, config.intermediate_size)
-    sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner, "shapes": SHAPES}
+    sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner}
     head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)
+    head.part_dropout.p = plan.part_dropout
     for part in head.layers.modules():
         if isinstance(part, nn.Dropout):
             part.p = plan.dropout
@@ -195,7 +190,9 @@ def train(
 
 
 def save_head(head: TreeHead, out: Path) -> None:
-    """Write the head's file, its own layers in BITS bits a number."""
+    """Write the head's file, its own layers and the table of spellings in BITS bits a number."""
     about = {"sizes": head.sizes, "labels": {name: list(names) for name, names in head.labels.items()}}
     tensors = dict(head.state_dict())
-    save_weights(Path(out) / TREES_FILE, tensors, about, bits={name: BITS for name in tensors if name.startswith("layers.")})
+    save_weights(
+        Path(out) / TREES_FILE, tensors, about, bits={name: BITS for name in tensors if name.startswith(("layers.", "spell"))}
+    )

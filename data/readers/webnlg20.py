@@ -153,7 +153,7 @@ def _xml(text: str, path: Path) -> ElementTree.Element:
         raise InputError(f"{path}:1: declares a document type or entities, which the release does not: fetch the file again")
     try:
         return ElementTree.fromstring(text.encode())
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError) as error:  # LookupError: it declares an encoding that nobody knows
         raise InputError(f"{path}:1: not XML ({error}): fetch the file again") from error
 
 

@@ -25,7 +25,18 @@ from .trunk import Trunk, TrunkConfig
 from .weights import load_weights
 from .word_pieces import WordPieces
 
-__all__ = ["EmbeddedEncoder", "SentenceStates", "load_encoder", "load_tokenizer", "load_trunk", "parts_of"]
+__all__ = [
+    "COMMON_FILE",
+    "PIECES_FILE",
+    "TRUNK_FILE",
+    "VECTORS_FILE",
+    "EmbeddedEncoder",
+    "SentenceStates",
+    "load_encoder",
+    "load_tokenizer",
+    "load_trunk",
+    "parts_of",
+]
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 VECTORS_FILE = "vectors.safetensors"

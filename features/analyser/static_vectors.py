@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .config import set_folder
-from .encoder import load_trunk
+from .encoder import load_tokenizer, load_trunk
 
 __all__ = ["static_vectors"]
 
@@ -18,7 +18,7 @@ def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.flo
     """
     folder = set_folder() / "encoder"
     matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
-    pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    pieces = load_tokenizer(folder).convert_ids_to_tokens(range(len(matrix)))
     kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]
     vectors = matrix[kept] - matrix[kept].mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9

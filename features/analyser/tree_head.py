@@ -1,7 +1,8 @@
 """Tags and trees: parts of speech, morphological features and a dependency tree of a sentence, from the trunk's states.
 
-A learned mixture of the trunk's layers (Peters et al. 2018), transformer layers of the head's own where the set has them, one
-vector a word, and on it linear classifiers for the tags and two biaffine scorers for arcs and relations (Dozat and Manning 2017).
+A learned mixture of the trunk's layers (Peters et al. 2018), what each word's spelling adds to it (the trunk is uncased), transformer
+layers of the head's own where the set has them, one vector a word, and on it linear classifiers for the tags and two biaffine scorers
+for arcs and relations (Dozat and Manning 2017).
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn import functional
 
 from .packed import at_least, attention_layers, layer_states
 from .spanning_tree import best_tree
+from .spelling import SPELLINGS
 from .weights import load_weights
 
-__all__ = ["TREES_FILE", "SHAPES", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head", "shapes_of"]
+__all__ = ["TREES_FILE", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head"]
 
 TREES_FILE = "trees.safetensors"
 TAGS = ("upos", "xpos", "feats")
-SHAPES = 15
-"""Ways to write a word that `shapes_of` tells apart, and 0 for the root."""
 MOST_IN_TOKEN = 3
 """Words of one token that the head tells apart; further ones count as the last of them."""
+SPELLED = 64
+"""Numbers that a spelling is described by."""
 TOGETHER = 128
 """Words whose relations are scored at once; few, so that the products stay in the processor's cache."""
 
@@ -37,18 +40,24 @@ class WordPlaces(NamedTuple):
     """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
 
     first, last : (n,) half-open ranges of rows, at least one row each. place : (n,) each word's number within its token, from 0.
-    shape : (n,) how each word is written, see `shapes_of`; the trunk does not see it. None for unknown.
+    spellings : for each word the parts of how it is written, see `spellings_of`.
     """
 
     first: Sequence[int]
     last: Sequence[int]
     place: Sequence[int]
-    shape: Sequence[int] | None = None
+    spellings: Sequence[Sequence[int]]
 
-    def marks(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """(1, n + 1) each word's number within its token, and how it is written; 0 for the root."""
-        shape = self.shape if self.shape is not None else [0] * len(self.place)
-        return torch.tensor([[0, *self.place]]), torch.tensor([[0, *shape]])
+    def numbers(self) -> torch.Tensor:
+        """(n + 1,) each word's number within its token, as far as the head tells them apart; 0 for the root."""
+        return torch.tensor([0, *self.place]).clamp_max(MOST_IN_TOKEN - 1)
+
+    def owners(self, length: int) -> torch.Tensor:
+        """(length,) the word, counted from 1, that each row belongs to, the last one where words share it; 0 for none."""
+        found = torch.zeros(length, dtype=torch.long)
+        for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
+            found[first:last] = word
+        return found
 
     def averages(self, length: int) -> torch.Tensor:
         """(n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
@@ -57,30 +66,6 @@ class WordPlaces(NamedTuple):
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
             found[word, first:last] = 1.0 / (last - first)
         return found
-
-
-def shapes_of(words: Sequence[str]) -> list[int]:
-    """A number from 1 to SHAPES - 1 for how each word of a sentence is written.
-
-    Without letters; small letters; one capital; a capital first; capitals; mixed; with digits. What stands before the first small or
-    large letter of the sentence has numbers of its own: there a capital says little.
-    """
-    found, begun = [], False
-    for word in words:
-        letters = [letter for letter in word if letter.isalpha()]
-        if any(map(str.isdigit, word)):
-            kind = 7
-        elif not letters:
-            kind = 1
-        elif not any(map(str.isupper, letters)):
-            kind = 2
-        elif all(map(str.isupper, letters)):
-            kind = 3 if len(letters) == 1 else 5
-        else:
-            kind = 4 if letters[0].isupper() and not any(map(str.isupper, letters[1:])) else 6
-        found.append(kind if begun else kind + 7)
-        begun = begun or bool(letters)
-    return found
 
 
 class ParsedTree(NamedTuple):
@@ -109,9 +94,9 @@ class TreeScores:
 class TreeHead(nn.Module):
     """The head. width : of the trunk's states. mixed : how many of the trunk's layers, counted from the first, are mixed.
 
-    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. shapes : SHAPES when it sees how words are
-    written, else 0. layers : transformer layers of its own
-    (post-norm, GELU; heads and inner are their sizes). arc, relation : widths of the two biaffine scorers.
+    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. layers : transformer layers of its own
+    (post-norm, GELU; heads and inner are their sizes). arc, relation : widths of the two biaffine scorers. dropout : in
+    training, of the words' numbers; ``part_dropout`` leaves out parts of their spellings.
     """
 
     def __init__(
@@ -125,13 +110,11 @@ class TreeHead(nn.Module):
         inner: int = 1536,
         arc: int = 320,
         relation: int = 128,
-        shapes: int = 0,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.sizes = {
-            "width": width, "mixed": mixed, "layers": layers, "heads": heads, "inner": inner, "arc": arc, "relation": relation,
-            "shapes": shapes,
+            "width": width, "mixed": mixed, "layers": layers, "heads": heads, "inner": inner, "arc": arc, "relation": relation
         }  # fmt: skip
         self.labels = {name: tuple(names) for name, names in labels.items()}
         self.mix = nn.Parameter(torch.zeros(mixed))
@@ -142,31 +125,45 @@ class TreeHead(nn.Module):
         )
         self.place = nn.Embedding(MOST_IN_TOKEN, width)
         nn.init.zeros_(self.place.weight)
-        self.shape = nn.Embedding(shapes, width) if shapes else None
-        if self.shape is not None:
-            nn.init.zeros_(self.shape.weight)
+        self.spelling = nn.EmbeddingBag(SPELLINGS, SPELLED, mode="sum")
+        self.spelled_parts = nn.ModuleList(nn.Linear(SPELLED, width, bias=False) for _ in ("rows", "words"))
+        for linear in self.spelled_parts:
+            nn.init.zeros_(linear.weight)
         self.tags = nn.ModuleDict({name: nn.Linear(width, len(self.labels[name])) for name in TAGS})
         self.arc_below, self.arc_above = nn.Linear(width, arc), nn.Linear(width, arc)
         self.relation_below, self.relation_above = nn.Linear(width, relation), nn.Linear(width, relation)
         self.arc = nn.Parameter(torch.zeros(arc + 1, arc))
         self.relation = nn.Parameter(torch.zeros(len(self.labels["relation"]), (relation + 1) ** 2))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.part_dropout = nn.Dropout(dropout), nn.Dropout(0.0)
 
     def mixture(self, layers: torch.Tensor) -> torch.Tensor:
         """(..., width) from (mixed, ..., width) states of the trunk's first layers."""
         mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
         return mixed
 
-    def words(
-        self, states: torch.Tensor, averages: torch.Tensor, place: torch.Tensor, shape: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """(b, n + 1, width) one vector for the root and for each word.
+    def spelled(self, places: Sequence[WordPlaces], lengths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """What spellings add: for each sentence (length, width) to its rows, and (n + 1, width) to the root, which is 0, and its words.
 
-        states : (b, L, width), mixed and read by the head's own layers. averages : (b, n + 1, L), see `WordPlaces.averages`.
-        place, shape : (b, n + 1) each word's number within its token, and how it is written; 0 for the root.
+        lengths : rows of each sentence.
         """
-        found: torch.Tensor = averages @ states + self.place(place.clamp_max(MOST_IN_TOKEN - 1))
-        return found if self.shape is None or shape is None else found + self.shape(shape)
+        spellings = [spelling for each in places for spelling in each.spellings]
+        counts = torch.tensor([len(spelling) for spelling in spellings])
+        weights = self.part_dropout((1.0 / counts).repeat_interleave(counts))
+        parts = torch.tensor([part for spelling in spellings for part in spelling])
+        means = at_least(self.spelling(parts, counts.cumsum(0) - counts, per_sample_weights=weights))
+        words = [len(each.place) for each in places]
+        both = (linear(self.dropout(means))[: sum(words)].split(words) for linear in self.spelled_parts)
+        rows, own = ([functional.pad(part, (0, 0, 1, 0)) for part in side] for side in both)
+        return [part[each.owners(length)] for part, each, length in zip(rows, places, lengths, strict=True)], own
+
+    def words(self, states: torch.Tensor, averages: torch.Tensor, numbers: torch.Tensor, spelled: torch.Tensor) -> torch.Tensor:
+        """(..., n + 1, width) one vector for the root and for each word.
+
+        states : (..., L, width), read by the head's own layers. averages, numbers : (..., n + 1, L) and (..., n + 1), see `WordPlaces`.
+        spelled : (..., n + 1, width), see `spelled`.
+        """
+        found: torch.Tensor = averages @ states + self.place(numbers) + spelled
+        return found
 
     def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
         """Scores from (b, n + 1, width) words, the root first. missing : (b, n + 1) bool, where there is no word; no arc leads there."""
@@ -202,12 +199,13 @@ class TreeHead(nn.Module):
             return []
         order = sorted(range(len(sentences)), key=lambda n: sentences[n].shape[1])
         lengths = [sentences[n].shape[1] for n in order]
-        states = self.mixture(torch.cat([sentences[n] for n in order], dim=1))
+        rows_spelled, words_spelled = self.spelled([places[n] for n in order], lengths)
+        states = self.mixture(torch.cat([sentences[n] for n in order], dim=1)) + torch.cat(rows_spelled)
         for after in layer_states(attention_layers(self.layers), states, lengths):
             states = after
         words = [
-            self.words(rows[None], places[n].averages(len(rows))[None], *places[n].marks())[0]
-            for n, rows in zip(order, states.split(lengths), strict=True)
+            self.words(rows, places[n].averages(len(rows)), places[n].numbers(), spelled)
+            for n, rows, spelled in zip(order, states.split(lengths), words_spelled, strict=True)
         ]
         return [tree for _, tree in sorted(zip(order, self._trees(words), strict=True))]
 

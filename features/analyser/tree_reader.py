@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from .encoder import EmbeddedEncoder, SentenceStates
 from .parsed import word_places
 from .pieces import Encoded, touched
-from .tree_head import ParsedTree, TreeHead, WordPlaces, shapes_of
+from .spelling import spellings_of
+from .tree_head import ParsedTree, TreeHead, WordPlaces
 
 __all__ = ["Reading", "TreeReader"]
 
@@ -57,5 +58,5 @@ def _places(sentence: Any, pieces: Encoded) -> WordPlaces:
         spans += word_places(sentence.text[start:end], [word.text for word in token.words], start)
         place += range(len(token.words))
     first, last = touched(pieces.spans, spans) + (1 if pieces.spans else [[0], [1]])
-    shape = shapes_of([sentence.text[start:end] for start, end in spans])
-    return WordPlaces(first.tolist(), last.tolist(), place, shape)
+    spellings = spellings_of([sentence.text[start:end] for start, end in spans])
+    return WordPlaces(first.tolist(), last.tolist(), place, spellings)
