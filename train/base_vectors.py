@@ -53,18 +53,16 @@ def vector_map(
 ) -> VectorMap:
     """Find the map. encoder : whose trunk's ``layers`` are read. source : the published network, whose ``levels`` teach it."""
     published = EmbeddedEncoder(source, encoder.tokenizer, torch.zeros(source.config.hidden_size))
-    sample = [each for part in parts_of(texts[:SAMPLE]) for each in published.read(part)]
-    shared = [torch.cat([_rows(each, [level]) for each in sample]).mean(0) for level in levels]
+    sample = [_rows(each, levels) for part in parts_of(texts[:SAMPLE]) for each in published.read(part)]
+    shared = torch.cat(sample).mean(0)
     size, wanted = len(layers) * encoder.trunk.config.hidden_size, len(levels) * source.config.hidden_size
     square, product = torch.zeros(size, size, dtype=torch.float64), torch.zeros(size, wanted, dtype=torch.float64)
     read, told, count, total = torch.zeros(size), torch.zeros(wanted), 0, 0.0
     for part in parts_of(texts):
         states = torch.cat([_rows(each, layers) for each in encoder.read(part)])
-        levelled = [
-            torch.cat([_rows(each, [level]) for each in published.read(part)]) - common
-            for level, common in zip(levels, shared, strict=True)
-        ]
-        units = torch.cat([functional.normalize(rows, dim=1) for rows in levelled], dim=1) / len(levels) ** 0.5
+        whole = torch.cat([_rows(each, levels) for each in published.read(part)]) - shared
+        by_level = [functional.normalize(rows, dim=1) for rows in whole.chunk(len(levels), dim=1)]
+        units = torch.cat(by_level, dim=1) / len(levels) ** 0.5
         square, product = square + (states.T @ states).double(), product + (states.T @ units).double()
         read, told, count = read + states.sum(0), told + units.sum(0), count + len(states)
         total += float((units**2).sum())
