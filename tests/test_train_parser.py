@@ -10,6 +10,7 @@ import pytest
 import torch
 from stanza.models import parser as stanza_parser
 from stanza.models import tagger
+from tiny_treebank import DOGS
 from tiny_trees import write_trees
 
 from rome.exceptions import InputError
@@ -23,16 +24,7 @@ from rome.train.stanza_export import export_model
 from rome.train.stanza_scores import to_conllu
 from rome.train.stanza_stages import STAGES
 
-FIRST = """# newpar
-# text = Dogs don't bark.
-1	Dogs	dog	NOUN	NNS	Number=Plur	4	nsubj	_	_
-2-3	don't	_	_	_	_	_	_	_	_
-2	do	do	AUX	VBP	Mood=Ind	4	aux	_	_
-3	n't	not	PART	RB	_	4	advmod	_	_
-4	bark	bark	VERB	VB	VerbForm=Inf	0	root	_	SpaceAfter=No
-5	.	.	PUNCT	.	_	4	punct	_	_
-
-"""
+FIRST = f"# newpar\n{DOGS}"
 SECOND = """# text = She can't see him!
 1	She	she	PRON	PRP	Case=Nom	4	nsubj	_	_
 2-3	can't	_	_	_	_	_	_	_	_

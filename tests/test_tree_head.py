@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_treebank import DOGS
 
 from rome.data.readers.ewt_trees import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
@@ -29,15 +30,7 @@ LABELS = {
     "relation": ("dep", "obj", "root"),
 }
 LENGTHS = [3, 4, 4, 7, 20, 20, 33]
-TREEBANK = """# text = Dogs don't bark.
-1	Dogs	dog	NOUN	NNS	Number=Plur	4	nsubj	_	_
-2-3	don't	_	_	_	_	_	_	_	_
-2	do	do	AUX	VBP	Mood=Ind	4	aux	_	_
-3	n't	not	PART	RB	_	4	advmod	_	_
-4	bark	bark	VERB	VB	VerbForm=Inf	0	root	_	SpaceAfter=No
-5	.	.	PUNCT	.	_	4	punct	_	_
-
-# text = Cats gonna see dogs.
+TREEBANK = f"""{DOGS}# text = Cats gonna see dogs.
 1	Cats	cat	NOUN	NNS	Number=Plur	2	nsubj	_	_
 2-3	gonna	_	_	_	_	_	_	_	_
 2	go	go	VERB	VBP	Mood=Ind	0	root	_	_

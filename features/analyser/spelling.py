@@ -24,16 +24,16 @@ def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
     """
     found, begun = [], False
     for word in words:
-        found.append(_parts(word, begun))
+        found.append(_parts(word[:LONGEST_WORD], f"{capitals(word)} {begun}"))
         begun = begun or any(letter.isalpha() for letter in word)
     return found
 
 
-@lru_cache(50_000)
-def _parts(word: str, begun: bool) -> tuple[int, ...]:
-    marked = f"^{word[:LONGEST_WORD]}$"
+@lru_cache(10_000)
+def _parts(word: str, capitalised: str) -> tuple[int, ...]:
+    marked = f"^{word}$"
     grams = [marked[n : n + size] for size in range(1, LONGEST_PART + 1) for n in range(len(marked) - size + 1)]
-    return tuple(_number(part) for part in (f"{capitals(word)} {begun}", marked, *grams))
+    return tuple(_number(part) for part in (capitalised, marked, *grams))
 
 
 def capitals(word: str) -> str:
