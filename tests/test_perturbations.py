@@ -19,7 +19,23 @@ from rome.exceptions import InputError
 from rome.features.values import Analysis, Sentence, Word
 
 from handmade import analysis
-from perturbation_sentences import ALBUM, DOGS, FRANCE, MUSEUM, PARIS, SENTENCES, TENTH, inflect, parsed
+from perturbation_sentences import (
+    ALBUM,
+    ANN,
+    BOOK,
+    CUP,
+    DOGS,
+    FRANCE,
+    MUSEUM,
+    NURSE,
+    PAPER,
+    PARIS,
+    ROOMS,
+    SENTENCES,
+    TENTH,
+    inflect,
+    parsed,
+)
 
 MATERIALS = Materials(
     antonyms=both_ways({"new": ("old",), "large": ("small",), "safe": ("dangerous",), "important": ("trivial",)}),
@@ -76,7 +92,7 @@ ROWS = {
     "lowercased_text": (MUSEUM, "john smith has visited the large museum, but the workers will close it in july."),
     "lowercased_first_word": (MUSEUM, "john Smith has visited the large museum, but the workers will close it in July."),
     "empty_text": (TENTH, r"\."),
-    "unrelated_text": (TENTH, "(A storm|The president|She|John|The company|They).*"),
+    "unrelated_text": (TENTH, "(A storm|The president|She|John|The company|They|The dog|Doctor|Ann).*"),
     "shuffled_words": (TENTH, r"(?!This is the tenth time)[A-Z]\w* \w+ \w+ \w+ \w+\."),
     "adjectives_by_synonyms": (ALBUM, "The company released a significant album."),
     "adjectives_by_antonyms": (ALBUM, "The company released a trivial album."),
@@ -85,6 +101,48 @@ ROWS = {
     "words_by_token": (ALBUM, "The AAA AAA an important album.|The company released an AAA AAA."),
     "words_by_similar": (ALBUM, "The (firm|company) (published|released) an? (important) (song|album)."),
     "passive_form": (ALBUM, "An important album was released by the company."),
+    "contraction_changed": (PARIS, "They did not go to Paris without any money."),
+    "number_notation": (DOGS, "She quickly told him that 3 old dogs had found her brother near the river."),
+    "time_notation": (PAPER, r"She bought .* on (?!12 May at 9:30 pm).* at (9:30 ?pm|9:30 p\.m\.|21:30|9:30 in the evening)\."),
+    "unit_notation": (PAPER, "She bought a daily paper for \\$50 from her father on 12 May at 9:30 pm."),
+    "spelling_variant": (BOOK, "Doctor Brown gave Mary a gray book, and she thanked him."),
+    "abbreviated_name": (BOOK, r"Dr\.? Brown gave Mary a grey book, and she thanked him\."),
+    "synonym_reworded": (ALBUM, "The (firm|company) released an? (important|significant) album."),
+    "function_words_reworded": (CUP, "John .* in (the year )?1990 .* Rome (up until|until|till) (the year )?1996."),
+    "dative_changed": (BOOK, "Doctor Brown gave a grey book to Mary, and she thanked him."),
+    "fronted": (NURSE, "Because it was ill, the dog found by John and Mary was saved by the nurse."),
+    "active_form": (NURSE, "The nurse saved the dog found by John and Mary because it was ill."),
+    "relative_clause_opened": (
+        NURSE,
+        "The dog (that|which) was found by John and Mary was saved by the nurse because it was ill.",
+    ),
+    "coordination_order": (NURSE, "The dog found by Mary and John was saved by the nurse because it was ill."),
+    "clauses_split": (BOOK, "Doctor Brown gave Mary a grey book. She thanked him."),
+    "reported_speech": (ANN, "According to Ann, the firm was closed.|The firm was closed, Ann said."),
+    "opposite_word": (ALBUM, "The company released an (unimportant|insignificant) album."),
+    "relation_reversed": (DOGS, "She quickly told him that three old dogs had found her brother far from the river."),
+    "converse_verb": (PAPER, "(She sold .* to her father on .*|She bought .* from her son on .*)"),
+    "related_replaced": (
+        PAPER,
+        "She (bought|rented|stole) a daily .* from her (father|mother|aunt|uncle) on 12 May at 9:30 pm.",
+    ),
+    "frequency_changed": (PAPER, "She bought a (weekly|monthly|yearly) paper .*"),
+    "unit_changed": (PAPER, "She bought a daily paper for 50 (euros|yen|roubles|francs) from her father on 12 May at 9:30 pm."),
+    "magnitude_changed": (PAPER, "She bought a daily paper for (500|5) dollars .* on 12 May at 9:30 pm."),
+    "digits_transposed": (PAPER, r"She bought a daily paper for (\d0|5\d) dollars .* on 12 May at 9:30 pm\."),
+    "day_or_month_changed": (PAPER, r"She bought .* on (\d{1,2} May|12 (?!May)\w+) at 9:30 pm\."),
+    "time_of_day_changed": (PAPER, r"She bought .* on 12 May at (9:30 am|\d+:\d\d pm)\."),
+    "quantifier_changed": (ROOMS, "They will be able to leave (no|some) rooms, .*"),
+    "condition_changed": (ROOMS, "They .*, if John refused to pay."),
+    "concession_changed": (CUP, "John beat Maria in Oslo in 1990 although 5 players stayed in Rome until 1996."),
+    "inclusion_changed": (ROOMS, "They will be able to leave all rooms, excluding offices, unless John refused to pay."),
+    "modality_changed": (ROOMS, "They will be unable to leave .*"),
+    "certainty_changed": (ROOMS, "They might be able to leave .*"),
+    "event_reversed": (ROOMS, "They .*, unless John agreed to pay."),
+    "roles_swapped": (CUP, "Maria beat John in Oslo in 1990 because .*"),
+    "names_exchanged": (CUP, "(Maria beat John in Oslo .* Rome|John beat Maria in Rome .* Oslo) until 1996."),
+    "numbers_exchanged": (CUP, "John beat Maria in Oslo in 1996 because 5 players stayed in Rome until 1990."),
+    "cause_and_effect_swapped": (CUP, "5 players stayed in Rome until 1996 because John beat Maria in Oslo in 1990."),
 }
 
 
@@ -165,7 +223,7 @@ def test_rows_and_table_are_complete() -> None:
     assert set(ROWS) == set(PERTURBATIONS)
     numbers = {p.identifier for p in PERTURBATIONS.values()} - {None}
     assert numbers | set(NOT_AUTOMATED) == set(range(1, 36)) and not numbers & set(NOT_AUTOMATED)
-    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 7
+    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 22
     assert all(p.function.__doc__ and p.name.islower() for p in PERTURBATIONS.values())
     severities = {"repeated_twice": "minor", "hypernym": "major", "antonym": "critical", "tense": "major", "empty_text": "base"}
     assert {name: PERTURBATIONS[name].severity for name in severities} == severities

@@ -51,7 +51,7 @@ def _moved(analysis: Analysis, predicate: int, finite: int) -> tuple[str, Change
             analysis.words[n].relation == "conj" and analysis.words[n].xpos in DO and subject_of(analysis, n) is None
             for n in children(analysis, predicate)
         )
-        plain = stands_alone(analysis, finite) and not shared
+        plain = word.xpos in DO and stands_alone(analysis, finite) and not shared
         return (DO[word.xpos], (word.start, word.end, word.lemma.lower())) if plain else None
     end = word.end
     if finite + 1 < len(analysis.words) and analysis.words[finite + 1].text in ("n't", "n’t"):

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.judging import Run, add_judging_arguments
-from rome.cli.metric import MakeMetric
+from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 from rome.files import read_lines
 from rome.pair_files import read_pairs
@@ -28,6 +28,10 @@ TITLES = {
         "DEMETR",
         "Accuracy and sensitivity on the minimal pairs of Karpinska et al. (2022), beside the published rows.",
     ),
+    "meaning": (
+        "Meaning before surface",
+        "Does every acceptable rewrite, however far in words, score above a text with one critical mistake, however near?",
+    ),
     "ablation": ("Component ablation", "What every component adds, the net fitted anew each time (RoMe, table 5)."),
     "drift": ("Quality drift", "Fitted on bad outputs, judged on good ones (BLEURT, §5.2)."),
     "sizes": ("Data-size curves", "How many rated inputs a fitted scorer needs (BLEURT, figure 3)."),
@@ -36,6 +40,7 @@ TITLES = {
 SHOWN = (
     *("blind_spots_summary", "blind_spots", "blind_spot_examples", "robustness_order", "robustness"),
     *("demetr_table4", "demetr_by_table1", "demetr_severity_order", "demetr_accuracy"),
+    *("meaning", "meaning_scores", "meaning_by_kind", "meaning_by_rewrite", "meaning_worst"),
 )
 DEFAULT = {
     "ablation": ("rome",),
@@ -52,16 +57,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=tuple(TITLES),
         metavar="EXPERIMENT",
-        help="texts (your own, with --texts; the default), robustness (likewise), demetr; and on rated SETs: ablation, drift, sizes, domains",
+        help="texts (your own, with --texts; the default), robustness (likewise), demetr, meaning (on FILEs, or --texts); and on rated SETs: "
+        "ablation, drift, sizes, domains",
     )
-    parser.add_argument("sets", nargs="*", metavar="SET", help="rated sets, as in `rome evaluate`")
+    parser.add_argument(
+        "sets",
+        nargs="*",
+        metavar="SET",
+        help="rated sets, as in `rome evaluate`; for meaning: JSON lines of reference, acceptable, critical (default: the development sets)",
+    )
     parser.add_argument(
         "--texts",
         metavar="FILE",
         help="one text a line, or pairs (TSV, JSON lines) whose hypotheses are perturbed; `-`: standard input",
     )
     parser.add_argument("--demetr", metavar="FOLDER", help="the released files of DEMETR (default: the development half)")
-    parser.add_argument("--limit", type=int, metavar="N", help="at most N minimal pairs of each perturbation")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most N minimal pairs (meaning: groups) of each perturbation")
+    parser.add_argument(
+        "--worst", type=positive, default=10, metavar="N", help="meaning: the N worst comparisons of each metric (default: 10)"
+    )
     parser.add_argument(
         "--fit",
         default="net",
@@ -77,7 +91,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     this = Run(options, metric)
     parts = _parts(experiment, options, this)
     title, introduction = TITLES[experiment]
-    shown = [part.name for part in parts if part.name in SHOWN or experiment in ON_SETS]
+    shown = [part.name for part in parts if part.name.rpartition("-")[2] in SHOWN or experiment in ON_SETS]
     this.write(title, introduction, parts, shown)
     return 0
 
@@ -87,11 +101,14 @@ def _checked(options: argparse.Namespace) -> str:
     experiment: str | None = options.experiment or ("texts" if options.texts else None)
     if experiment is None:
         raise InputError(f"name an experiment ({', '.join(TITLES)}), or your texts with --texts FILE")
-    if (experiment in ON_TEXTS) != (options.texts is not None):
+    if experiment == "meaning":
+        if options.texts is not None and options.sets:
+            raise InputError("meaning takes FILEs or --texts, not both: leave one out")
+    elif (experiment in ON_TEXTS) != (options.texts is not None):
         raise InputError(
             f"{experiment} " + ("needs --texts FILE" if experiment in ON_TEXTS else "takes no --texts: leave it out")
         )
-    if (experiment in ON_SETS) != bool(options.sets):
+    elif (experiment in ON_SETS) != bool(options.sets):
         raise InputError(
             f"{experiment} "
             + ("needs a rated SET, see `rome evaluate --help`" if experiment in ON_SETS else "takes no SET: leave it out")
@@ -103,14 +120,20 @@ def _checked(options: argparse.Namespace) -> str:
 
 def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Table | Figure]:
     """Everything that the experiment finds."""
-    from rome.evaluation.diagnosis.experiments import Settings, on_demetr, on_rated, on_texts
+    from rome.evaluation.diagnosis.experiments import Settings, on_demetr, on_meaning, on_meaning_texts, on_rated, on_texts
     from rome.evaluation.diagnosis.fitting import fit_named
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
 
-    settings = Settings(options.samples, options.seed, options.limit, options.progress, fit_named(options.fit))
+    fit = fit_named(options.fit)
+    settings = Settings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
     made = this.metrics(DEFAULT.get(experiment, DEFAULT_METRICS))
     if experiment == "demetr":
         parts, this.data["DEMETR"] = on_demetr(made, settings, options.demetr)
+    elif experiment == "meaning" and options.texts is None:
+        parts, digests = on_meaning(made, settings, options.sets)
+        this.data |= digests
+    elif experiment == "meaning":
+        parts, this.data[options.texts] = on_meaning_texts(*_texts(options.texts), this.maker, made, settings)
     elif experiment in ON_TEXTS:
         references, hypotheses = _texts(options.texts)
         parts, this.data[options.texts] = on_texts(experiment, references, hypotheses, this.maker, made, settings)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.demetr import read_demetr
+from rome.data.readers.lines import set_name
+from rome.data.readers.meaning import MEANING_SETS, meaning_digest, read_meaning
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
 from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
@@ -21,13 +23,15 @@ from rome.evaluation.diagnosis.demetr import demetr_parts
 from rome.evaluation.diagnosis.drift import drift
 from rome.evaluation.diagnosis.features_of import features_of
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
+from rome.evaluation.diagnosis.meaning import meaning
+from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
 from rome.evaluation.diagnosis.probes import Probe, make_probes, names_of
 from rome.evaluation.diagnosis.robustness import robustness_parts
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.evaluation.report.values import Figure, Table
 from rome.exceptions import InputError
 
-__all__ = ["Settings", "on_demetr", "on_rated", "on_texts"]
+__all__ = ["Settings", "on_demetr", "on_meaning", "on_meaning_texts", "on_rated", "on_texts"]
 
 Part = Table | Figure
 REFITTED = "RoMe refitted"
@@ -36,13 +40,14 @@ REFITTED = "RoMe refitted"
 @dataclass(frozen=True)
 class Settings:
     """What every experiment shares. samples : bootstrap resamples. limit : minimal pairs a perturbation. progress : as in RoMe.
-    fit : how scorers are fitted to ratings."""
+    fit : how scorers are fitted to ratings. worst : comparisons shown of each metric."""
 
     samples: int = 1000
     seed: int = 0
     limit: int | None = None
     progress: bool | None = None
     fit: Fit = fit_monotone_net
+    worst: int = 10
 
 
 def on_demetr(metrics: Sequence[Any], settings: Settings, folder: str | None = None) -> tuple[list[Part], str]:
@@ -69,6 +74,32 @@ def on_texts(
     found = [_of_probes(metric, probes) for metric in metrics]
     parts = {"texts": blind_spot_parts, "robustness": robustness_parts}[experiment]
     return [*parts(probes, found, samples=settings.samples, seed=settings.seed), table], _digest([references, hypotheses])
+
+
+def on_meaning(metrics: Sequence[Any], settings: Settings, files: Sequence[str] = ()) -> tuple[list[Part], dict[str, str]]:
+    """Meaning before surface on files of groups (none: the development sets), each by itself, and the digest of each."""
+    sets = {set_name(file): read_meaning(file, settings.limit) for file in files or MEANING_SETS}
+    if len(sets) < len(files):
+        raise InputError(f"two of {', '.join(files)} have one name up to the first full stop: rename one of them")
+    parts: list[Part] = []
+    for name, groups in sets.items():
+        found = meaning(metrics, groups, samples=settings.samples, seed=settings.seed, worst=settings.worst)
+        parts += [replace(part, name=f"{name}-{part.name}", title=f"{name}: {part.title}") for part in found.parts]
+    return parts, {name: meaning_digest(groups) for name, groups in sets.items()}
+
+
+def on_meaning_texts(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[str],
+    maker: MetricMaker,
+    metrics: Sequence[Any],
+    settings: Settings,
+) -> tuple[list[Part], str]:
+    """The same on groups made of the user's texts. And the texts' digest."""
+    analyse = maker.rome.analyse
+    groups, table = groups_of_texts(references, hypotheses, analyse, seed=settings.seed, limit=settings.limit)
+    found = meaning(metrics, groups, samples=settings.samples, seed=settings.seed, worst=settings.worst)
+    return [*found.parts, table], _digest([references, hypotheses])
 
 
 def _of_probes(metric: Any, probes: Sequence[Probe]) -> Contrast:

@@ -1,0 +1,126 @@
+"""Groups of a reference with acceptable rewrites and critical near-copies, one JSON object a line, in two layouts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rome.data.readers.lines import json_objects, texts_of
+from rome.data.sources import data_file
+from rome.exceptions import InputError
+
+__all__ = ["MEANING_SETS", "MeaningGroup", "Wording", "meaning_digest", "read_meaning"]
+
+Distance = Literal["near", "far", ""]
+
+MEANING_SETS = ("handmade", "webnlg_dev")
+"""The development sets by name."""
+CELLS = tuple((side, distance) for side in ("acceptable", "critical") for distance in ("near", "far"))
+LAYOUTS = (
+    "give `reference` with `acceptable` and `critical` (a text or a list each), "
+    "or with the four texts `acceptable_near`, `acceptable_far`, `critical_near`, `critical_far`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One text of a group. distance : how far its words are from the reference's; "" where nobody said."""
+
+    text: str
+    distance: Distance = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningGroup:
+    """References with texts that say the same (acceptable) and texts that turn a fact (critical).
+
+    kind : which falsehood, "" when unknown. rewrite : how the acceptable far text was made, likewise. cluster : groups made of one text
+    share it and are resampled together; "" stands alone. place : ``file:line``, for messages.
+
+    Raises InputError naming the place for: no reference, a side without a text, a blank text, a text on both sides.
+    """
+
+    references: tuple[str, ...]
+    acceptable: tuple[Wording, ...]
+    critical: tuple[Wording, ...]
+    kind: str = ""
+    rewrite: str = ""
+    cluster: str = ""
+    place: str = "the group"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be compared."""
+        sides = {
+            "reference": self.references,
+            "acceptable": tuple(one.text for one in self.acceptable),
+            "critical": tuple(one.text for one in self.critical),
+        }
+        for name, texts in sides.items():
+            if not texts or not all(text.strip() for text in texts):
+                raise InputError(f"{self.place}: {name} {'holds an empty text' if texts else 'is missing'}: {LAYOUTS}")
+        both = set(sides["acceptable"]) & set(sides["critical"])
+        if both:
+            raise InputError(f"{self.place}: {min(both)[:60]!r} is both acceptable and critical: decide, or leave it out")
+
+
+def read_meaning(spec: str | Path, limit: int | None = None) -> list[MeaningGroup]:
+    """The groups of a file of JSON lines, gzipped or plain, or of a development set by its name in MEANING_SETS.
+
+    A line holds ``reference`` (a text or a list) with ``acceptable`` and ``critical`` (likewise), or with the four texts
+    ``acceptable_near``, ``acceptable_far``, ``critical_near``, ``critical_far``; and ``kind`` where it is known. Other keys are left alone.
+    limit : at most so many groups of each kind. Raises InputError naming file, line and remedy, and for a file without groups.
+    """
+    path = data_file(f"meaning/{spec}.jsonl.gz") if str(spec) in MEANING_SETS and not Path(spec).is_file() else Path(spec)
+    groups: list[MeaningGroup] = []
+    seen: Counter[str] = Counter()
+    for place, row in json_objects(path):
+        group = _group(row, place)
+        seen[group.kind] += 1
+        if limit is None or seen[group.kind] <= limit:
+            groups.append(group)
+    if not groups:
+        raise InputError(f"{path} holds no group: {LAYOUTS}, one object a line")
+    return groups
+
+
+def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
+    """The group of one line."""
+    kind = row.get("kind") or ""
+    if not isinstance(kind, str):
+        raise InputError(f"{place}: kind is no text: name the kind of falsehood, or leave it out")
+    if "reference" not in row:
+        raise InputError(f"{place}: reference is missing: {LAYOUTS}")
+    four = any(f"{side}_{distance}" in row for side, distance in CELLS)
+    sides = _four(row, place) if four else _lists(row, place)
+    return MeaningGroup(texts_of(row["reference"], place, "reference"), *sides, kind=kind, place=place)
+
+
+def _lists(row: Mapping[str, Any], place: str) -> tuple[tuple[Wording, ...], tuple[Wording, ...]]:
+    """Both sides of the layout with lists."""
+    missing = [side for side in ("acceptable", "critical") if side not in row]
+    if missing:
+        raise InputError(f"{place}: {' and '.join(missing)} missing: {LAYOUTS}")
+    acceptable, critical = (tuple(map(Wording, texts_of(row[side], place, side))) for side in ("acceptable", "critical"))
+    return acceptable, critical
+
+
+def _four(row: Mapping[str, Any], place: str) -> tuple[tuple[Wording, ...], tuple[Wording, ...]]:
+    """Both sides of the layout with four cells."""
+    found: dict[str, list[Wording]] = {"acceptable": [], "critical": []}
+    for side, distance in CELLS:
+        text = row.get(f"{side}_{distance}")
+        if not isinstance(text, str):
+            raise InputError(f"{place}: {side}_{distance} is {'no text' if text is not None else 'missing'}: {LAYOUTS}")
+        found[side].append(Wording(text, "near" if distance == "near" else "far"))
+    return tuple(found["acceptable"]), tuple(found["critical"])
+
+
+def meaning_digest(groups: Iterable[MeaningGroup]) -> str:
+    """16 hexadecimal digits that change when any text or kind does; places do not count."""
+    rows = [asdict(group) | {"place": ""} for group in groups]
+    return hashlib.blake2b(json.dumps(rows, ensure_ascii=False).encode("utf-8"), digest_size=8).hexdigest()

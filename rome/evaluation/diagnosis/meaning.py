@@ -1,0 +1,245 @@
+"""Meaning before surface: does every acceptable rewrite, however far in words, score above every critical text, however near?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.data.readers.meaning import MeaningGroup, Wording
+from rome.evaluation.diagnosis.contrast import Draws, interval
+from rome.evaluation.metrics.protocol import Metric
+from rome.evaluation.report.values import Cell, Table
+from rome.exceptions import InputError
+
+__all__ = ["CELLS", "Comparison", "Meaning", "meaning"]
+
+Vector = NDArray[np.float64]
+CELLS = ("near>near", "far>far", "far>near", "near>far")
+"""Distance of the acceptable text > distance of the critical one."""
+WITH_INTERVALS = ("all", "far>near", "whole")
+PLACES = tuple((side, distance) for side in ("acceptable", "critical") for distance in ("", "near", "far"))
+SHARES = (
+    "Per cent of the comparisons of an acceptable with a critical text of the same group in which the acceptable one scores strictly "
+    "higher; ties are wrong. far>near: an acceptable text whose words are far from the reference's against a critical near-copy; the "
+    "other columns likewise. whole: groups with every acceptable text above every critical one; those that have near texts and no far "
+    "ones are left out. Brackets: 95 %, bootstrap over {over}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One acceptable and one critical text of a group under one metric. margin : above 0 where they are in order."""
+
+    metric: str
+    group: MeaningGroup
+    acceptable: Wording
+    critical: Wording
+    score_acceptable: float
+    score_critical: float
+
+    @property
+    def margin(self) -> float:
+        """The acceptable text's score minus the critical one's."""
+        return self.score_acceptable - self.score_critical
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the experiment found.
+
+    table, scores : shares in order and mean scores, a row a metric. by_kind, scores_by_kind : the same by kind of falsehood, by_rewrite :
+    shares by kind of rewrite; None where no group names one. worst : the comparisons with the largest wrong margins.
+    comparisons : metric -> every comparison.
+    """
+
+    table: Table
+    scores: Table
+    by_kind: Table | None
+    scores_by_kind: Table | None
+    by_rewrite: Table | None
+    worst: Table
+    comparisons: Mapping[str, tuple[Comparison, ...]]
+
+    @property
+    def parts(self) -> tuple[Table, ...]:
+        """The tables that there are, in the order of reading."""
+        tables = (self.table, self.scores, self.by_kind, self.scores_by_kind, self.by_rewrite, self.worst)
+        return tuple(table for table in tables if table is not None)
+
+    @property
+    def rows(self) -> list[dict[str, Cell]]:
+        """The main table, a dictionary a metric."""
+        return _dictionaries(self.table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every table by its name, as dictionaries by column."""
+        return {table.name: _dictionaries(table) for table in self.parts}
+
+
+def _dictionaries(table: Table) -> list[dict[str, Cell]]:
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def meaning(
+    metrics: Sequence[Metric], groups: Sequence[MeaningGroup], *, samples: int = 1000, seed: int = 0, worst: int = 10
+) -> Meaning:
+    """Ask metrics for every group; each distinct pair of references and text is asked once.
+
+    samples : bootstrap resamples of the groups, those of one text together. worst : how many comparisons of each metric are shown.
+    Raises InputError without groups or metrics, for two metrics of one name, and for a metric that gives no finite score for each pair.
+    """
+    if not groups or not metrics:
+        raise InputError("the experiment needs at least one group and one metric: give both")
+    names = [metric.name for metric in metrics]
+    if len(set(names)) < len(names):
+        raise InputError(f"two metrics are called {next(n for n in names if names.count(n) > 1)}: name each once")
+    data = _Data(groups, metrics, samples, seed)
+    one = len(groups) * ["all"]
+    kinds, rewrites = [g.kind or "(not named)" for g in groups], [g.rewrite or "(none)" for g in groups]
+    with_kinds, with_rewrites = any(g.kind for g in groups), any(g.rewrite for g in groups)
+    return Meaning(
+        _shares(data, "meaning", f"In order, over {len(groups)} groups and {len(data.acceptable)} comparisons", "", one),
+        _scores(data, "meaning_scores", "Mean scores", "", one),
+        _shares(data, "meaning_by_kind", "In order by kind of falsehood", "kind", kinds) if with_kinds else None,
+        _scores(data, "meaning_scores_by_kind", "Mean scores by kind of falsehood", "kind", kinds) if with_kinds else None,
+        _shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites) if with_rewrites else None,
+        _worst(data, worst),
+        {name: tuple(data.comparison(name, n) for n in range(len(data.acceptable))) for name in names},
+    )
+
+
+class _Data:
+    """The groups laid out: every distinct pair once, every text of a group, every comparison, and each metric's scores.
+
+    texts : (group, side, wording, number of its pair). acceptable, critical : (comparisons,) the places in ``texts``.
+    """
+
+    def __init__(self, groups: Sequence[MeaningGroup], metrics: Sequence[Metric], samples: int, seed: int) -> None:
+        self.groups = groups
+        pairs: dict[tuple[tuple[str, ...], str], int] = {}
+        self.texts: list[tuple[int, str, Wording, int]] = []
+        places: list[tuple[int, int]] = []
+        for number, group in enumerate(groups):
+            start = len(self.texts)
+            for side, wordings in (("acceptable", group.acceptable), ("critical", group.critical)):
+                for one in wordings:
+                    self.texts.append((number, side, one, pairs.setdefault((group.references, one.text), len(pairs))))
+            middle = start + len(group.acceptable)
+            places += [(a, c) for a in range(start, middle) for c in range(middle, len(self.texts))]
+        self.acceptable, self.critical = (np.array(side) for side in zip(*places, strict=True))
+        self.of_group = np.array([self.texts[place][0] for place in self.acceptable])
+        self.first = np.concatenate([[True], self.of_group[1:] != self.of_group[:-1]])
+        distances = [{one.distance for one in (*group.acceptable, *group.critical)} for group in groups]
+        self.complete = np.array([distances[n] != {"near"} for n in self.of_group])
+        self.cells = np.array([f"{self.texts[a][2].distance}>{self.texts[c][2].distance}" for a, c in places])
+        clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
+        self.draws = Draws.of(clusters, samples, seed)
+        rows = np.array([row for *_, row in self.texts])
+        self.scores = {metric.name: _asked(metric, list(pairs))[rows] for metric in metrics}
+
+    def right(self, name: str) -> Vector:
+        """(comparisons,) 100 where the acceptable text scores strictly higher, else 0."""
+        scores = self.scores[name]
+        return np.where(scores[self.acceptable] > scores[self.critical], 100.0, 0.0)
+
+    def columns(self, name: str) -> dict[str, Vector]:
+        """The comparisons that each column counts, the others nan; a whole group, if it has far texts or no
+        distances, stands at its first comparison."""
+        right = self.right(name)
+        whole = np.minimum.reduceat(right, np.flatnonzero(self.first))[self.of_group]
+        known = [cell for cell in CELLS if cell in set(self.cells)]
+        cells = {cell: np.where(self.cells == cell, right, np.nan) for cell in known}
+        return {"all": right, **cells, "whole": np.where(self.first & self.complete, whole, np.nan)}
+
+    def comparison(self, name: str, number: int) -> Comparison:
+        """One comparison with its texts and scores."""
+        a, c = self.acceptable[number], self.critical[number]
+        scores, (group, _, better, _), (_, _, worse, _) = self.scores[name], self.texts[a], self.texts[c]
+        return Comparison(name, self.groups[group], better, worse, float(scores[a]), float(scores[c]))
+
+
+def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
+    """(n,) the metric's scores of distinct pairs, checked."""
+    if not hasattr(metric, "score"):
+        raise InputError(f"{metric.name} knows the scores of its own rated set only: leave it out here")
+    scores = np.asarray(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), dtype=np.float64)
+    if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
+        raise InputError(f"{metric.name} gave no finite score for each of the {len(pairs)} pairs: check it")
+    return scores
+
+
+def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
+    """Shares in order; key : the name of the column that parts the groups, or "" for one row a metric."""
+    keys = [of_group[n] for n in data.of_group]
+    sizes = {value: keys.count(value) for value in dict.fromkeys(keys)}
+    rows: list[tuple[Cell, ...]] = []
+    columns: list[str] = []
+    for metric in data.scores:
+        found = {column: data.draws.means(values, keys) for column, values in data.columns(metric).items()}
+        columns = [c for column in found for c in _with_interval(column)]
+        for value, size in sizes.items():
+            cells = [cell for column in found for cell in _cells(column, found[column][value])]
+            rows.append((metric, *([value, size] if key else []), *cells))
+    wide = [column for column in columns if column in WITH_INTERVALS]
+    return Table(
+        name,
+        title,
+        ("metric", *([key, "comparisons"] if key else []), *columns),
+        tuple(rows),
+        SHARES.format(over="texts" if any(group.cluster for group in data.groups) else "groups"),
+        {**dict.fromkeys(columns, 1), "comparisons": 0},
+        highest=() if key else tuple(column for column in columns if not column.endswith(("_low", "_high"))),
+        intervals=tuple((column, f"{column}_low", f"{column}_high") for column in wide),
+    )
+
+
+def _with_interval(column: str) -> list[str]:
+    return [column, f"{column}_low", f"{column}_high"] if column in WITH_INTERVALS else [column]
+
+
+def _cells(column: str, drawn: Vector) -> list[float]:
+    return [float(drawn[0]), *(interval(drawn) if column in WITH_INTERVALS else ())]
+
+
+def _scores(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
+    """Mean scores of both sides, near and far apart where anybody said."""
+    there = {"", *(wording.distance for _, _, wording, _ in data.texts)}
+    known = [(side, distance) for side, distance in PLACES if distance in there]
+    members: dict[Hashable, list[int]] = {}
+    for place, (group, side, wording, _) in enumerate(data.texts):
+        for distance in dict.fromkeys(("", wording.distance)):
+            members.setdefault((of_group[group], side, distance), []).append(place)
+    rows: list[tuple[Cell, ...]] = []
+    for metric, scores in data.scores.items():
+        for value in dict.fromkeys(of_group):
+            chosen = [members.get((value, *place), []) for place in known]
+            means = [float(scores[places].mean()) if places else None for places in chosen]
+            rows.append((metric, *([value] if key else []), *means))
+    columns = [f"{side}_{distance}" if distance else side for side, distance in known]
+    note = "Each text of a group counts once. Metrics have their own scales: compare within a row."
+    return Table(name, title, ("metric", *([key] if key else []), *columns), tuple(rows), note, 3)
+
+
+def _worst(data: _Data, most: int) -> Table:
+    """The wrong comparisons of each metric, the largest margin first."""
+    rows: list[tuple[Cell, ...]] = []
+    for metric, scores in data.scores.items():
+        margins = scores[data.acceptable] - scores[data.critical]
+        for n in np.argsort(margins, kind="stable")[:most]:
+            if margins[n] <= 0:
+                one = data.comparison(metric, n)
+                texts = (one.group.references[0], one.acceptable.text, one.critical.text)
+                kind = " ".join(filter(None, (one.group.kind, data.cells[n].strip(">"))))
+                rows.append((metric, kind or None, *texts, one.score_acceptable, one.score_critical, one.margin))
+    return Table(
+        "meaning_worst",
+        "The worst comparisons",
+        ("metric", "kind", "reference", "acceptable", "critical", "score_acceptable", "score_critical", "margin"),
+        tuple(rows),
+        f"Up to {most} of each metric: critical texts that score above an acceptable one by most, or tie with it.",
+        3,
+    )

@@ -1,0 +1,349 @@
+"""Meaning before surface: laws that every metric's figures obey, bad files named by line, both layouts, own texts, the command."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rome.cli import main
+from rome.data.perturbations import registry
+from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
+from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, Wording, meaning_digest, read_meaning
+from rome.data.sources import data_file
+from rome.evaluation import perturbing
+from rome.evaluation.diagnosis import meaning_texts, probes
+from rome.evaluation.diagnosis.meaning import CELLS, Meaning, meaning
+from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
+from rome.evaluation.metrics.registry import MetricMaker
+from rome.exceptions import InputError
+from rome.features.values import Analysis
+
+FOUR = {
+    "kind": "number",
+    "reference": "It opens at nine.",
+    "acceptable_near": "It really opens at nine.",
+    "acceptable_far": "Nine is when doors open.",
+    "critical_near": "It opens at ten.",
+    "critical_far": "Ten is when doors open.",
+}
+LISTS = {
+    "reference": "Prices are low.",
+    "acceptable": ["Prices are not high.", "It is cheap."],
+    "critical": ["Prices are high."],
+}
+SHARES = ("all", *CELLS, "whole")
+
+
+class Made:
+    """A metric that a function of one hypothesis makes; it counts what it was asked."""
+
+    def __init__(self, function: Callable[[str], float], name: str = "made") -> None:
+        self.function, self.name, self.signature = function, name, f"{name}:1"
+        self.asked: list[tuple[tuple[str, ...], str]] = []
+
+    def score(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> np.ndarray[Any, Any]:
+        self.asked += [(tuple(given), text) for given, text in zip(references, hypotheses, strict=True)]
+        return np.array([self.function(text) for text in hypotheses], dtype=np.float64)
+
+
+def four_cells(count: int, kinds: Sequence[str] = ("number", "negation")) -> list[MeaningGroup]:
+    """Groups whose texts say which side they are on."""
+    return [
+        MeaningGroup(
+            (f"reference {n}",),
+            (Wording(f"good near {n}", "near"), Wording(f"good far {n}", "far")),
+            (Wording(f"bad near {n}", "near"), Wording(f"bad far {n}", "far")),
+            kind=kinds[n % len(kinds)],
+        )
+        for n in range(count)
+    ]
+
+
+def oracle(text: str) -> float:
+    return float(text.startswith("good"))
+
+
+def all_shares(found: Meaning) -> set[float]:
+    """Every share, end of an interval, in the main table and by kind."""
+    names = {f"{share}{end}" for share in SHARES for end in ("", "_low", "_high")}
+    rows = [*found.rows, *found.to_dict().get("meaning_by_kind", [])]
+    return {value for row in rows for name, value in row.items() if name in names}
+
+
+@pytest.mark.parametrize(("sign", "share"), [(1, 100.0), (-1, 0.0), (0, 0.0)])
+def test_an_oracle_is_always_right_its_negation_and_a_constant_never(sign: int, share: float) -> None:
+    """100 everywhere, 0 everywhere, and 0 where everything ties; so in every cell, kind and end of an interval."""
+    found = meaning([Made(lambda text: sign * oracle(text))], four_cells(6), samples=20)
+    assert all_shares(found) == {share}
+    assert len(found.worst.rows) == (0 if share else 10)
+
+
+def test_chance_is_one_half_and_a_sixth() -> None:
+    """Random scores order one half of the comparisons and put both acceptable texts above both critical ones in 2! 2! / 4!."""
+    rng = np.random.default_rng(0)
+    (row,) = meaning([Made(lambda text: rng.random())], four_cells(4000), samples=20).rows
+    assert [row[share] for share in ("all", *CELLS)] == pytest.approx([50.0] * 5, abs=3)
+    assert row["whole"] == pytest.approx(100 / 6, abs=2)
+    assert row["all_low"] < row["all"] < row["all_high"]
+
+
+def test_surface_is_right_where_it_follows_the_meaning_only() -> None:
+    """Who scores near texts higher is right for near above far, wrong for far above near, and ties elsewhere; means stand apart."""
+    found = meaning([Made(lambda text: float("near" in text))], four_cells(4), samples=5)
+    (row,) = found.rows
+    assert [row[share] for share in SHARES] == [25.0, 0.0, 0.0, 0.0, 100.0, 0.0]
+    (means,) = found.to_dict()["meaning_scores"]
+    assert (means["acceptable"], means["acceptable_near"], means["critical_far"]) == (0.5, 1.0, 0.0)
+    (worst, *_) = found.worst.rows
+    assert worst[1:] == ("number far>near", "reference 0", "good far 0", "bad near 0", 0.0, 1.0, -1.0)
+
+
+def test_kinds_part_the_groups() -> None:
+    """A metric that knows one kind of falsehood only is right on that one."""
+    knows = {f"{side} {n}" for n in range(0, 8, 2) for side in ("good near", "good far")}
+    found = meaning([Made(lambda text: float(text in knows))], four_cells(8), samples=5)
+    rows = {row["kind"]: row for row in found.to_dict()["meaning_by_kind"]}
+    assert (rows["number"]["all"], rows["negation"]["all"], rows["number"]["comparisons"]) == (100.0, 0.0, 16)
+    assert found.rows[0]["all"] == 50.0
+    scores = {row["kind"]: row["acceptable"] for row in found.to_dict()["meaning_scores_by_kind"]}
+    assert scores == {"number": 1.0, "negation": 0.0}
+
+
+def test_each_distinct_pair_is_asked_once() -> None:
+    """A text that stands in two groups of one reference is scored once, in one call."""
+    made = Made(len)
+    meaning([made], [*four_cells(3), *four_cells(3)], samples=2)
+    assert len(made.asked) == len(set(made.asked)) == 12
+
+
+def test_the_result_is_frozen_and_plain() -> None:
+    """Comparisons with texts and scores, tables by name that JSON can hold, and nothing that can be set."""
+    found = meaning([Made(oracle, "a"), Made(len, "b")], four_cells(2), samples=2, worst=3)
+    assert set(json.loads(json.dumps(found.to_dict()))) == {part.name for part in found.parts}
+    assert [len(found.comparisons[name]) for name in ("a", "b")] == [8, 8]
+    assert {one.margin for one in found.comparisons["a"]} == {1.0}
+    with pytest.raises(FrozenInstanceError):
+        found.table = found.scores  # type: ignore[misc]
+
+
+def test_metrics_are_checked() -> None:
+    """No metric, no group, a name that stands twice, no finite scores, scores of another set: one InputError each."""
+    groups = four_cells(2)
+    for metrics, given, message in (
+        ([], groups, "at least one group"),
+        ([Made(len)], [], "at least one group"),
+        ([Made(len), Made(oracle)], groups, "two metrics are called made"),
+        ([Made(lambda text: float("nan"))], groups, "no finite score"),
+        ([MetricMaker().make("published:theirs")], groups, "its own rated set only"),
+    ):
+        with pytest.raises(InputError, match=message):
+            meaning(metrics, given, samples=2)
+
+
+def written(path: Path, *rows: object) -> Path:
+    text = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + "\n"
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["groups.jsonl", "groups.jsonl.gz"])
+def test_both_layouts_are_read(tmp_path: Path, name: str) -> None:
+    """Lists and four cells, in one file if need be, plain or packed; blank lines pass."""
+    lists, four = read_meaning(written(tmp_path / name, LISTS, "", {**FOUR, "reference": ["A b.", "B a."], "category": "x"}))
+    assert lists == MeaningGroup(
+        ("Prices are low.",),
+        (Wording("Prices are not high."), Wording("It is cheap.")),
+        (Wording("Prices are high."),),
+        place=f"{tmp_path / name}:1",
+    )
+    assert (four.kind, four.references, four.place) == ("number", ("A b.", "B a."), f"{tmp_path / name}:3")
+    assert [(one.distance, one.text) for one in four.critical] == [
+        ("near", FOUR["critical_near"]),
+        ("far", FOUR["critical_far"]),
+    ]
+    assert meaning_digest([lists]) != meaning_digest([four])
+
+
+def test_limit_counts_by_kind(tmp_path: Path) -> None:
+    """At most so many groups of each kind, the first ones."""
+    path = written(tmp_path / "g.jsonl", *[{**FOUR, "kind": kind} for kind in "aabab"])
+    assert [group.kind for group in read_meaning(path, limit=1)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("not JSON", "not JSON"),
+        ("[1]", "not an object"),
+        ({key: FOUR[key] for key in FOUR if key != "critical_far"}, "critical_far is missing"),
+        ({**FOUR, "critical_far": 3}, "critical_far is no text"),
+        ({**FOUR, "kind": 3}, "kind is no text"),
+        ({**FOUR, "acceptable_near": " "}, "acceptable holds an empty text"),
+        ({"reference": "A."}, "acceptable and critical missing"),
+        ({**LISTS, "critical": []}, "critical is missing"),
+        ({**LISTS, "critical": [3]}, "neither a text nor a list"),
+        ({key: LISTS[key] for key in ("acceptable", "critical")}, "reference is missing"),
+        ({**LISTS, "critical": ["It is cheap."]}, "both acceptable and critical"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path: Path, row: object, message: str) -> None:
+    """File, line and what is wrong with it."""
+    path = written(tmp_path / "g.jsonl", LISTS, row)
+    with pytest.raises(InputError, match=message) as caught:
+        read_meaning(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+
+
+def test_files_without_groups_are_refused(tmp_path: Path) -> None:
+    """An empty file, and one that is not there."""
+    with pytest.raises(InputError, match="holds no group"):
+        read_meaning(written(tmp_path / "g.jsonl", ""))
+    with pytest.raises(InputError, match="cannot be read"):
+        read_meaning(tmp_path / "none.jsonl")
+
+
+def test_the_development_sets() -> None:
+    """Both are read, and chrF is what everybody fears: a near-copy with a wrong fact beats nearly every rewrite."""
+    try:
+        data_file("meaning")
+    except InputError as error:
+        pytest.skip(str(error))
+    handmade, webnlg = (read_meaning(name) for name in MEANING_SETS)
+    assert (len(handmade), len(webnlg)) == (10, 600)
+    assert len({group.kind for group in webnlg}) == 3
+    (row,) = meaning([MetricMaker().make("chrf")], read_meaning("webnlg_dev", limit=50), samples=20).rows
+    assert row["far>near"] < 10 and row["near>far"] > 90
+
+
+def analyse(texts: Sequence[str]) -> dict[str, Analysis]:
+    """Texts without words: enough for the perturbations below."""
+    return {text: Analysis(text, (), (), np.zeros((0, 1), np.float32), np.zeros(0, np.float32)) for text in texts}
+
+
+def replaced(name: str, severity: Any, old: str, new: str) -> Perturbation:
+    """A perturbation that replaces one word by another."""
+
+    def function(analysis: Analysis, chance: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+        if old not in analysis.text:
+            return NotApplicable(f"no {old}")
+        return Perturbed(analysis.text.replace(old, new), ())
+
+    return Perturbation(name, "accuracy", "word", severity, None, function)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two perturbations that turn the meaning, two that keep it, one that does neither."""
+    made = [
+        replaced("antonym", "critical", "cheap", "dear"),
+        replaced("number", "critical", "two", "nine"),
+        replaced("synonym", "none", "shop", "store"),
+        replaced("spelling", "none", "cheap", "inexpensive"),
+        replaced("misspelled", "minor", "shop", "shpo"),
+    ]
+    monkeypatch.setattr(registry, "PERTURBATIONS", {one.name: one for one in made})
+    for module in (perturbing, probes, meaning_texts):
+        monkeypatch.setattr(module, "PERTURBATIONS", registry.PERTURBATIONS)
+
+
+TEXTS = ["A cheap shop.", "A cheap place.", "A shop of two.", "Nothing here."]
+
+
+def test_groups_of_own_texts(few: None) -> None:
+    """Near: the text and its critical copy; far: both after one rewrite that applies to both; none where none does."""
+    groups, table = groups_of_texts([[text] for text in TEXTS], TEXTS, analyse)
+    shop, place, two = groups
+    assert [(one.kind, one.rewrite, one.cluster) for one in groups] == [
+        ("antonym", "synonym", "text 1"),
+        ("antonym", "", "text 2"),
+        ("number", "synonym", "text 3"),
+    ]
+    assert [one.text for one in shop.acceptable] == ["A cheap shop.", "A cheap store."]
+    assert [one.text for one in shop.critical] == ["A dear shop.", "A dear store."]
+    assert (place.acceptable, place.critical) == ((Wording("A cheap place.", "near"),), (Wording("A dear place.", "near"),))
+    assert two.references == ("A shop of two.",)
+    assert {row[0]: row[3] for row in table.rows} == {"antonym": 2, "number": 1, "synonym": 2, "spelling": 2}
+    assert len(groups_of_texts([[text] for text in TEXTS], TEXTS, analyse, limit=1)[0]) == 2
+    assert groups_of_texts([[text] for text in TEXTS], TEXTS, analyse, seed=0)[0] == groups
+    with pytest.raises(InputError, match="no perturbation turns"):
+        groups_of_texts([["Nothing."]], ["Nothing."], analyse)
+
+
+def test_own_texts_by_kind_and_rewrite(few: None) -> None:
+    """Shares by both; a group with near texts only says nothing of whole groups."""
+    groups, _ = groups_of_texts([[text] for text in TEXTS], TEXTS, analyse)
+    found = meaning([Made(lambda text: float("dear" not in text and "nine" not in text))], groups, samples=5)
+    assert found.by_rewrite is not None
+    assert [row[:4] for row in found.by_rewrite.rows] == [("made", "synonym", 8, 100.0), ("made", "(none)", 1, 100.0)]
+    assert np.isnan(found.to_dict()["meaning_by_rewrite"][1]["whole"])
+    assert found.rows[0]["whole"] == 100.0
+    assert "over texts" in found.table.note
+
+
+def test_severities_of_the_registry() -> None:
+    """There are perturbations that turn the meaning and some that keep it."""
+    severities = {one.severity for one in registry.PERTURBATIONS.values()}
+    assert {"critical", "none"} <= severities
+
+
+COMMAND, SAMPLES = ["diagnose", "meaning"], ["--samples", "10"]
+
+
+def test_the_command_on_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files, each with its tables on standard output and in the report; --worst bounds the comparisons shown."""
+    one, two = written(tmp_path / "one.jsonl", FOUR), written(tmp_path / "two.jsonl.gz", LISTS)
+    report = tmp_path / "report"
+    command = [*COMMAND, str(one), str(two), "--metric", "chrf", "length", "--worst", "1", "--report", str(report)]
+    assert main([*command, *SAMPLES]) == 0
+    shown = capsys.readouterr().out
+    assert "one: In order, over 1 groups and 4 comparisons" in shown and "two: In order" in shown
+    assert "far>near" in shown and "number" in shown
+    lines = (report / "tables" / "one-meaning_worst.tsv").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["metric", "chrF2", "length"]
+    assert json.loads((report / "report.json").read_text(encoding="utf-8"))
+
+
+def test_the_command_on_own_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Texts are perturbed with the models that ship, and shares come by kind."""
+    path = tmp_path / "texts.txt"
+    path.write_text("The old museum opens at nine.\nThe committee approved the new budget.\n", encoding="utf-8")
+    assert main([*COMMAND, "--texts", str(path), "--metric", "chrf", "--limit", "1", *SAMPLES]) == 0
+    shown = capsys.readouterr().out
+    assert "In order by kind of falsehood" in shown and "negation_added" in shown
+
+
+def test_the_command_without_a_file_takes_the_development_sets(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both, by name."""
+    try:
+        data_file("meaning")
+    except InputError as error:
+        pytest.skip(str(error))
+    assert main([*COMMAND, "--metric", "length", "--limit", "3", *SAMPLES]) == 0
+    shown = capsys.readouterr().out
+    assert "handmade: In order, over 3 groups" in shown and "webnlg_dev: In order, over 9 groups" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["FILE", "--texts", "FILE"], "not both"),
+        (["nowhere.jsonl"], "cannot be read"),
+        (["FILE", "FILE"], "one name"),
+        (["FILE", "--metric", "nonsense"], "'nonsense' is unknown"),
+    ],
+)
+def test_bad_usage_is_one_line(tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and one line that says what to do."""
+    path = written(tmp_path / "g.jsonl", LISTS)
+    given = [str(path) if word == "FILE" else word for word in arguments]
+    assert main([*COMMAND, *given, *([] if "--metric" in given else ["--metric", "length"])]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
