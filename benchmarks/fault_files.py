@@ -118,7 +118,7 @@ class Small:
             value = len(set(given[0]) & set(hypothesis)) / 30
             parts = Components(*(Component(name, value, value, "units") for name in FEATURES))
             rows.append(
-                SegmentScore(n, given[0], hypothesis, 0, value, parts, Contributions(0, 0, 0, 0), 0.5, (), self.signature)
+                SegmentScore(n, given[0], hypothesis, 0, value, parts, Contributions(0, 0, 0, value - 1.0), (), self.signature)
             )
         return CorpusScore(tuple(rows), self.signature)
 

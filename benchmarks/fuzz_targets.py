@@ -118,24 +118,24 @@ EVIDENCE = {
         "pairs": [{"reference": 0, "hypothesis": 0, "similarity": 0.5, "distance": 1.0}],
     },
     "syntax": {"reference": TREE, "hypothesis": TREE, "equal": [[True, False], [False, True]], "distance": 0.0, "bound": 1.0},
-    "grammar": {"sentences": [SENTENCE]},
+    "grammar": {"sentences": [SENTENCE], "reference_probability": 0.5},
     "errors": {"errors": [{**ERROR, "confidence": 0.9, "reference": {"text": "Cats", "start": 0, "end": 4}}], "count": 4.5},
 }
 PARTS = ("semantic", "syntax", "grammar", "errors")
 SCORED: dict[str, Any] = {
-    **{"segment": 0, "reference": "Cats", "hypothesis": "Dogs", "reference_index": 0, "score": 0.5, "baseline": 0.1},
+    **{"segment": 0, "reference": "Cats", "hypothesis": "Dogs", "reference_index": 0, "score": 0.5},
     **{
         "components": {name: {"value": 0.5, "raw": 1.0, "unit": "u"} for name in PARTS},
         "flags": ["long"],
         "signature": "rome:x",
     },
-    **{"contributions": dict.fromkeys(PARTS, 0.1)},
+    **{"contributions": dict.fromkeys(PARTS, -0.125)},
 }
 
 
 def net() -> Combiner:
     """A small net."""
-    return Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0), np.full(4, 0.5))
+    return Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0))
 
 
 def features() -> FeatureTable:

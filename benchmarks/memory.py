@@ -43,7 +43,7 @@ class Constant:
 
     def __init__(self) -> None:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
-        self.rest = {"components": parts, "contributions": Contributions(0.1, 0.1, 0.1, 0.1), "baseline": 0.1}
+        self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
 
     def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
         """One segment a hypothesis."""

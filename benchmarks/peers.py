@@ -96,7 +96,7 @@ def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Conten
     import torch
     from peer_models import LARGE_17, LARGE_24, TINY, BertScore, Comet, word_pieces
 
-    tokenizer = word_pieces(set_folder() / "encoder")
+    tokenizer = word_pieces(set_folder("small") / "encoder")
     chrf = MetricMaker().make("chrf")
     bert, comet = BertScore(tokenizer, TINY if tiny else LARGE_17), Comet(tokenizer, TINY if tiny else LARGE_24)
     torch.set_num_threads(threads)

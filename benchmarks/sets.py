@@ -34,7 +34,7 @@ from rome.metric import RoMe
 from rome.table import FeatureTable
 
 Figures = dict[str, float]
-ACCEPTABILITY = Grammar(GrammarConfig(fluency=0.0))
+ACCEPTABILITY = Grammar(GrammarConfig(fluency=0.0, relative=False))
 """The sentences' acceptability alone; a text that was cut into several has their mean."""
 
 

@@ -58,12 +58,6 @@ def scale() -> str:
     return markdown_table(["pair", "mean score"], [[name, f"{value:.2f}"] for name, value in means])
 
 
-def baseline_grammar() -> str:
-    """The mean of grammar over the pairs that the net was trained on."""
-    found = re.search(r"grammar (\d\.\d+)", _card("scorer")["notes"])
-    return found[1] if found else ""
-
-
 def weak_kinds() -> str:
     """The kinds of mistakes of DEMETR that RoMe overlooks most often, the weakest first."""
     rows = [row for row in _read("demetr_accuracy.tsv") if float(row["RoMe"]) < WEAK and row["severity"] != "base"]
@@ -80,7 +74,8 @@ def demetr() -> str:
     """Accuracy on DEMETR by severity: RoMe, live peers, and the published rows."""
     rows = sorted(_read("demetr_table4.tsv"), key=lambda row: -float(row["all"]))
     kept = [row for row in rows if row["figures"] != "here" or row["metric"] in SHOWN]
-    return markdown_table(["metric", "figures", "critical", "major", "minor", "all", "95 % interval of all"], [
+    taught = "`errors`, and so RoMe, was taught on our own versions of the same kinds of mistake, made in other texts; the peers were not."
+    return taught + "\n\n" + markdown_table(["metric", "figures", "critical", "major", "minor", "all", "95 % interval of all"], [
         [row["metric"], row["figures"], *(_percent(row[name]) for name in ("critical", "major", "minor", "all")),
          f"{_percent(row['all_low'])} to {_percent(row['all_high'])}" if row["all_low"] else ""]
         for row in kept
@@ -149,7 +144,6 @@ TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         scale,
-        baseline_grammar,
         weak_kinds,
         demetr,
         severity_order,

@@ -116,10 +116,11 @@ def change(results: Results, camera: Camera) -> None:
 
 def terminal(results: Results, camera: Camera) -> None:
     """`rome explain` in a terminal, without its two longest parts."""
-    texts, contributions, _, _, *rest, _ = coloured(results.segment).split("\n\n")
+    texts, losses, contributions, _, _, *rest, _ = coloured(results.segment).split("\n\n")
     command_line = f'$ rome explain --reference "{REFERENCE}" \\\n      --hypothesis "{HYPOTHESIS}"'
     parts = [
         f"{command_line}\n{texts}",
+        losses,
         contributions,
         "\x1b[2m[semantic: the alignment; syntax: the trees and edits]\x1b[0m",
         *rest,

@@ -1,10 +1,11 @@
-"""Grammar: is the hypothesis acceptable English? Probability of the CoLA class "acceptable" (RoMe §3.3)."""
+"""Grammar: is the hypothesis acceptable English? Probability of the CoLA class "acceptable" (RoMe §3.3), against the reference's own."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from .once import once
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -15,19 +16,23 @@ __all__ = ["Grammar", "GrammarConfig", "GrammarEvidence", "SentenceAcceptability
 
 @dataclass(frozen=True, slots=True)
 class GrammarConfig:
-    """How the sentences of a hypothesis become one number.
+    """How the sentences of a text become one number.
 
     smallest : probabilities below it are raised to it before their logarithm, so that one sentence cannot erase a long text.
     fluency : how many times the mean logarithm of the words' probabilities counts beside that of the sentence.
+    relative : measure the hypothesis against the reference's own probability; False takes its probability as it is.
+    floor : texts less likely than it count as this likely when they are set against each other: what is noise is not divided by noise.
     """
 
     smallest: float = 1e-4
     fluency: float = 2.0
+    relative: bool = True
+    floor: float = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceAcceptability:
-    """One sentence of the hypothesis and where it stands.
+    """One sentence of a text and where it stands.
 
     probability : in [0, 1], the CoLA class "acceptable". word_probability : in [0, 1], the geometric mean over its words of the
     probability that the word is the right one in its place; 1 for a sentence without words.
@@ -42,13 +47,18 @@ class SentenceAcceptability:
 
 @dataclass(frozen=True, slots=True)
 class GrammarEvidence:
-    """The sentences that the component was combined from."""
+    """The sentences of the hypothesis that the component was combined from.
+
+    reference_probability : in [0, 1], the reference's own, that the hypothesis' was measured against; None where it was not, because the
+    reference has no sentences or ``relative`` is False.
+    """
 
     sentences: tuple[SentenceAcceptability, ...]
+    reference_probability: float | None = None
 
 
 class Grammar:
-    """The acceptability of the hypothesis; the reference is not looked at."""
+    """The acceptability of the hypothesis, as a share of the reference's."""
 
     name = "grammar"
 
@@ -56,36 +66,59 @@ class Grammar:
         self.config = config
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
-        """The length-weighted geometric mean over the sentences of probability * word_probability ** fluency; raw is its logarithm.
+        """min(1, P(hypothesis) / P(reference)), both at least ``floor``; raw is the logarithm of P(hypothesis).
 
-        A text is acceptable when all of it is: the mean of logarithms lets a bad sentence count in proportion to its share of the
-        characters, and splitting a text at other places changes little. The classifier alone overlooks missing and doubled words;
-        the words' own probabilities see them, and both together agree better with people's ratings of fluency. A text without
-        sentences has nothing to accept: 0.
+        P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable
+        when all of it is: the mean of logarithms lets a bad sentence count in proportion to its share of the characters, and splitting
+        a text at other places changes little. The classifier alone overlooks missing and doubled words; the words' own probabilities
+        see them, and both together agree better with people's ratings of fluency. Against the reference's own probability, because
+        names and rare words, which both texts share, are no mistakes: a text against itself is 1.
+
+        A hypothesis without sentences has nothing to accept: 0, or 1 where the reference has none either. Against a reference without
+        sentences, and with ``relative=False``, the value is P(hypothesis).
         """
-        sentences = self._sentences(hypothesis)
-        if not sentences:
-            return Component(self.name, 0.0, math.log(self.config.smallest), "log probability", GrammarEvidence(()))
-        lengths = [max(1, s.end - s.start) for s in sentences]
-        logs = [self._log(s.probability) + self.config.fluency * self._log(s.word_probability) for s in sentences]
-        mean = sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths)
-        return Component(self.name, math.exp(mean), mean, "log probability", GrammarEvidence(sentences))
+        mean, sentences = _measured(hypothesis, self.config)
+        own = _measured(reference, self.config)[0] if self.config.relative and reference.sentences else None
+        evidence = GrammarEvidence(sentences, None if own is None else math.exp(own))
+        if sentences:
+            value = math.exp(mean if own is None else self._against(mean, own))
+        else:
+            value = float(self.config.relative and not reference.sentences)
+        return Component(self.name, value, mean, "log probability", evidence)
 
-    def _log(self, probability: float) -> float:
-        return math.log(max(self.config.smallest, min(1.0, probability)))
+    def _against(self, mean: float, own: float) -> float:
+        """The logarithm of the quotient, at most 0."""
+        lowest = math.log(self.config.floor)
+        return min(0.0, max(mean, lowest) - max(own, lowest))
 
-    def _sentences(self, hypothesis: Analysis) -> tuple[SentenceAcceptability, ...]:
-        """The sentences with both of their probabilities."""
-        logs: list[list[float]] = [[] for _ in hypothesis.sentences]
-        for word, probability in zip(hypothesis.words, hypothesis.word_probabilities, strict=True):
-            logs[word.sentence].append(math.log(max(WORD_FLOOR, float(probability))))
-        return tuple(
-            SentenceAcceptability(
-                text=hypothesis.text[s.start : s.end],
-                start=s.start,
-                end=s.end,
-                probability=s.acceptability_probability,
-                word_probability=math.exp(sum(own) / len(own)) if own else 1.0,
-            )
-            for s, own in zip(hypothesis.sentences, logs, strict=True)
+
+@once
+def _measured(text: Analysis, config: GrammarConfig) -> tuple[float, tuple[SentenceAcceptability, ...]]:
+    """The logarithm of P of a text, that of ``smallest`` for one without sentences, and the sentences."""
+    sentences = _sentences(text)
+    if not sentences:
+        return math.log(config.smallest), ()
+    lengths = [max(1, s.end - s.start) for s in sentences]
+    logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
+    return sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths), sentences
+
+
+def _log(probability: float, config: GrammarConfig) -> float:
+    return math.log(max(config.smallest, min(1.0, probability)))
+
+
+def _sentences(text: Analysis) -> tuple[SentenceAcceptability, ...]:
+    """The sentences with both of their probabilities."""
+    logs: list[list[float]] = [[] for _ in text.sentences]
+    for word, probability in zip(text.words, text.word_probabilities, strict=True):
+        logs[word.sentence].append(math.log(max(WORD_FLOOR, float(probability))))
+    return tuple(
+        SentenceAcceptability(
+            text=text.text[s.start : s.end],
+            start=s.start,
+            end=s.end,
+            probability=s.acceptability_probability,
+            word_probability=math.exp(sum(own) / len(own)) if own else 1.0,
         )
+        for s, own in zip(text.sentences, logs, strict=True)
+    )

@@ -156,7 +156,7 @@ class Semantic:
         """The similarity in [0, 1]; raw is the distance (transport cost, 0 = same).
 
         The same for both orders of the texts: every pair is solved one way round, so that ties in the alignment cannot tell which
-        came first. Two texts without words are the same (1); one without words shares nothing (0).
+        came first. A text against itself is 1, two texts without words too; one without words shares nothing (0).
         """
         p, q = len(reference.words), len(hypothesis.words)
         sides = _weighed(reference, self.idf), _weighed(hypothesis, self.idf)
@@ -174,7 +174,8 @@ class Semantic:
         else:
             cost = soft_cost(similarity, rows, columns, self.config)
         flow = transport_plan(*(masses[::-1] if turned else masses), cost)
-        distance = float(np.clip((flow * cost).sum(), 0.0, 1.0))
+        same = one.text == other.text  # a cosine of equal vectors may miss 1 by its last digits
+        distance = 0.0 if same else float(np.clip((flow * cost).sum(), 0.0, 1.0))
         if turned:
             order = np.argsort(columns)
             rows, columns = columns[order], rows[order]

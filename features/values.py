@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Analysis:
     words : n words in reading order; n is 0 for an empty text.
     vectors : (n, d) float32, one contextual vector a word (mean of its pieces).
     word_probabilities : (n,) float32 in [0, 1], the probability that the word is the right one in its place.
+    states : (n, w) float16, what the reader of both texts starts from (mean of the word's pieces after a lower layer of the trunk); w is
+        0 where no reader needs them.
     """
 
     text: str
@@ -59,6 +61,7 @@ class Analysis:
     words: tuple[Word, ...]
     vectors: NDArray[np.float32]
     word_probabilities: NDArray[np.float32]
+    states: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
 
     def __eq__(self, other: object) -> bool:
         """Equal when every column is, the arrays element by element."""
@@ -67,6 +70,7 @@ class Analysis:
             and (self.text, self.sentences, self.words) == (other.text, other.sentences, other.words)
             and np.array_equal(self.vectors, other.vectors)
             and np.array_equal(self.word_probabilities, other.word_probabilities)
+            and np.array_equal(self.states, other.states)
         )
 
     __hash__ = None  # type: ignore[assignment]

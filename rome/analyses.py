@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Analyses"]
 
-KEPT = 100_000
+KEPT = 60_000
 """Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64
 

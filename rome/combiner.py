@@ -1,7 +1,8 @@
 """The net: four features in, one score out, in NumPy alone; monotone by construction, with exact contributions.
 
-score = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights non-negative and every
-activation rising, so a better feature never lowers the score. Training is in `train/scorer.py`; source: RoMe section 3.4.
+score = S(x) / S(1, 1, 1, 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
+non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
+scores above them. Training is in `train/scorer.py`; source: RoMe section 3.4.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rome.table import WIDTH, FeatureTable
 __all__ = ["CombinedScores", "Combiner", "signature_differences"]
 
 CHUNK = 8192
-TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0, "baseline": 1}
+TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
 Vector = NDArray[np.float64]
 
 
@@ -62,7 +63,6 @@ class Combiner:
     """A trained net; make one with `Combiner.load()`.
 
     hidden_weight (h, 4) >= 0, hidden_bias (h,), output_weight (h,) >= 0, output_bias ().
-    baseline (4,): mean features of the training data, the point that contributions are measured from.
     feature_signature: the signature of the features it was trained on; empty accepts any.
     fitted_on: the rated sets of a supervised net; empty for an unsupervised one.
 
@@ -73,7 +73,6 @@ class Combiner:
     hidden_bias: Vector
     output_weight: Vector
     output_bias: Vector
-    baseline: Vector
     feature_signature: str = ""
     fitted_on: tuple[RatedSource, ...] = ()
 
@@ -87,7 +86,7 @@ class Combiner:
                     f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
                 )
         hidden = len(self.hidden_bias)
-        if self.hidden_weight.shape != (hidden, WIDTH) or len(self.output_weight) != hidden or len(self.baseline) != WIDTH:
+        if self.hidden_weight.shape != (hidden, WIDTH) or len(self.output_weight) != hidden:
             raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
         if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
             raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
@@ -143,7 +142,7 @@ class Combiner:
 
     @property
     def signature(self) -> str:
-        """``net:`` and eight hexadecimal digits of the weights and the baseline: another net, another signature.
+        """``net:`` and eight hexadecimal digits of the weights: another net, another signature.
 
         Before it, of a supervised net, ``scorer:supervised.`` and the names of the rated sets.
         """
@@ -153,9 +152,9 @@ class Combiner:
         return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
 
     @cached_property
-    def baseline_score(self) -> float:
-        """The score of the baseline features, in [0, 1]."""
-        return float(self.score_rows(self.baseline[None, :])[0])
+    def _perfect(self) -> float:
+        """The logarithm of S(1, 1, 1, 1), what every score is measured against."""
+        return float(self._log_sigmoid(np.ones((WIDTH, 1)))[0])
 
     def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
         """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
@@ -189,7 +188,7 @@ class Combiner:
             )
 
     def score_rows(self, values: Vector) -> Vector:
-        """The forward pass: (n, 4) features to (n,) scores in [0, 1]; a row's score never depends on its neighbours.
+        """The forward pass: (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones; a row's score never depends on its neighbours.
 
         Written out unit by unit on chunks that stay in the processor's cache, because a matrix product may round one row
         differently when it stands among others. No check of the values.
@@ -197,10 +196,12 @@ class Combiner:
         values = np.asarray(values, dtype=np.float64)
         out = np.empty(len(values), dtype=np.float64)
         for start in range(0, len(values), CHUNK):
-            out[start : start + CHUNK] = self._chunk(np.ascontiguousarray(values[start : start + CHUNK].T))
+            logarithms = self._log_sigmoid(np.ascontiguousarray(values[start : start + CHUNK].T))
+            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - self._perfect, 0.0))
         return out
 
-    def _chunk(self, columns: Vector) -> Vector:
+    def _log_sigmoid(self, columns: Vector) -> Vector:
+        """The logarithm of S, so that no quotient is 0 / 0: (4, n) columns to (n,)."""
         logit = np.full(columns.shape[1], float(self.output_bias))
         unit, part = np.empty_like(logit), np.empty_like(logit)
         for weights, bias, slope in zip(self.hidden_weight, self.hidden_bias, self.output_weight, strict=True):
@@ -208,15 +209,15 @@ class Combiner:
             for weight, column in zip(weights, columns, strict=True):
                 unit += np.multiply(column, weight, out=part)
             logit += np.multiply(np.tanh(unit, out=unit), slope, out=part)
-        return 0.5 + 0.5 * np.tanh(0.5 * logit)
+        return -np.logaddexp(0.0, -logit)
 
     def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
-        """Exact Shapley value of each feature: (n, 4), each row adding up to score minus ``baseline_score``.
+        """What each feature lost against perfect ones: (n, 4), none positive, each row adding up to score minus 1.
 
-        The baseline is the mean of the training data's features. A FeatureTable gives one row a candidate.
+        Exact Shapley values against (1, 1, 1, 1). A FeatureTable gives one row a candidate.
         """
         rows = values.values if isinstance(values, FeatureTable) else _checked(values)
-        return shapley_values(self.score_rows, rows, self.baseline)
+        return np.minimum(shapley_values(self.score_rows, rows, np.ones(WIDTH)), 0.0) + 0.0  # + 0.0: no -0.0
 
 
 def signature_differences(one: str, other: str) -> list[str]:
@@ -273,12 +274,13 @@ def _read(path: Path) -> Combiner:
             raise ValueError("its description is no object")
     except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
-    if set(tensors) != set(TENSORS):
+    if not tensors.keys() >= TENSORS.keys():
         raise StoreError(
             f"{path} is no scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
         )
     sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
-    return Combiner(**tensors, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
+    known = {name: tensors[name] for name in TENSORS}  # nets of before have one more, the baseline
+    return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 
 def _read_supervised(own: ModelSet, path: Path) -> Combiner:

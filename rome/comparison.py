@@ -52,8 +52,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPair:
-    """One segment of both systems. difference, components and contributions are a minus b; the contributions add up to the difference
-    where both systems met the same baseline, as those of one metric do."""
+    """One segment of both systems. difference, components and contributions are a minus b; the contributions add up to the
+    difference."""
 
     a: SegmentScore
     b: SegmentScore

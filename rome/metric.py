@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["RoMe"]
 
 BLOCK = 1000
+TOGETHER = 64
+"""Candidates that are read together."""
 COMBINED = 256
 """Candidates that the net takes at once; the numbers do not depend on it."""
 Measured = tuple[Component, Component, Component, Component]
@@ -61,8 +63,8 @@ class RoMe:
         settings its scores rank, but the scale of the model card no longer holds.
     scorer : "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which);
         results and signature say so.
-    errors : "learned" estimates mistakes with the trained pair head, "edit-script" with closed rules alone. None takes the learned
-        one where the set has a head and the encoder is the set's own, whose vectors it reads, and the rules elsewhere.
+    errors : "learned" estimates mistakes with the reader of both texts, "edit-script" with closed rules alone. None takes the learned
+        one where the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
 
     Models are loaded at the first text that needs them. Raises InputError and ModelMissingError.
     """
@@ -202,7 +204,6 @@ class RoMe:
                 score=score,
                 components=Components(*parts),
                 contributions=Contributions(*contributions),
-                baseline=net.baseline_score,
                 flags=flags,
                 signature=signature,
             )
@@ -217,19 +218,22 @@ class RoMe:
                 analyses: Mapping[str, Analysis] = self._analyses.of(
                     [text for pair in block for text in (*pair.references, pair.hypothesis)]
                 )
-                for pair in block:
-                    hypothesis = analyses[pair.hypothesis]
-                    for index, text in enumerate(pair.references):
-                        with one_thread():
-                            parts: Any = tuple(feature.measure(analyses[text], hypothesis) for feature in features)
-                        yield pair, index, parts, flags_of(analyses[text], hypothesis)
+                candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
+                for part in (candidates[n : n + TOGETHER] for n in range(0, len(candidates), TOGETHER)):
+                    texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in part]
+                    with one_thread():
+                        errors = features[-1].measure_all(texts)
+                        others = [tuple(feature.measure(*each) for feature in features[:-1]) for each in texts]
+                    for (pair, index), each, own, last in zip(part, texts, others, errors, strict=True):
+                        measured: Any = (*own, last)
+                        yield pair, index, measured, flags_of(*each)
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
         """The four features, read from disk once for the table that most calls share."""
         if self._measuring is not None and self._measuring[0].idf is table:
             return self._measuring
         semantic, syntax, grammar, errors = self.configs
-        estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder / "errors")
+        estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder, self._analyses.threads)
         found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
         if table is self._idf_table:
             self._measuring = found

@@ -1,6 +1,6 @@
-"""One analysis as plain bytes and back, without loss: a compressed JSON header, then the two arrays.
+"""One analysis as plain bytes and back, without loss: a compressed JSON header, then the three arrays.
 
-Layout: ``header size (4, little endian) | header (zlib of UTF-8 JSON) | vectors | word probabilities``. An array is written as
+Layout: ``header size (4, little endian) | header (zlib of UTF-8 JSON) | vectors | word probabilities | states``. An array is written as
 float16 when that loses nothing (the analyser rounds its vectors so), otherwise as float32. The store puts its checksum before it.
 """
 
@@ -31,10 +31,17 @@ def pack(analysis: Analysis) -> bytes:
         "words": [[getattr(word, column) for word in analysis.words] for column in _WORD_COLUMNS],
         "sentences": [[sentence.start, sentence.end, sentence.acceptability_probability] for sentence in analysis.sentences],
         "shape": list(analysis.vectors.shape),
+        "states": list(analysis.states.shape),
         "kinds": vectors_kind + probabilities_kind,
     }
     compressed = zlib.compress(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), 6)
-    return _SIZE.pack(len(compressed)) + compressed + vectors.tobytes() + probabilities.tobytes()
+    return (
+        _SIZE.pack(len(compressed))
+        + compressed
+        + vectors.tobytes()
+        + probabilities.tobytes()
+        + analysis.states.astype(_DTYPES["2"]).tobytes()
+    )
 
 
 def unpack(text: str, body: bytes) -> Analysis:
@@ -43,14 +50,17 @@ def unpack(text: str, body: bytes) -> Analysis:
     arrays = _SIZE.size + size
     header: dict[str, Any] = json.loads(zlib.decompress(body[_SIZE.size : arrays]))
     count, width = header["shape"]
+    rows, depth = header["states"]
     vectors, end = _grow(body, arrays, header["kinds"][0], count * width)
-    probabilities, _ = _grow(body, end, header["kinds"][1], count)
+    probabilities, end = _grow(body, end, header["kinds"][1], count)
+    states = np.frombuffer(body, _DTYPES["2"], rows * depth, end).astype(np.float16)
     return Analysis(
         text=text,
         sentences=tuple(Sentence(*row) for row in header["sentences"]),
         words=tuple(Word(*row) for row in zip(*header["words"], strict=True)),
         vectors=vectors.reshape(count, width),
         word_probabilities=probabilities,
+        states=states.reshape(rows, depth),
     )
 
 

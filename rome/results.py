@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
+from rome.losses import Loss, losses_of
 from rome.plain import plain
 from rome.supervision import fitted_on, labels
 
@@ -63,7 +64,10 @@ class _FourNumbers:
 
 
 class Contributions(_FourNumbers):
-    """Exact Shapley values of the four features: they add up to score minus baseline. Positive raised the score."""
+    """What the four features lost against a perfect text, exact Shapley values: none is positive, they add up to score minus 1.
+
+    Of the difference of two segments: what each feature has to do with it, of either sign.
+    """
 
     __slots__ = ()
 
@@ -79,7 +83,7 @@ class SegmentScore:
     """One segment's score in [0, 1] with its parts.
 
     reference : the reference that scored best. reference_index : its place among the segment's references, from 0.
-    components : the four features. contributions : what each added to or took from ``baseline``, exactly.
+    components : the four features. contributions : the points that each lost against a perfect text, which scores 1; exactly.
     flags : what a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
     signature : every choice that changes a number, ``key:value|key:value``; of a supervised score it says so.
     """
@@ -91,7 +95,6 @@ class SegmentScore:
     score: float
     components: Components
     contributions: Contributions
-    baseline: float
     flags: tuple[str, ...] = ()
     signature: str = ""
 
@@ -100,12 +103,22 @@ class SegmentScore:
         """The evidence of the four components: alignment, edit operations, sentences, error spans."""
         return Evidence(*(component.evidence for component in self.components))
 
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Where the points went, the largest loss first: the contributions, with that of ``errors`` shared out over its errors by weight.
+
+        They add up to score minus 1. Without evidence, or without errors, there are the four features alone.
+        """
+        evidence = self.evidence.errors
+        return losses_of(self.contributions, () if evidence is None else evidence.errors)
+
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
-        """Plain values only, ready for JSON; evidence=False leaves the (long) evidence out."""
+        """Plain values only, ready for JSON; evidence=False leaves the (long) evidence out, the losses keep their errors."""
         row: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
         row["flags"] = list(self.flags)
         row["components"] = {c.name: {"value": c.value, "raw": c.raw, "unit": c.unit} for c in self.components}
         row["contributions"] = dict(zip(FEATURES, self.contributions, strict=True))
+        row["losses"] = self.losses
         row |= labels(self.signature)
         if evidence:
             row["evidence"] = {name: getattr(self.evidence, name) for name in FEATURES}
@@ -244,7 +257,7 @@ _COLUMNS = (
     *FEATURES,
     *(f"{name}_raw" for name in FEATURES),
     *(f"{name}_contribution" for name in FEATURES),
-    *("baseline", "flags"),
+    "flags",
 )
 
 
@@ -255,7 +268,7 @@ def _row(segment: SegmentScore) -> tuple[Any, ...]:
         *(component.value for component in segment.components),
         *(component.raw for component in segment.components),
         *segment.contributions,
-        *(segment.baseline, ",".join(segment.flags)),
+        ",".join(segment.flags),
     )
 
 

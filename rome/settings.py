@@ -35,7 +35,7 @@ def feature_configs(
     estimator = errors or ("edit-script" if foreign or not own.has("errors") else "learned")
     if estimator == "learned" and foreign:
         raise InputError(
-            'errors="learned" reads the vectors of the set\'s own encoder: choose errors="edit-script" with another'
+            'errors="learned" reads the states of the set\'s own encoder: choose errors="edit-script" with another'
         )
     if estimator == "learned" and not own.has("errors"):
         raise InputError(f'the model set {own.name} has no head for errors="learned": choose errors="edit-script"')

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rome.features.values import FEATURES
+from rome.losses import told
 from rome.supervision import supervision_note
-from rome.text_table import aligned, shorten, visible
+from rome.text_table import aligned, fixed, shorten, visible
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
@@ -17,6 +18,8 @@ __all__ = ["blocks", "corpus_footer", "corpus_header", "corpus_means", "corpus_r
 RIGHT = [True] * 6
 """Segment and numbers stand at the right of their columns, the texts after them at the left."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, BAR_WIDTH, WORST = 36, 44, 20, 3
+SHOWN_DIFFERENCES = 8
+"""Differences without consequence that are told; of the others only how many."""
 NO_EVIDENCE = "no evidence: the number comes from a stored table"
 
 
@@ -59,7 +62,7 @@ def corpus_footer(segments: int, score: float, signature: str) -> str:
 
 
 def explain(segment: SegmentScore) -> str:
-    """Everything about one segment as text: the texts, what moved the score, and the evidence of each feature.
+    """Everything about one segment as text: the texts, where the points went, and the evidence of each feature.
 
     Control characters of the texts, which a terminal would obey, show as their codes.
     """
@@ -67,8 +70,8 @@ def explain(segment: SegmentScore) -> str:
 
 
 def blocks(segment: SegmentScore) -> list[str]:
-    """The parts of the explanation: texts, contributions, one a feature in the order of FEATURES, signature."""
-    parts = [_texts(segment), _contributions(segment)]
+    """The parts of the explanation: texts, losses, contributions, one a feature in the order of FEATURES, signature."""
+    parts = [_texts(segment), _losses(segment), _contributions(segment)]
     writers: tuple[Callable[[Any], Iterator[str]], ...] = (_semantic, _syntax, _grammar, _errors)
     for component, write in zip(segment.components, writers, strict=True):
         title = f"{component.name}  {component.value:.3f}  ({component.raw:.3f} {component.unit})"
@@ -105,17 +108,26 @@ def _texts(segment: SegmentScore) -> str:
     return aligned(rows + ([["flags", ", ".join(segment.flags)]] if segment.flags else []), [False, False])
 
 
+def _losses(segment: SegmentScore) -> str:
+    """What each mistake, and each other feature, cost; the largest loss first."""
+    rows = [[points, what, f"({kind})" if kind else ""] for points, what, kind in told(segment.losses)]
+    return _block("where the points went", aligned(rows, [True, False, False]) or "no point lost")
+
+
 def _contributions(segment: SegmentScore) -> str:
-    """Baseline, four signed bars, and the score that they add up to; the longest bar has BAR_WIDTH characters."""
+    """A perfect text, what each feature lost against it, and the score that is left; the longest bar has BAR_WIDTH characters."""
     numbers = list(segment.contributions)
     longest = max(*(abs(number) for number in numbers), 1e-9)
-    rows = [["baseline", f"{segment.baseline:.4f}", ""]]
+    rows = [["perfect", f"{1.0:.4f}", ""]]
     for name, number in zip(FEATURES, numbers, strict=True):
-        size = round(BAR_WIDTH * abs(number) / longest)
-        left, right = ("-" * size, "") if number < 0 else ("", "+" * size)
-        rows.append([name, f"{number:+.4f}", f"{left:>{BAR_WIDTH}}|{right}"])
-    rows.append(["score", f"{segment.baseline + sum(numbers):.4f}", ""])
-    return "contributions\n" + "\n".join(f"  {line}" for line in aligned(rows, [False, True, False]).splitlines())
+        rows.append([name, fixed(number, 4), "-" * round(BAR_WIDTH * abs(number) / longest)])
+    rows.append(["score", f"{1.0 + sum(numbers):.4f}", ""])
+    return _block("contributions", aligned(rows, [False, True, False]))
+
+
+def _block(title: str, lines: str) -> str:
+    """The lines, indented, below their title."""
+    return "\n".join([title, *(f"  {line}" for line in lines.splitlines())])
 
 
 def _semantic(evidence: Any) -> Iterator[str]:
@@ -165,7 +177,7 @@ def _grammar(evidence: Any) -> Iterator[str]:
 
 
 def _errors(evidence: Any) -> Iterator[str]:
-    """Each error with its expected severity, confidence and place, the worst first."""
+    """Each error with its weight, confidence and place, the worst first; then how many differences count nothing."""
     if not evidence.errors:
         yield "no errors found"
     for error in sorted(evidence.errors, key=lambda error: -error.weight):
@@ -175,3 +187,13 @@ def _errors(evidence: Any) -> Iterator[str]:
             if span
         ]
         yield f"{error.weight:.2f}  {error_note(error)}  ({', '.join(places)}; confidence {error.confidence:.2f})"
+    if evidence.differences:
+        words = ", ".join(_difference(each) for each in evidence.differences[:SHOWN_DIFFERENCES])
+        more = len(evidence.differences) - SHOWN_DIFFERENCES
+        yield f"differences without consequence: {words}{f' and {more} more' if more > 0 else ''}"
+
+
+def _difference(error: Any) -> str:
+    """The texts of a difference: ``before -> after``."""
+    before, after = (shorten(span.text, 20) if span else "" for span in (error.reference, error.hypothesis))
+    return f"{before or 'nothing'} -> {after or 'nothing'}" if before != after else f"{before} (moved)"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["aligned", "aligned_row", "display_width", "rule", "shorten", "visible", "widest"]
+__all__ = ["aligned", "aligned_row", "display_width", "fixed", "rule", "shorten", "visible", "widest"]
 
 _GAP = "  "
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -17,6 +17,12 @@ def display_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def fixed(value: float, digits: int) -> str:
+    """The number with so many decimals; what rounds to zero has no minus."""
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.lstrip("-")
 
 
 def shorten(text: str, width: int) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from rome.combiner import Combiner
 from rome.comparison import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_and_raw
+from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
 from rome.plain import plain
 from rome.results import ComponentMeans, Contributions, SegmentScore
@@ -135,7 +135,8 @@ def counterfactual(
 
     without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the one of
     the model set that the signature names. What is too light to be listed still counts, so without all listed errors the errors component
-    is 1, or as near to it as the unlisted rest allows. A better component never lowers the score.
+    is 1, or as near to it as the unlisted rest allows. A gain is never negative, and a heavier error gains at least what a lighter one
+    does, as ``segment.losses`` say.
 
     Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an
     empty hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
@@ -150,7 +151,7 @@ def counterfactual(
     values = np.array([[*(c.value for c in segment.components)][:-1] + [component.value]], dtype=np.float64)
     after = replace(
         segment,
-        score=float(net.score_rows(values)[0]),
+        score=max(float(net.score_rows(values)[0]), segment.score),
         components=replace(segment.components, errors=component),
         contributions=Contributions(*(float(share) for share in net.contributions(values)[0])),
         flags=tuple(dict.fromkeys((*segment.flags, COUNTERFACTUAL))),
@@ -174,8 +175,8 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
     """The errors component of a hypothesis with words that has these errors."""
-    value, raw = value_and_raw(evidence.count, len(segment.evidence.semantic.reference_words))
-    return replace(segment.components.errors, value=value, raw=raw, evidence=evidence)
+    value = value_of(evidence.count, len(segment.evidence.semantic.reference_words))
+    return replace(segment.components.errors, value=value, raw=evidence.count, evidence=evidence)
 
 
 def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:

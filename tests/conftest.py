@@ -48,12 +48,17 @@ def _evidence() -> tuple[Any, ...]:
         ErrorSpan("replacement", "number", "major", 4.5, 0.9, TextSpan("Five", 0, 4), TextSpan("Four", 0, 4)),
     )
     sentences = (SentenceAcceptability("Four cats sleep soundly.", 0, 24, 0.875),)
-    return semantic, SyntaxEvidence(tree_r, tree_h, same, 2.0, 6.0), GrammarEvidence(sentences), ErrorsEvidence(errors, 5.75)
+    return (
+        semantic,
+        SyntaxEvidence(tree_r, tree_h, same, 2.0, 6.0),
+        GrammarEvidence(sentences, 0.9375),
+        ErrorsEvidence(errors, 5.75),
+    )
 
 
 @pytest.fixture(scope="session")
 def make_segment() -> Callable[..., Any]:
-    """Build a SegmentScore with hand-made evidence; the contributions add up to the score."""
+    """Build a SegmentScore with hand-made evidence; the contributions are losses that add up to score minus 1."""
     from rome.features.values import Component
     from rome.results import Components, Contributions, SegmentScore
 
@@ -68,8 +73,8 @@ def make_segment() -> Callable[..., Any]:
         values, units = (0.9, 2 / 3, 0.875, 0.77), ("transport cost", "tree edits", "log probability", "weighted errors")
         names = ("semantic", "syntax", "grammar", "errors")
         parts = [Component(*row) for row in zip(names, values, (0.1, 2.0, -0.1335, 5.75), units, _evidence(), strict=True)]
-        shares = Contributions(0.125, -0.25, 0.0625, score - 0.75 + 0.0625)
-        return SegmentScore(segment, reference, hypothesis, 0, score, Components(*parts), shares, 0.75, flags, "rome:test")
+        shares = Contributions(*((score - 1.0) * share for share in (0.125, 0.25, 0.0, 0.625)))
+        return SegmentScore(segment, reference, hypothesis, 0, score, Components(*parts), shares, flags, "rome:test")
 
     return make
 

@@ -16,7 +16,7 @@ SIGNATURE = "features:overlap"
 
 def net(slope: float = 1.0) -> Combiner:
     """A net that weighs the four features alike."""
-    return Combiner(np.eye(4), np.zeros(4), np.full(4, slope), np.array(-2.0), np.full(4, 0.5))
+    return Combiner(np.eye(4), np.zeros(4), np.full(4, slope), np.array(-2.0))
 
 
 class OverlapMetric:

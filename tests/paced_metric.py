@@ -32,11 +32,9 @@ class PacedMetric:
             digest = hashlib.blake2b("\0".join([*given, hypothesis]).encode(), digest_size=16).digest()
             values = [int.from_bytes(digest[i : i + 4], "big") / 2**32 for i in range(0, 16, 4)]
             parts = [Component(name, value, 3 * value, "units") for name, value in zip(FEATURES, values, strict=True)]
-            score = sum(values) / 4
+            score, shares = sum(values) / 4, [(value - 1.0) / 4 for value in values]
             segments.append(
-                SegmentScore(
-                    n, given[0], hypothesis, 0, score, Components(*parts), Contributions(*values), 0.5, (), self.signature
-                )
+                SegmentScore(n, given[0], hypothesis, 0, score, Components(*parts), Contributions(*shares), (), self.signature)
             )
         return CorpusScore(tuple(segments), self.signature)
 

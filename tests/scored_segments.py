@@ -72,7 +72,7 @@ def scored(
     rows = np.array([numbers])
     shares = Contributions(*map(float, net().contributions(rows)[0]))
     score, flags = float(net().score_rows(rows)[0]), ("empty_hypothesis",) if empty else ()
-    return SegmentScore(number, reference, hypothesis, 0, score, components, shares, net().baseline_score, flags, signature())
+    return SegmentScore(number, reference, hypothesis, 0, score, components, shares, flags, signature())
 
 
 def corpus(count: int, seed: int = 0, *, evidence: bool = True) -> CorpusScore:

@@ -56,8 +56,8 @@ def _segment(number: int, references: tuple[str, ...], hypothesis: str) -> Segme
     best = max(range(len(references)), key=lambda n: expected(references[n], hypothesis))
     score = expected(references[best], hypothesis)
     components = Components(*(Component(name, score, 0.5, "unit", None) for name in FEATURES))
-    shares = Contributions(score - 0.5, 0.0, 0.0, 0.0)
-    return SegmentScore(number, references[best], hypothesis, best, score, components, shares, 0.5, (), "rome:small")
+    shares = Contributions(score - 1.0, 0.0, 0.0, 0.0)
+    return SegmentScore(number, references[best], hypothesis, best, score, components, shares, (), "rome:small")
 
 
 @contextmanager

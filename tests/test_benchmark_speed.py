@@ -107,7 +107,7 @@ def tiny(scripts: Any) -> Any:
     """The tokenizer of the peers, and their smallest size."""
     from rome.features.analyser.config import set_folder
 
-    return scripts.peer_models.word_pieces(set_folder() / "encoder"), scripts.peer_models.TINY
+    return scripts.peer_models.word_pieces(set_folder("small") / "encoder"), scripts.peer_models.TINY
 
 
 def test_bertscore_peer(scripts: Any, tiny: Any) -> None:

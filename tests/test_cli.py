@@ -47,7 +47,7 @@ def pairs(tmp_path: Path) -> str:
 def net(tmp_path: Path) -> str:
     """A small net on disk."""
     path = tmp_path / "net.safetensors"
-    Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(-1.0), np.full(4, 0.5)).save(path)
+    Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(-1.0)).save(path)
     return str(path)
 
 
@@ -115,7 +115,7 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
     expected = Combiner.load(net).score(FeatureTable.load(table))
     rows = [json.loads(line) for line in rome("rescore", table, "--net", net, "--format", "jsonl")[1].splitlines()]
     assert [row["score"] for row in rows] == list(expected)
-    total = rows[1]["baseline"] + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
+    total = 1.0 + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
     assert total == pytest.approx(rows[1]["score"])
     assert json.loads(rome("rescore", table, "--net", net, "--format", "json")[1])["segments"] == rows
     assert len(rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -22,7 +23,7 @@ ROW = arrays(np.float64, 4, elements=st.floats(0.0, 1.0))
 def _make(seed: int = 0, hidden: int = 5, signature: str = "") -> Combiner:
     chance = np.random.default_rng(seed)
     shape = chance.random((hidden, 4)) * 3, chance.normal(size=hidden), chance.random(hidden) * 2
-    return Combiner(*shape, np.asarray(chance.normal()), chance.random(4), signature)
+    return Combiner(*shape, np.asarray(chance.normal()), signature)
 
 
 def _table(values: list | np.ndarray, segment: list, reference: list, signature: str = "") -> FeatureTable:
@@ -39,10 +40,22 @@ def test_a_better_feature_never_lowers_the_score(seed: int, row: np.ndarray, oth
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 99), rows=arrays(np.float64, (3, 4), elements=st.floats(0.0, 1.0)))
-def test_contributions_add_up_to_score_minus_baseline(seed: int, rows: np.ndarray) -> None:
-    """Efficiency: the four contributions of a row sum to its score minus the baseline's."""
+def test_contributions_are_losses_that_add_up_to_score_minus_one(seed: int, rows: np.ndarray) -> None:
+    """Efficiency: the four contributions of a row sum to its score minus 1; none is positive, nor a negative zero."""
     net = _make(seed)
-    assert np.allclose(net.contributions(rows).sum(axis=1), net.score(rows) - net.baseline_score, rtol=0, atol=1e-12)
+    contributions = net.contributions(rows)
+    assert np.allclose(contributions.sum(axis=1), net.score(rows) - 1.0, rtol=0, atol=1e-9)
+    assert (contributions <= 0.0).all() and not np.signbit(contributions[contributions == 0.0]).any()
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 99), bias=st.floats(-2000.0, 2000.0), row=ROW)
+def test_perfect_features_score_exactly_one(seed: int, bias: float, row: np.ndarray) -> None:
+    """For any net, also one whose sigmoid leaves nothing; nothing scores above, and nothing is lost there."""
+    net = replace(_make(seed), output_bias=np.asarray(bias))
+    below, perfect = net.score(np.stack([row, np.ones(4)]))
+    assert perfect == 1.0 and 0.0 <= below <= 1.0
+    assert net.contributions(np.ones((1, 4))).tolist() == [[0.0] * 4]
 
 
 @settings(max_examples=30, deadline=None)
@@ -51,7 +64,7 @@ def test_contributions_equal_the_average_over_all_orders(seed: int, row: np.ndar
     """Oracle: Shapley's definition, the mean gain of a feature over the 24 orders in which features may arrive."""
     net, gains = _make(seed), np.zeros(4)
     for order in permutations(range(4)):
-        state = net.baseline.copy()
+        state = np.ones(4)
         for feature in order:
             before = net.score_rows(state[None])[0]
             state[feature] = row[feature]
@@ -74,9 +87,7 @@ def test_a_feature_that_does_not_matter_gets_nothing(row: np.ndarray, weights: n
 def test_equal_features_get_equal_shares(value: float, seed: int) -> None:
     """Symmetry: features that enter the net in the same way with the same values get the same contribution."""
     net = _make(seed)
-    same = Combiner(
-        np.repeat(net.hidden_weight[:, :1], 4, axis=1), net.hidden_bias, net.output_weight, net.output_bias, np.full(4, 0.3)
-    )
+    same = Combiner(np.repeat(net.hidden_weight[:, :1], 4, axis=1), net.hidden_bias, net.output_weight, net.output_bias)
     assert np.ptp(same.contributions(np.full((1, 4), value))) < 1e-12
 
 
@@ -89,9 +100,10 @@ def test_a_score_does_not_depend_on_its_neighbours() -> None:
 
 def test_the_forward_pass_is_the_formula() -> None:
     """Oracle: the matrix form of the docstring."""
-    net, rows = _make(3), np.random.default_rng(2).random((50, 4))
+    net, rows = _make(3), np.vstack([np.random.default_rng(2).random((50, 4)), np.ones(4)])
     logits = np.tanh(rows @ net.hidden_weight.T + net.hidden_bias) @ net.output_weight + net.output_bias
-    assert np.allclose(net.score(rows), 1 / (1 + np.exp(-logits)), rtol=0, atol=1e-14)
+    sigmoid = 1 / (1 + np.exp(-logits))
+    assert np.allclose(net.score(rows), sigmoid / sigmoid[-1], rtol=0, atol=1e-14)
 
 
 def test_each_segment_gets_its_best_reference() -> None:
@@ -132,6 +144,21 @@ def test_round_trip_on_disk_keeps_bytes_and_signature(tmp_path: Path) -> None:
     assert np.array_equal(again.score(np.eye(4)), net.score(np.eye(4)))
 
 
+def test_a_net_of_before_loads(tmp_path: Path) -> None:
+    """Its file has one tensor more, the baseline; the scores are those of the same weights without it. One that lacks a tensor is no net."""
+    from safetensors.numpy import load_file, save_file
+
+    net = _make()
+    net.save(tmp_path / "new")
+    tensors = load_file(tmp_path / "new")
+    save_file({**tensors, "baseline": np.full(4, 0.5)}, tmp_path / "old")
+    old = Combiner.load(tmp_path / "old")
+    assert old.signature == net.signature and np.array_equal(old.score(np.eye(4)), net.score(np.eye(4)))
+    save_file({name: tensor for name, tensor in tensors.items() if name != "output_bias"}, tmp_path / "less")
+    with pytest.raises(StoreError, match="no scorer"):
+        Combiner.load(tmp_path / "less")
+
+
 def test_bad_nets_and_bad_values_are_refused(tmp_path: Path) -> None:
     """A missing file, a damaged one, negative weights, wrong shapes, values outside [0, 1]: each a clear error."""
     with pytest.raises(ModelMissingError, match="rome train scorer"):
@@ -141,7 +168,7 @@ def test_bad_nets_and_bad_values_are_refused(tmp_path: Path) -> None:
         Combiner.load(tmp_path / "bad")
     net = _make()
     with pytest.raises(InputError, match="not monotone"):
-        Combiner(-net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias, net.baseline)
+        Combiner(-net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias)
     for values, says in (
         (np.ones((2, 3)), "shape"),
         (np.full((1, 4), 1.5), r"\[0, 1\]"),

@@ -170,6 +170,16 @@ def test_every_table_of_the_paper() -> None:
     assert [row[0] for row in named(parts, "demetr_by_language").rows] == ["german"]
 
 
+def test_accuracies_say_that_rome_was_taught_on_such_mistakes() -> None:
+    """Beside every accuracy that RoMe or a component stands in, on the terminal and on the page; not where it takes no part."""
+    pairs = items(1)
+    shape = np.ones(len(pairs)), np.zeros(len(pairs))
+    for names, told in ((("BLEU", "RoMe.errors"), True), (("BLEU",), False)):
+        parts = demetr_parts(pairs, [made(*shape, name=name) for name in names], samples=2)
+        for part in ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_accuracy_by_kind"):
+            assert named(parts, part).note.endswith("the peers were not.") == told
+
+
 def test_metrics_of_the_paper_stand_beside_their_published_figures() -> None:
     """BLEU is compared with BLEU, chrF2 with the paper's chrF, chrF2++ with its chrF2; an unknown metric with nothing."""
     pairs = items(1)

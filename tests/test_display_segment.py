@@ -227,17 +227,29 @@ def test_bars_show_their_components(make_segment: Make) -> None:
 
 
 def test_the_waterfall_adds_up(make_segment: Make) -> None:
-    """Baseline and contributions add up to the score, in the printed numbers and in the drawing, and arrows point where they should."""
+    """From 1 the contributions lead down to the score, in the printed numbers and in the drawing; without a loss there is no arrow."""
     segment = make_segment(score=0.3)
     (table,) = re.findall(r'<table class="rome-bars rome-fall">(.*?)</table>', segment_fragment(segment))
     printed = [float(text.replace("\u2212", "-")) for text in re.findall(r"<td>([+\u2212]?\d\.\d{4})</td>", table)]
-    assert printed == [0.75, 0.125, -0.25, 0.0625, -0.3875, 0.3]
+    assert printed == [1.0, -0.0875, -0.175, 0.0, -0.4375, 0.3]
     assert math.isclose(sum(printed[:-1]), printed[-1])
     low, high = map(float, re.findall(r"<span[^>]*>([\d.]+)</span>", table))
     steps = [(float(a), float(b)) for a, b in re.findall(r'd="M([\d.]+) 2H[\d.]+L([\d.]+) 5', table)]
     levels = [low + (high - low) * x / 100 for x in [steps[0][0], *(after for _, after in steps)]]
-    assert levels == pytest.approx([0.75, 0.875, 0.625, 0.6875, 0.3], abs=1e-3)
-    assert re.findall(r'class="rome-(up|down)"', table) == ["up", "down", "up", "down"]
+    assert levels == pytest.approx([1.0, 0.9125, 0.7375, 0.3], abs=1e-3)
+    assert table.count('class="rome-down"') == 3
+
+
+def test_the_losses_are_listed(make_segment: Make) -> None:
+    """One row a mistake or feature, the largest first, many folded away; a text that lost nothing says so."""
+    (table,) = re.findall(r'<table class="rome-table rome-lost">(.*?)</table>', segment_fragment(make_segment()))
+    assert [stripped(row) for row in re.findall(r"<tr>(.*?)</tr>", table)] == [
+        *("\u2212.24Five → Fournumber, major", "\u2212.12syntax", "\u2212.07soundlymissing adverb, minor", "\u2212.06semantic"),
+    ]
+    assert "No point lost." in segment_fragment(make_segment(score=1.0))
+    error = make_segment().evidence.errors.errors[0]
+    many = with_evidence(make_segment(score=0.0), errors=ErrorsEvidence((error,) * 20, 25.0))
+    assert "Losses 13 to 22" in segment_fragment(many)
 
 
 @settings(max_examples=50, deadline=None)

@@ -25,7 +25,7 @@ from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.cosine import cosine_matrix
 
-FOLDER = set_folder() / "encoder"
+FOLDER = set_folder("small") / "encoder"
 SENTENCES = ["The cat sat on the mat.", "Ein Satz, der nicht englisch ist.", "Yes."]
 
 

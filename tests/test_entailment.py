@@ -1,42 +1,34 @@
-"""Entailment: the pair head, its recipe `rome train entailment`, and checkpoints of others."""
+"""Entailment and severity: what the reader of both texts says of a pair, and checkpoints of others."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
+from math import exp
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from tiny_encoder import sentences, write_encoder, write_lines, write_texts
 from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertTokenizerFast
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.pair_head import PAIR_FILE, PairHead, PairJudge, load_pair_head, pad
+from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairReading
 from rome.features.values import Analysis
-from rome.train import entailment, entailment_data
-from rome.train.card import FIELDS
-from rome.train.entailment_data import RELATIONS, PairExample, load_material, perturbed_pairs
-from rome.train.synthesis.entailment import EmbeddedEntailment, TransformerEntailment, load_entailment
-from rome.train.synthesis.own_heads import own_head
+from rome.train.synthesis import reader_judge
+from rome.train.synthesis.edit_script import EditScript
+from rome.train.synthesis.entailment import TransformerEntailment, load_entailment
+from rome.train.synthesis.reader_judge import HARMLESS, ReaderJudge, load_reader_judge
+from rome.train.synthesis.severities import ReaderRule
+from rome.train.synthesis.values import Operation
 
 from handmade import analysis
 
-shipped = pytest.mark.skipif(not (set_folder() / "entailment" / PAIR_FILE).is_file(), reason="no entailment head is packaged")
+shipped = pytest.mark.skipif(
+    not (set_folder() / "errors" / READER_FILE).is_file(), reason="the packaged set has no reader of both texts"
+)
 PAIRS = [("A dog sleeps.", "An animal sleeps."), ("A dog sleeps.", "It rains in the old town."), ("It rains.", "It rains.")]
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> PairJudge:
-    """A random head on a tiny trunk."""
-    folder = write_encoder(tmp_path_factory.mktemp("models") / "encoder")
-    torch.manual_seed(1)
-    encoder = load_encoder(folder)
-    return PairJudge(encoder, PairHead(hidden=24, width=8, heads=2))
 
 
 def analyse(texts: Sequence[str]) -> Mapping[str, Analysis]:
@@ -44,137 +36,145 @@ def analyse(texts: Sequence[str]) -> Mapping[str, Analysis]:
     return {text: analysis(text) for text in texts}
 
 
-def write_data(folder: Path) -> None:
-    """Everything that the recipe reads, tiny."""
-    write_texts(folder)
-    labels = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
-    for part in ("train", "dev", "test"):
-        texts = sentences(12)
-        rows = [{"a": a, "b": b, "entailment": labels[n % 3]} for n, (a, b) in enumerate(zip(texts, texts[::-1], strict=True))]
-        write_lines(folder / "pairs" / f"sick_{part}.jsonl.gz", rows)
-    texts = sentences(12, 9)
-    rows = [{"a": a, "b": b, "paraphrase": n % 2} for n, (a, b) in enumerate(zip(texts, texts[::-1], strict=True))]
-    write_lines(folder / "pairs" / "msrp_train.jsonl.gz", rows)
-    write_lines(folder / "pairs" / "sts_2012_2016.jsonl.gz", [{**row, "similarity": n % 6} for n, row in enumerate(rows)])
+class WordReader:
+    """A word that only one text has: a minor error, or a critical one where it is a number; read is what it was asked."""
+
+    def __init__(self) -> None:
+        self.read: list[tuple[str, str]] = []
+
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+        self.read += [(one.text, other.text) for one, other in pairs]
+        return [self._one(*pair) for pair in pairs]
+
+    def _one(self, one: Analysis, other: Analysis) -> PairReading:
+        known = {word.text for word in one.words} & {word.text for word in other.words}
+        words = [word.text for word in (*one.words, *other.words)]
+        kinds = [0 if word in known else 3 if word.isdigit() else 1 for word in words]
+        probabilities = np.eye(len(SEVERITIES))[kinds]
+        return PairReading(
+            probabilities, np.full((len(words), len(TYPES)), 1 / len(TYPES)), float((probabilities @ [0, 1, 5, 10]).sum())
+        )
 
 
-def arguments(tmp_path: Path, name: str, *more: str) -> argparse.Namespace:
-    """Options of a run of six steps."""
-    parser = argparse.ArgumentParser()
-    entailment.add_arguments(parser)
-    options = ["--steps", "6", "--batch", "8", "--texts", "16", "--width", "8", "--every", "4", *more]
-    return parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *options])
+# The reader
 
 
-def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command writes a head that loads and a full card; the same seed gives the same bytes, and so does a run that was
-    interrupted and resumed; with SICK the card says so."""
-    write_data(tmp_path / "data")
-    write_encoder(tmp_path / "encoder")
-    monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(entailment, "analyser", lambda models, work, threads: analyse)
-    assert entailment.run(arguments(tmp_path, "one")) == 0
-    card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
-    assert tuple(card) == FIELDS and card["steps"] == 6 and "SICK" not in " ".join(card["data"])
-    assert set(card["figures"]) == {"sick_dev", "sick_test", "perturbations", "held_out"}
-    assert all(0 <= row[name] <= 1 for row in card["figures"].values() for name in ("accuracy", "entailed_auc"))
-    more = ("--resume", "--out", str(tmp_path / "two"), "--work", str(tmp_path / "one.work"))
-    assert entailment.run(arguments(tmp_path, "one", *more)) == 0
-    assert entailment.run(arguments(tmp_path, "three", "--sick", "1")) == 0
-    files = [(tmp_path / name / PAIR_FILE).read_bytes() for name in ("one", "two", "three")]
-    assert files[0] == files[1] != files[2]
-    card = json.loads((tmp_path / "three" / "card.json").read_text(encoding="utf-8"))
-    assert "SICK train" in card["data"] and "--sick 1" in card["recipe"] and "non-commercial" in card["notes"]
-    loaded = load_pair_head(tmp_path / "one", tmp_path / "encoder")
-    assert loaded.probabilities(PAIRS).shape == (3, 3)
+def test_probabilities_follow_the_amount() -> None:
+    """exp(-amount / 5): 1 for nothing, gamma at what is just not harmless; each pair is read once, in its direction."""
+    reader = WordReader()
+    judge = ReaderJudge(analyse, reader, "abc")
+    pairs = [("A dog sleeps .", "A dog sleeps ."), ("A dog sleeps .", "A cat sleeps ."), ("Two dogs .", "Two dogs sleep .")]
+    assert judge.signature == "reader@abc" and judge.gamma == pytest.approx(exp(-HARMLESS / 5), abs=5e-4)
+    np.testing.assert_allclose(judge.probabilities(pairs), np.exp([0, -2 / 5, -1 / 5]), atol=1e-6)
+    assert reader.read == pairs and judge.probabilities([]).shape == (0,)
+    assert (judge.probabilities(pairs) >= judge.gamma).all()
 
 
-def test_nothing_that_judges_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SICK's development and test pairs and EWT's development sentences only judge; what is held out is not trained on."""
-    write_data(tmp_path / "data")
-    monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
-    material = load_material(analyse, 16, False, 0)
-    trained, held = {example.group for example in material.train}, {example.group for example in material.held}
-    assert held and not held & trained and "sick" not in {example.kind for example in material.train}
-    assert not {example.group for example in material.judging["perturbations"]} & trained
-    assert "sick" in {example.kind for example in load_material(analyse, 16, True, 0).train}
+def test_the_rest_is_shared_by_what_errors_are() -> None:
+    """Entailed, contradicted, neither: they add up to 1; only critical errors contradict."""
+    judge = ReaderJudge(analyse, WordReader())
+    pairs = [("It cost 12 .", "It cost 12 ."), ("It cost 12 .", "It cost 15 ."), ("It cost 12 .", "It was 12 .")]
+    found = judge.classes([*pairs, ("It cost 12 .", "It was 15 .")])
+    np.testing.assert_allclose(found.sum(1), 1.0, atol=2e-6)
+    assert found[0].tolist() == [1, 0, 0] and found[1, 2] == pytest.approx(0, abs=2e-6) and found[2, 1] == 0
+    assert found[3, 1] == pytest.approx((1 - found[3, 0]) * 20 / 22, abs=1e-5)
+    assert judge.classes([]).shape == (0, 3)
 
 
-def test_perturbed_pairs_know_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every text entails itself; changed numbers do not follow in either direction; the same seed gives the same pairs."""
-    monkeypatch.setattr(entailment_data, "A_TEXT", 100)
-    texts = ["The farmer bought 12 red apples in Paris.", "It was not safe to swim in the cold river."]
-    made = list(perturbed_pairs(texts, analyse, 3))
-    assert made == list(perturbed_pairs(texts, analyse, 3))
-    assert {(e.first, e.second) for e in made if e.kind == "identity"} == {(text, text) for text in texts}
-    changed = [example for example in made if example.kind == "number_changed"]
-    assert len(changed) == 2 and changed[0].first == changed[1].second == texts[0]
-    assert all("e" not in example.answers for example in changed)
-    assert all(set(answers) <= set("enc") for both in RELATIONS.values() for answers in both)
-
-
-def test_partial_labels_by_hand() -> None:
-    """The loss is minus the log-probability of all possible answers together."""
-    logits = torch.log(torch.tensor([[0.5, 0.3, 0.2]] * 3))
-    examples = [PairExample("a", "b", answers, "x", "a") for answers in ("e", "cn", "enc")]
-    expected = -np.log([0.5, 0.5, 1.0])
-    np.testing.assert_allclose(entailment.loss_of(logits, examples).numpy(), expected, atol=1e-6)
-
-
-def test_figures_by_hand() -> None:
-    """Accuracy counts every possible answer; entailment is judged where it is certain or excluded."""
-    examples = [
-        PairExample("a", "b", answers, kind, "a") for answers, kind in (("e", "x"), ("cn", "x"), ("n", "y"), ("en", "y"))
+def test_an_edit_weighs_what_its_worst_word_does() -> None:
+    """Words that it takes and words that it brings, carried out alone; length does not add up; no word weighs nothing."""
+    text = "The old dog ate 12 red apples ."
+    edits = [
+        Operation("replacement", 16, 18, "12", "15"),
+        Operation("deletion", 4, 8, "old ", ""),
+        Operation("insertion", 4, 4, "", "very very big "),
+        Operation("replacement", 12, 18, "ate 12", "had 3 or so"),
+        Operation("replacement", 3, 4, " ", "  "),
     ]
-    probabilities = np.array([[0.8, 0.1, 0.1], [0.3, 0.3, 0.4], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
-    figures = entailment.figures_of(probabilities, examples)
-    assert figures["accuracy"] == 0.5 and figures["entailed_accuracy"] == pytest.approx(2 / 3, abs=1e-4)
-    assert figures["entailed_auc"] == 1.0 and figures["by_kind"] == {"x": 1.0, "y": 0.0}
+    reader = WordReader()
+    judge = ReaderJudge(analyse, reader)
+    assert judge.weights([(text, edit) for edit in edits]) == [10, 1, 1, 10, 0] and judge.weights([]) == []
+    assert reader.read[1] == (text, "The dog ate 12 red apples .")
+    verdicts = ReaderRule(judge).of([(text, edit) for edit in edits])
+    assert verdicts[:2] == [(False, {"weight": 10.0}), (True, {"weight": 1.0})]
+    assert [minor for minor, _ in ReaderRule(judge, 1.0).of([(text, edit) for edit in edits])] == [False] * 4 + [True]
 
 
-def test_probabilities_are_a_distribution(tiny: PairJudge) -> None:
-    """Each row sums to 1; again gives the same; no pairs give no rows."""
-    found = tiny.probabilities(PAIRS)
-    np.testing.assert_allclose(found.sum(1), 1.0, atol=1e-9)
-    assert np.array_equal(found, tiny.probabilities(PAIRS)) and tiny.probabilities([]).shape == (0, 3)
+def test_a_set_without_a_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With both ways out."""
+    monkeypatch.setattr(reader_judge, "READER_FILE", "nothing.safetensors")
+    for load in (load_entailment, load_reader_judge):
+        with pytest.raises(
+            ModelMissingError, match="the model set small has no reader .*--entailment FOLDER.*--severity likelihood"
+        ):
+            load("embedded")
 
 
-def test_a_pair_does_not_depend_on_its_neighbours(tiny: PairJudge) -> None:
-    """Alone or among longer pairs, the same probabilities: padding changes nothing."""
-    pairs = [*PAIRS, ("long words " * 90, "A dog sleeps."), ("It rains.", "and so on " * 40)]
-    together = tiny.probabilities(pairs)
-    np.testing.assert_allclose(together, [tiny.probabilities([pair])[0] for pair in pairs], atol=1e-5)
-    np.testing.assert_allclose(tiny.probabilities(pairs[::-1])[::-1], together, atol=1e-5)
+@pytest.fixture(scope="module")
+def judge() -> ReaderJudge:
+    """The packaged one."""
+    return load_reader_judge(threads=1)
 
 
-def test_what_stands_under_the_mask_changes_nothing() -> None:
-    """Even numbers that are not."""
-    torch.manual_seed(0)
-    head = PairHead(hidden=24, width=8, heads=2).eval()
-    first, second = pad([torch.randn(3, 24), torch.randn(5, 24)]), pad([torch.randn(4, 24), torch.randn(2, 24)])
-    expected = head(*first, *second)
-    spoiled = [(states.masked_fill(~mask[:, :, None], float("nan")), mask) for states, mask in (first, second)]
-    assert torch.allclose(expected, head(*spoiled[0], *spoiled[1]))
+@shipped
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The dog bit the man.", "The man bit the dog."),
+        ("Tom gave Mary a book.", "Mary gave Tom a book."),
+        ("He is not guilty.", "He is guilty."),
+        ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
+    ],
+)
+def test_what_turns_the_meaning_is_not_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
+    """Least of all who did what to whom, in the very same words; neither way."""
+    assert (judge.probabilities([pair, pair[::-1]]) < judge.gamma).all()
 
 
-def test_empty_texts_are_decided(tiny: PairJudge) -> None:
-    """Nothing follows from everything; from nothing follows nothing else."""
-    found = tiny.probabilities([("A dog sleeps.", ""), ("", ""), (" ", "A dog sleeps.")])
-    assert found.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0]]
+@shipped
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The committee approved the plan on Friday.", "On Friday the plan was approved by the committee."),
+        ("She bought a car yesterday.", "Yesterday she purchased a car."),
+        ("The museum was closed on Monday.", "On Monday the museum was closed."),
+        ("It rains.", "It rains."),
+    ],
+)
+def test_what_says_the_same_is_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
+    """Both ways, in other words and another order."""
+    assert (judge.probabilities([pair, pair[::-1]]) >= judge.gamma).all()
 
 
-def test_texts_beyond_the_window(tiny: PairJudge) -> None:
-    """Thousands of words are judged whole."""
-    assert np.isfinite(tiny.probabilities([("many words " * 700, "A dog sleeps.")])).all()
+@shipped
+def test_severities_are_not_constant(judge: ReaderJudge) -> None:
+    """Of edits that people would call minor most are, of those that they would call major few."""
+    minor = [
+        ("She bought a car yesterday.", "She purchased a car yesterday."),
+        ("The film starts at nine.", "The film begins at nine."),
+        ("He went to the shop.", "He went to shop."),
+        ("They walked slowly along the river.", "They walked slowly along river."),
+        ("The meeting was held on Monday.", "The meeting was held Monday."),
+    ]
+    major = [
+        ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
+        ("He is not guilty.", "He is guilty."),
+        ("Anna moved to Paris last year.", "Anna moved to Rome last year."),
+        ("The company won the case.", "The company lost the case."),
+        ("The doctor examined the patient.", "The doctor examined the bicycle."),
+    ]
+    edits = [(one, edit) for one, other in minor + major for edit in _edits(one, other)]
+    verdicts = [is_minor for is_minor, _ in ReaderRule(judge).of(edits)]
+    assert len(verdicts) == 10 and sum(verdicts[:5]) >= 3 and sum(verdicts[5:]) <= 1
 
 
-def test_embedded_entailment_follows_the_head(tiny: PairJudge) -> None:
-    """The first class, and all three in the order entailed, contradicted, neither."""
-    embedded = EmbeddedEntailment(tiny, "abc")
-    found = tiny.probabilities(PAIRS)
-    assert embedded.signature == "embedded@abc" and embedded.classes is not None
-    np.testing.assert_allclose(embedded.probabilities(PAIRS), found[:, 0], atol=1e-6)
-    np.testing.assert_allclose(embedded.classes(PAIRS), found[:, [0, 2, 1]], atol=1e-6)
+def _edits(one: str, other: str) -> tuple[Operation, ...]:
+    """What turns one text into the other."""
+    script = EditScript.between(one, other)
+    return script.operations(script.steps)
+
+
+# Checkpoints
 
 
 def write_checkpoint(folder: Path, labels: Sequence[str], kind: type = BertForSequenceClassification) -> Path:
@@ -242,26 +242,3 @@ def test_checkpoints_of_the_wrong_kind_are_refused(tmp_path: Path) -> None:
         assert folder.name in str(caught.value)
     with pytest.raises(ModelMissingError, match="hf download someone/nothing-here"):
         load_entailment("someone/nothing-here")
-    with pytest.raises(ModelMissingError, match="entailment.safetensors"):
-        load_pair_head(tmp_path)
-
-
-@shipped
-def test_the_packaged_head_knows_identity_from_unrelated() -> None:
-    """A text entails itself more than an unrelated one does, and a lost number or a lost not is seen."""
-    judge = load_entailment("embedded")
-    texts = [*sentences(6), "The museum was closed on Monday.", "She did not sign the contract with 12 partners."]
-    same = judge.probabilities([(text, text) for text in texts])
-    other = judge.probabilities([(text, PAIRS[1][1]) for text in texts])
-    assert (same > other).all() and same.mean() > 0.9 and other.mean() < 0.3
-    changed = [("She signed the contract with 12 partners.", texts[-1]), (texts[-1].replace("12", "15"), texts[-1])]
-    assert judge.probabilities(changed).max() < same.min()
-
-
-def test_a_head_of_a_folder_and_none_at_all(tmp_path: Path) -> None:
-    """A folder that a recipe wrote is known by its file, another folder is some other checkpoint; without the embedded one the way out is named."""
-    assert own_head(str(tmp_path), "entailment") is None
-    (tmp_path / "entailment.safetensors").write_bytes(b"")
-    assert own_head(str(tmp_path), "entailment") == tmp_path
-    with pytest.raises(ModelMissingError, match="give --nothing FOLDER"):
-        own_head("embedded", "nothing")

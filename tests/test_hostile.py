@@ -129,7 +129,7 @@ def unit(values: Any) -> bool:
 def check_segment(segment: Any) -> None:
     """A score and four components in [0, 1], all its evidence as JSON, all its places in the text."""
     assert unit([segment.score, *(part.value for part in segment.components)])
-    assert sum([segment.baseline, *segment.contributions]) == pytest.approx(segment.score, abs=1e-6)
+    assert 1.0 + sum(segment.contributions) == pytest.approx(segment.score, abs=1e-6)
     json.dumps(segment.to_dict(evidence=True), allow_nan=False).encode("utf-8")
     for error in segment.evidence.errors.errors:
         for span, text in ((error.reference, segment.reference), (error.hypothesis, segment.hypothesis)):
@@ -175,7 +175,7 @@ def test_hostile_neighbours_change_nothing(metric: RoMe) -> None:
 @pytest.fixture(scope="module")
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
-    folder = set_folder()
+    folder = set_folder("small")
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
     errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder / "errors")
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
@@ -295,7 +295,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for the package's set, with one small model and its records."""
     folder = tmp_path / "models" / "small"
     (folder / "scorer").mkdir(parents=True)
-    shutil.copyfile(set_folder() / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
+    shutil.copyfile(set_folder("small") / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
     record_files(folder)
     (folder / "selfcheck.json").write_text(json.dumps({"signature": "", "pairs": []}))
     monkeypatch.setattr(config, "files", lambda _: tmp_path)

@@ -79,7 +79,7 @@ def test_real_scores_are_those_of_the_metric() -> None:
     metric = shared_metric()
     texts = {"reference": [["It rains.", "The cat sat."], "Dogs bark."], "hypothesis": ["A cat sat.", "Dogs sleep."]}
     result = metric.score(references=texts["reference"], hypotheses=texts["hypothesis"])
-    wanted = [*DEFAULT_COLUMNS, "semantic_raw", "errors_contribution", "baseline", "reference_index", "signature"]
+    wanted = [*DEFAULT_COLUMNS, "semantic_raw", "errors_contribution", "reference_index", "signature"]
     scored = score_frame(pandas.DataFrame(texts), columns=wanted)
     expected = result.to_dataframe().assign(signature=result.signature)
     for name in wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,13 @@ from hypothesis import strategies as st
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Perturbed
 from rome.evaluation.perturbing import materials_for
+from rome.features.errors.estimator import EditScriptErrors
+from rome.features.errors.lexicon import Lexicon
+from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
+from rome.metric import RoMe
 from rome.results import CorpusScore
 
 from handmade import analysis
@@ -25,7 +30,7 @@ from whole_metric import answered, pairs, whole_metric
 STEPS = 5
 WORSE = sorted(name for name, one in PERTURBATIONS.items() if one.severity in ("minor", "major", "critical"))
 SYMMETRIC = ("semantic", "syntax")
-"""Features of two texts without a direction; `grammar` looks at the hypothesis alone, `errors` asks what the hypothesis did wrong."""
+"""Features of two texts without a direction; `grammar` measures the hypothesis by its reference, `errors` asks what it did wrong."""
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +40,73 @@ def scored() -> CorpusScore:
 
 
 def test_nothing_scores_above_the_reference_itself(scored: CorpusScore) -> None:
-    """Among all hypotheses of a reference the reference's own words score highest; its semantics, syntax and errors are perfect."""
-    texts = [one.reference for one in answered()]
-    same = whole_metric().score(references=texts, hypotheses=texts)
-    best = {segment.reference: segment for segment in same}
+    """Among all hypotheses of a reference the reference's own words score highest, which is 1."""
+    assert max(segment.score for segment in scored if segment.hypothesis != segment.reference) < 1.0
+
+
+EDGES = (
+    *(
+        "",
+        " ",
+        "a",
+        "?",
+        "...",
+        "\U0001f600",
+        "日本語のテキスト。",
+        "HELLO WORLD",
+        "hello   world !",
+        "A\u00a0B\u200b x",
+        "x" * 300,
+    ),
+    *("a apple", "I have an university an hour a hour", "Is playing they. The children is.", "the the cat", "word " * 60),
+    *(
+        "? a ? b ? a ! b",
+        "_x_ ~y~ ^ * |",
+        "- a\n- b\n- c",
+        'He said: "I go. you stay!" Then (maybe) left...',
+        "12 34 56 $ 5%-6%",
+    ),
+    *("Buffalo buffalo Buffalo buffalo buffalo buffalo Buffalo buffalo", "Don't you can't won't?", "\u202elive a\x00b"),
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"models": "base"}, {"errors": "edit-script", "emd": "standard"}])
+def test_an_identical_text_scores_exactly_one(options: dict[str, Any]) -> None:
+    """Good English or bad, odd or empty: score and components are 1 to the last bit, and nothing is lost."""
+    texts = [*EDGES, *(text for one in answered() for text in (one.reference, *one.hypotheses))]
+    metric = RoMe(progress=False, threads=1, empty_reference="score", **options)
+    for segment in metric.score(references=texts, hypotheses=texts):
+        assert (segment.score, *(part.value for part in segment.components)) == (1.0,) * 5, segment.hypothesis
+        assert not any(segment.contributions) and not any(loss.loss for loss in segment.losses)
+
+
+@given(st.lists(st.sampled_from(["a", "an", "A", "cat", "cat", "?", "!", ",", ".", '"']), max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_identical_words_have_perfect_components(words: list[str]) -> None:
+    """The same on hand-made words, articles and marks in any order and number."""
+    text, table = analysis(" ".join(words)), IdfTable.from_texts([["a", "cat"], ["dog"]], "test")
+    for feature in (Semantic(table), Syntax(), Grammar(), EditScriptErrors(table, Lexicon(frozenset()))):
+        assert feature.measure(text, text).value == 1.0
+
+
+def test_contributions_and_losses_are_what_was_lost(scored: CorpusScore) -> None:
+    """None is positive; each adds up to score minus 1; the losses of errors are in the order of their weights."""
     for segment in scored:
-        assert segment.score < best[segment.reference].score
-    for segment in same:
-        perfect = segment.components.semantic, segment.components.syntax, segment.components.errors
-        assert [part.value for part in perfect] == pytest.approx([1.0] * 3, abs=1e-6)
+        assert max(segment.contributions) <= 0.0
+        assert sum(segment.contributions) == pytest.approx(segment.score - 1.0, abs=1e-9)
+        assert sum(loss.loss for loss in segment.losses) == pytest.approx(segment.score - 1.0, abs=1e-9)
+        weights = [loss.error.weight for loss in segment.losses if loss.error]
+        assert weights == sorted(weights, reverse=True) and len(weights) == len(segment.evidence.errors.errors)
+
+
+def test_gains_follow_the_losses(scored: CorpusScore) -> None:
+    """What a mistake cost and what the score gains without it go together: never negative, and no lighter one gains more."""
+    for segment in scored:
+        errors = [loss.error for loss in segment.losses if loss.error]
+        if segment.hypothesis and errors:
+            gains = [segment.counterfactual(without=error).difference for error in errors]
+            assert min(gains) >= 0.0
+            assert (np.diff(gains) <= 1e-12).all()
 
 
 def chain(text: str, seed: int) -> Iterator[str]:

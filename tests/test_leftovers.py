@@ -116,7 +116,7 @@ def test_names_that_mean_something_to_an_expression(tmp_path: Path) -> None:
 
 def test_a_net_is_saved_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the disk fills in the middle, the old net stands, nothing is left over, and the error names the remedy."""
-    path, net = tmp_path / "net.safetensors", Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0), np.full(4, 0.5))
+    path, net = tmp_path / "net.safetensors", Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0))
     net.save(path)
     before, write = path.read_bytes(), Path.write_bytes
 

@@ -203,7 +203,7 @@ def test_another_encoder_takes_its_own_settings(tmp_path: Path) -> None:
 
 def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
     """Without errors/ the edit script is the default and the head cannot be asked for; without a supervised net neither can that."""
-    folder = linked_set(tmp_path / "set", name="plain", but=("errors", "fill", "entailment", "scorer-supervised"))
+    folder = linked_set(tmp_path / "set", name="plain", but=("errors", "fill", "scorer-supervised"))
     assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
     assert RoMe(progress=False).configs[3].estimator == "learned"
     with pytest.raises(InputError, match='the model set plain has no head for errors="learned": choose errors="edit-script"'):
@@ -363,7 +363,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
 # Training
 
 
-@pytest.mark.parametrize("name", ["errors", "entailment", "fill", "parser", "scorer", "trees"])
+@pytest.mark.parametrize("name", ["errors", "fill", "parser", "scorer", "trees"])
 def test_recipes_train_for_a_set(name: str) -> None:
     """--models names the set whose trunk and word weights a recipe takes, `small` by default; the card's recipe says which other."""
     recipe, parser = import_module(f"rome.train.{name}"), argparse.ArgumentParser()

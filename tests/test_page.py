@@ -332,6 +332,9 @@ def test_damaged_scores_are_refused(make_segment: Make, tmp_path: Path) -> None:
         path.write_text(f"{whole}\n{text}\n")
         with pytest.raises(InputError, match=re.escape(f"{path}:2: ")):
             list(iter_scores(str(path)))
+    path.write_text(json.dumps(row | {"baseline": 0.5}))
+    with pytest.raises(InputError, match="earlier version"):
+        list(iter_scores(str(path)))
     path.write_text(f"{whole}\n{whole}\n{whole}\n")
     other.write_text(f"{whole}\n")
     with pytest.raises(InputError, match=re.escape(f"{path} has 3, {other} has 1")):

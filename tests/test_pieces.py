@@ -14,7 +14,7 @@ from rome.features.analyser.pieces import batches_of, encode, merge_windows, poo
 
 @pytest.fixture(scope="module")
 def tokenizer():  # type: ignore[no-untyped-def]
-    return load_tokenizer(set_folder() / "encoder")
+    return load_tokenizer(set_folder("small") / "encoder")
 
 
 @given(st.integers(0, 300), st.integers(2, 60), st.data())

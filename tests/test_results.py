@@ -73,7 +73,10 @@ def test_to_dict_holds_all_parts(make_segment: Make) -> None:
     """Numbers stand under their names, edit operations are found, and evidence can be left out."""
     row = make_segment().to_dict()
     assert row["components"]["syntax"] == {"value": 2 / 3, "raw": 2.0, "unit": "tree edits"}
-    assert row["contributions"]["semantic"] == 0.125
+    assert row["contributions"]["semantic"] == -0.0625
+    assert [loss["feature"] for loss in row["losses"]] == ["errors", "syntax", "errors", "semantic", "grammar"]
+    assert row["losses"][0]["error"] == row["evidence"]["errors"]["errors"][1]
+    assert sum(loss["loss"] for loss in row["losses"]) == pytest.approx(row["score"] - 1.0)
     assert row["evidence"]["semantic"]["flow"] == [[1 / 12] * 4] * 3
     kinds = sorted(edit["kind"] for edit in row["evidence"]["syntax"]["operations"])
     assert kinds == ["change", "delete", "match", "match", "match"]
@@ -102,7 +105,7 @@ def test_dataframe_has_one_row_a_segment(make_segment: Make) -> None:
     assert list(frame["segment"]) == [0, 1]
     assert list(frame["flags"]) == ["", "a,b"]
     assert list(frame.loc[0, list(FEATURES)]) == [0.9, 2 / 3, 0.875, 0.77]
-    total = frame["baseline"] + sum(frame[f"{name}_contribution"] for name in FEATURES)
+    total = 1.0 + sum(frame[f"{name}_contribution"] for name in FEATURES)
     assert np.allclose(total, frame["score"]) is True
 
 
@@ -145,13 +148,14 @@ def test_explanation_names_everything(make_segment: Make) -> None:
 
 
 def test_bars_add_up_to_the_score(make_segment: Make) -> None:
-    """Baseline and the printed contributions add up to the printed score; a bar's side is its sign."""
+    """A perfect text's 1 and the printed contributions add up to the printed score; the longest bar is the largest loss's."""
     block = explain(make_segment()).split("contributions\n")[1].split("\n\n")[0]
     numbers = [float(number) for number in re.findall(r"[+-]?\d+\.\d+", block)]
-    assert numbers[:-1] == [0.75, 0.125, -0.25, 0.0625, -0.1875]
+    assert numbers[:-1] == [1.0, -0.0625, -0.125, 0.0, -0.3125]
     assert sum(numbers[:-1]) == pytest.approx(numbers[-1])
-    assert re.search(r"syntax .* -{20}\|$", block, re.M)
-    assert re.search(r"semantic .* \|\+{10}$", block, re.M)
+    assert re.search(r"errors .*  -{20}$", block, re.M)
+    assert re.search(r"syntax .*  -{8}$", block, re.M)
+    assert re.search(r"grammar +0.0000$", block, re.M)
 
 
 def test_explanation_without_evidence(make_segment: Make) -> None:

@@ -57,7 +57,7 @@ def test_a_scored_row_has_every_column(fake_metric: Any) -> None:
     assert out["errors_raw"] == [5.75] * 4
     assert out["error"] == [None] * 4
     assert [sum(out[f"{name}_contribution"][n] for name in FEATURES) for n in range(4)] == pytest.approx(
-        [0.25, -0.25, -0.25, -0.25]
+        [0.0, -0.5, -0.5, -0.5]
     )
     table = pa.table(out, schema=arrow_schema(RowOptions()))
     assert table.schema.field("flags").type == pa.list_(pa.string())

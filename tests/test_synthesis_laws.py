@@ -23,6 +23,7 @@ from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipe
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
+from rome.train.synthesis.severities import LikelihoodRule
 from rome.train.synthesis.textattack_pairs import TextAttackPairs
 from rome.train.synthesis.values import MOST, GeneratedPair
 
@@ -47,7 +48,7 @@ def sescore2(models: dict[str, str], block: int) -> SEScore2:
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
     index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3, progress=False)
     idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
-    return SEScore2(index, FakeLikelihood(), idf, SEScore2Settings(margin=0.0), batch=block)
+    return SEScore2(index, LikelihoodRule(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), batch=block)
 
 
 def bleurt(models: dict[str, str], block: int) -> BleurtPipeline:

@@ -17,6 +17,7 @@ from rome.train.synthesis.edit_script import EditScript, words_of
 from rome.train.synthesis.rescaling import Bounds, rescale
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings, draw_steps
+from rome.train.synthesis.severities import Edits, LikelihoodRule
 from rome.train.synthesis.values import MOST, GeneratedPair
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
@@ -34,9 +35,14 @@ def corpus() -> list[str]:
 IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-made")
 
 
+RULE = ("gamma", "weight", "context")
+
+
 def pipeline(likelihood: FakeLikelihood | None = None, batch: int = 64, **settings: object) -> SEScore2:
+    """With the paper's severities; the settings are its own or the rule's."""
     index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12, progress=False)
-    return SEScore2(index, likelihood or FakeLikelihood(), IDF, SEScore2Settings(**settings), batch=batch)  # type: ignore[arg-type]
+    rule = LikelihoodRule(likelihood or FakeLikelihood(), IDF, **{k: settings.pop(k) for k in RULE if k in settings})  # type: ignore[arg-type]
+    return SEScore2(index, rule, SEScore2Settings(**settings), batch=batch)  # type: ignore[arg-type]
 
 
 def sources(texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -164,6 +170,24 @@ def test_each_step_is_judged_in_a_text_where_nothing_else_was_done() -> None:
             assert len(EditScript.between(pair.reference, changed).steps) == 1
 
 
+def test_any_rule_may_judge() -> None:
+    """Each step alone, in the order of the pairs; its numbers stand beside the step, its name in the signature."""
+    asked: list[tuple[str, str]] = []
+
+    class ByKind:
+        signature = "by-kind"
+
+        def of(self, edits: Edits) -> list[tuple[bool, dict[str, float]]]:
+            asked.extend((text, edit.new) for text, edit in edits)
+            return [(edit.kind == "deletion", {"weight": 0.5}) for _, edit in edits]
+
+    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12, progress=False)
+    made = SEScore2(index, ByKind())
+    found = [(pair, operation) for pair in made.pairs(sources(corpus()), 0) for operation in pair.operations]
+    assert "|by-kind|" in made.signature and [(pair.reference, one.new) for pair, one in found] == asked
+    assert all((one.severity == "minor") == (one.kind == "deletion") and one.details["weight"] == 0.5 for _, one in found)
+
+
 def test_texts_that_give_nothing_are_counted() -> None:
     """Too short, without neighbour, nothing to change: skipped by reason; no texts, no pairs (a run that is complete goes on with none)."""
     made = pipeline()
@@ -173,7 +197,8 @@ def test_texts_that_give_nothing_are_counted() -> None:
     blocked = pipeline(longest=1, drops=0.0)
     assert len(list(blocked.pairs(sources(corpus()), 0))) + sum(blocked.skipped.values()) == len(corpus())
     assert list(pipeline().pairs([], 0)) == []
-    alone = SEScore2(SentenceIndex.build(["One text alone."], BagOfWords(), progress=False), FakeLikelihood(), IDF)
+    rule = LikelihoodRule(FakeLikelihood(), IDF)
+    alone = SEScore2(SentenceIndex.build(["One text alone."], BagOfWords(), progress=False), rule)
     assert list(alone.pairs(sources(["One text alone.", "Another text."]), 0)) == []
     assert alone.skipped["no neighbour"] == 2
 
@@ -198,7 +223,7 @@ def test_every_choice_is_in_the_signature() -> None:
     assert plain.index.identity in plain.signature and "likelihood:fake" in plain.signature and "hand-made" in plain.signature
     for wrong in ({"most": 0}, {"drops": 1.5}, {"context": "source"}, {"minor": 1.0}, {"major": -0.5}):
         with pytest.raises(InputError):
-            SEScore2Settings(**wrong)  # type: ignore[arg-type]
+            pipeline(**wrong)  # type: ignore[arg-type]
 
 
 # Rescaling

@@ -116,6 +116,27 @@ def test_pairs_statistics_and_report(rome: Run, texts: str, tmp_path: Path) -> N
     assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == len(pairs) + 1
 
 
+def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--rescale says what any metric gives the pairs of each label, random pairs being -50 and equal texts 0; it needs a table to be in."""
+    out, folder = str(tmp_path / "pairs.jsonl"), tmp_path / "report"
+    (tmp_path / "shared_words.py").write_text(
+        "def share(references, hypotheses):\n"
+        "    sets = [(set(r[0].split()), set(h.split())) for r, h in zip(references, hypotheses)]\n"
+        "    return [len(a & b) / len(a | b) for a, b in sets]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ("sescore", texts, "--output", out, "--rescale", "shared_words:share")
+    code, printed, _ = rome(*words, "--statistics", "--report", str(folder), pipeline=Several())
+    table = (folder / "tables" / "synthesis_rescaled.tsv").read_text(encoding="utf-8").splitlines()
+    label, pairs, mean, _ = map(float, table[1].split("\t"))
+    assert code == 0 and "SEScore2's scale" in printed and len(table) == 2
+    assert (label, pairs) == (-1.0, len(list(read_generated(out)))) and -25.0 < mean < 0.0
+    assert len(read_manifest(folder)["metrics"]) == 2
+    for refused, message in ((words, "--statistics"), ((*words[:-1], "typo", "--statistics"), "typo")):
+        code, _, err = rome(*refused, pipeline=Several())
+        assert code == 2 and message in err
+
+
 def test_without_output_the_pairs_go_to_standard_output(rome: Run, texts: str) -> None:
     """One JSON object a line, nothing else; --limit counts texts."""
     code, printed, err = rome("sescore", texts, "--limit", "2", pipeline=sescore())
@@ -239,7 +260,6 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_sescore_from_checkpoints(rome: Run, texts: str, tmp_path: Path, checkpoints: dict[str, str]) -> None:
     """--fill and --entailment take local checkpoints, named in every pair; one of the wrong kind is named in the message."""
-    pytest.importorskip("rome.features.analyser.pair_head", reason="the entailment head is not part of this install")
     out = str(tmp_path / "pairs.jsonl")
     models = ("--fill", checkpoints["masked"], "--entailment", checkpoints["judge"])
     code, _, err = rome("sescore", texts, "--output", out, *models)

@@ -23,6 +23,7 @@ from rome.train.synthesis.perturbed_pairs import PerturbationPairs
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2
+from rome.train.synthesis.severities import LikelihoodRule
 from rome.train.synthesis.textattack_pairs import TextAttackPairs
 
 from perturbation_sentences import SENTENCES, parsed
@@ -33,7 +34,7 @@ IDF = IdfTable(100, {"the": 90}, "hand-made")
 
 def _sescore2(options: Any) -> SEScore2:
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    return SEScore2(SentenceIndex.build(options.corpus, BagOfWords(), progress=False), FakeLikelihood(), IDF)
+    return SEScore2(SentenceIndex.build(options.corpus, BagOfWords(), progress=False), LikelihoodRule(FakeLikelihood(), IDF))
 
 
 WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {
@@ -99,7 +100,10 @@ def test_a_corpus_that_gives_nothing(rome: Run, name: str, monkeypatch: pytest.M
             ("sescore", "--fill", "JUDGE", "--entailment", "JUDGE"),
             "judge is a BertForSequenceClassification, which fills no gaps",
         ),
-        (("sescore2", "--fill", "JUDGE"), "judge is a BertForSequenceClassification, which fills no gaps"),
+        (
+            ("sescore2", "--severity", "likelihood", "--fill", "JUDGE"),
+            "judge is a BertForSequenceClassification, which fills no gaps",
+        ),
         (("bleurt", "--fill", "JUDGE"), "judge is a BertForSequenceClassification, which fills no gaps"),
         (
             ("sescore", "--fill", "MASKED", "--entailment", "MASKED"),
@@ -110,9 +114,13 @@ def test_a_corpus_that_gives_nothing(rome: Run, name: str, monkeypatch: pytest.M
         (("bleurt", "--fill", "good.txt"), "good.txt holds no model that transformers loads"),
         (("bleurt", "--fill", "nobody/nothing"), "hf download nobody/nothing"),
         (("bleurt", "--fill", "MASKED", "--translate", "fr", "MASKED", "MASKED"), "masked"),
-        (("sescore2", "--fill", "MASKED", "--corpus", "empty.txt"), "--corpus empty.txt holds no text"),
-        (("sescore2", "--fill", "MASKED", "--corpus", "nowhere.txt"), "nowhere.txt does not exist"),
-        (("sescore2", "--fill", "MASKED", "--index", "good.txt"), "good.txt is a file: name a folder"),
+        (("sescore2", "--corpus", "empty.txt"), "--corpus empty.txt holds no text"),
+        (("sescore2", "--corpus", "nowhere.txt"), "nowhere.txt does not exist"),
+        (
+            ("sescore2", "--severity", "likelihood", "--fill", "MASKED", "--index", "good.txt"),
+            "good.txt is a file: name a folder",
+        ),
+        (("sescore2", "--severity", "folder"), "folder/set.json is missing"),
         (("rome", "--textattack", "no-such-python"), "no-such-python cannot be started"),
     ],
 )

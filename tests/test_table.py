@@ -225,7 +225,7 @@ def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np; from rome.table import FeatureTable; from rome.combiner import Combiner;"
         f"t = FeatureTable.load({str(tmp_path / 'f.parquet')!r});"
-        "c = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0), np.full(4, 0.5));"
+        "c = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0));"
         "c.score(t); c.contributions(t);"
         "heavy = ('torch', 'transformers', 'stanza', 'textattack', 'matplotlib', 'pandas');"
         "print([name for name in heavy if name in sys.modules])"

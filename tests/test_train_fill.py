@@ -20,7 +20,7 @@ from rome.train import fill
 from rome.train.card import FIELDS
 from rome.train.fill_data import casing_of, collate, hide, one_word, stream, tokenised, training_texts, words_of
 
-shipped = pytest.mark.skipif(not (set_folder() / "fill" / FILL_FILE).is_file(), reason="no fill head is packaged")
+shipped = pytest.mark.skipif(not (set_folder("small") / "fill" / FILL_FILE).is_file(), reason="no fill head is packaged")
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_words_take_the_casing_of_their_place(tiny: Filling, text: str, old: str
 
 def test_whole_words_are_hidden() -> None:
     """All pieces of a word or none, never a special token, at least one word, about the share that is asked for."""
-    tokenizer = load_tokenizer(set_folder() / "encoder")
+    tokenizer = load_tokenizer(set_folder("small") / "encoder")
     continuing = [piece.startswith("##") for piece in tokenizer.convert_ids_to_tokens(range(30522))]
     row = tokenised(["The sleepyhead misjudged antidisestablishmentarianism, sadly, again and again in summer."], tokenizer)[0]
     words, rng, count = words_of(row, continuing), random.Random(0), 0

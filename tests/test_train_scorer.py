@@ -23,8 +23,8 @@ from rome.train.errors_probes import seen_group  # noqa: E402
 from rome.train.scorer_chains import edit_severity  # noqa: E402
 from rome.train.scorer_config import ScorerConfig  # noqa: E402
 from rome.train.scorer_figures import scale_figures  # noqa: E402
-from rome.train.scorer_net import MonotoneNet, held_out_mask, ranked_pairs  # noqa: E402
-from rome.train.scorer_pairs import Pair, rated_pairs, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer_net import MonotoneNet, fit_targets, held_out_mask, ranked_pairs  # noqa: E402
+from rome.train.scorer_pairs import TRANSLATED, Pair, rated_pairs, read_pairs, write_pairs  # noqa: E402
 from rome.train.scorer_severe import SEVERE, damage  # noqa: E402
 
 QUICK = ["steps=150"]
@@ -66,8 +66,18 @@ def test_numpy_forward_equals_torch_forward() -> None:
     net = MonotoneNet(9, 0.02, torch.Generator().manual_seed(3))
     rows = np.random.default_rng(0).random((200, 4))
     with torch.no_grad():
-        expected = torch.sigmoid(net(torch.from_numpy(rows))).numpy()
-    assert np.allclose(net.to_combiner(rows.mean(axis=0), "").score(rows), expected, rtol=0, atol=1e-13)
+        expected = net.score(net(torch.from_numpy(rows))).numpy()
+        perfect = net.score(net(torch.ones(1, 4, dtype=torch.float64)))
+    assert np.allclose(net.to_combiner("").score(rows), expected, rtol=0, atol=1e-13)
+    assert perfect.tolist() == [1.0] and expected.max() <= 1.0
+
+
+def test_targets_of_zero_and_one_are_learned() -> None:
+    """Perfect features with the target 1, the worst with 0: a finite loss, and scores at both ends of the scale."""
+    values, targets = np.array([[1.0] * 4, [0.5] * 4, [0.0] * 4]), np.array([1.0, 0.4, 0.0])
+    net = fit_targets(values, targets, np.ones(3), np.empty((0, 2), np.int64), ScorerConfig(steps=800))
+    scores = net.to_combiner("").score(values)
+    assert scores[0] == 1.0 and scores[1] == pytest.approx(0.4, abs=0.05) and scores[2] < 0.1
 
 
 def test_same_seed_same_bytes_and_a_card(tmp_path: Path) -> None:
@@ -99,15 +109,20 @@ def test_targets_order_the_damage() -> None:
     assert [ScorerConfig(objective="binary").target(pair) for pair in pairs[:4]] == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ratings become even targets between the scale's ends, the same for the same seed; equal texts are left out; files keep them."""
-    (tmp_path / "pairs").mkdir()
+def write_rated(tmp_path: Path, *sources: str) -> None:
+    """Thirty rated pairs, of the sources in turn, and one of equal texts, as the data set has them."""
+    (tmp_path / "pairs").mkdir(exist_ok=True)
     rows = [
         {"a": f"the dog number {n} ran home fast", "b": f"a dog number {n} went home", "similarity": n % 6} for n in range(30)
     ]
     rows.append({"a": "one and the same text here", "b": "one and the same text here", "similarity": 5})
     with gzip.open(tmp_path / "pairs" / "sts_2012_2016.jsonl.gz", "wt", encoding="utf-8") as out:
-        out.writelines(json.dumps(row) + "\n" for row in rows)
+        out.writelines(json.dumps({**row, "source": sources[n % len(sources)]}) + "\n" for n, row in enumerate(rows))
+
+
+def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings become even targets between the scale's ends, the same for the same seed; equal texts are left out; files keep them."""
+    write_rated(tmp_path, "2014-images")
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
     pairs = rated_pairs(100, 0)
     assert len(pairs) == 30 and pairs == rated_pairs(100, 0) != rated_pairs(100, 1)
@@ -120,6 +135,30 @@ def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch:
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs
     figures = scale_figures(np.array([pair.quality for pair in pairs]), pairs, config)
     assert figures["rated_tau"] == pytest.approx(1.0) and "mean_good_paraphrase" not in figures
+
+
+def test_no_rated_pair_is_a_machine_translation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What STS took from machine translation is neither drawn nor read; the other pairs stay the same ones, in order, in their groups."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    write_rated(tmp_path, "2014-images")
+    before = {pair.id: pair for pair in rated_pairs(30, 0)}
+    write_rated(tmp_path, "2014-images", *(source.partition("/")[2] for source in sorted(TRANSLATED)))
+    pairs = rated_pairs(30, 0)
+    assert 0 < len(pairs) < 10 and {pair.source for pair in pairs} == {"sts_2012_2016/2014-images"}
+    assert pairs == [before[pair.id] for pair in pairs] and pairs[:3] == rated_pairs(3, 0)
+    write_pairs(tmp_path / "pairs.jsonl", [*pairs, *(replace(pairs[0], source=source) for source in TRANSLATED)])
+    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+
+
+def test_a_rated_pair_is_clean_or_perturbed_by_its_quality_alone() -> None:
+    """Binary: 1 from one quality on, 0 up to another, nothing between; both are settings, and pairs without a rating count as ever."""
+    config = ScorerConfig(objective="binary")
+    pairs = [Pair("r", "r", "a", "b", "made", "rated", "none", "clean", 0, 0.0, quality / 20) for quality in range(21)]
+    assert [config.target(pair) for pair in pairs if config.weight(pair)] == [0.0] * 11 + [1.0] * 3
+    assert {config.weight(pair) for pair in pairs} == {0.0, 1.0}
+    other = config.with_settings(["binary_clean=0.6"])
+    assert [other.weight(pair) for pair in pairs].count(0.0) == 1 and other.target(pairs[12]) == 1.0
+    assert [config.weight(pair) for pair in synthetic(1)[0]] == [1.0] * 4
 
 
 def test_settings_change_by_name_and_unknown_ones_are_refused() -> None:

@@ -15,7 +15,7 @@ from rome.features.analyser.encoder import PIECES_FILE, load_tokenizer
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.word_pieces import WordPieces
 
-ENCODER = set_folder() / "encoder"
+ENCODER = set_folder("small") / "encoder"
 TEXTS = ["The cat sat.", "", "   ", "don't [MASK] [CLS] stop", "naïve ﬁne é", "日本語 text", "a\u0301 \u200f \x00", "x" * 300]
 SIZES = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 36}
 

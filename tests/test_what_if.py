@@ -57,6 +57,18 @@ def test_dropping_an_error_never_lowers_the_score(weights: list[float], data: st
 
 
 @settings(deadline=None, max_examples=50)
+@given(WEIGHTS, st.floats(0.0, 0.3))
+def test_gains_and_losses_agree(weights: list[float], unlisted: float) -> None:
+    """Each mistake that cost something gains something; a heavier one cost and gains at least as much; the losses add up."""
+    segment = weighted(weights, unlisted)
+    losses = [loss for loss in segment.losses if loss.error]
+    gains = [segment.counterfactual(without=loss.error).difference for loss in losses]
+    assert all(gain >= 0.0 >= loss.loss for gain, loss in zip(gains, losses, strict=True))
+    assert (np.diff([loss.error.weight for loss in losses]) <= 0.0).all() and (np.diff(gains) <= 1e-12).all()
+    assert sum(loss.loss for loss in segment.losses) == pytest.approx(segment.score - 1.0, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=50)
 @given(WEIGHTS, st.data())
 def test_one_after_the_other_equals_both(weights: list[float], data: st.DataObject) -> None:
     """Dropping errors in two steps ends where dropping them at once does."""

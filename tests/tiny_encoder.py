@@ -38,7 +38,7 @@ def write_encoder(folder: Path) -> Path:
     folder.mkdir()
     save_weights(folder / TRUNK_FILE, tensors, {"config": config})
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(24)}, {})
-    shutil.copyfile(set_folder() / "encoder" / PIECES_FILE, folder / PIECES_FILE)
+    shutil.copyfile(set_folder("small") / "encoder" / PIECES_FILE, folder / PIECES_FILE)
     return folder
 
 

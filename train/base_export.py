@@ -64,7 +64,7 @@ def export(
     """
     plan, out = model.plan, Path(out)
     for part in SHARED:
-        shutil.copytree(set_folder() / part, out / part, dirs_exist_ok=True)
+        shutil.copytree(set_folder("small") / part, out / part, dirs_exist_ok=True)
     for part in ("encoder", "grammar", "trees"):
         (out / part).mkdir(exist_ok=True, parents=True)
     shutil.copyfile(source / PIECES_FILE, out / "encoder" / PIECES_FILE)

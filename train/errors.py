@@ -1,7 +1,6 @@
-"""Train the errors' head: which words of a pair are mistakes, and how bad, on top of what the edit script says.
+"""Train the reader of both texts: every word judged, what says the same above what does not, however near.
 
-Real pairs (WMT outputs, second references, paraphrases) and copies of them with one known mistake train it, and the scorer's chains,
-of which it sees seven groups in ten. DEMETR and the rated sets only judge.
+Every step holds groups of all kinds (see errors_groups.py). DEMETR, the rated sets and the groups of data/meaning only judge.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,194 +20,206 @@ import numpy as np
 import torch
 from torch import nn
 
-from rome.evaluation.perturbing import materials_for
-from rome.features.analyser.config import ModelConfig
-from rome.features.errors.estimator import ErrorsConfig
-from rome.features.errors.head import HEAD_FILE, PairHead
-from rome.features.errors.lexicon import Lexicon
-from rome.features.idf import IdfTable
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_trunk
+from rome.features.analyser.weights import save_weights
+from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES
+from rome.train.synthesis.files import read_generated
 
 from .card import write_card
-from .errors_families import Families, Family
-from .errors_figures import comparison, development_figures
-from .errors_net import Losses, PairNet, Weights, losses_of
-from .errors_probes import make_probes, read_probes, seen_group, wmt_bases
-from .grammar import Log
+from .errors_agreement import write_agreements
+from .errors_figures import meaning_figures
+from .errors_groups import Group, Groups, Mixture
+from .errors_losses import Weights, losses
+from .errors_net import PairNet
+from .errors_sides import Sides
+from .errors_signals import learn_signals
+from .errors_texts import Pool, paraphrases, prepare
 from .plan import add_models_argument, add_plan_arguments, changed_options, folders, models_option, plan_of
-from .scorer_pairs import read_pairs
 
-__all__ = ["Plan", "add_arguments", "fit", "run"]
+__all__ = ["Plan", "add_arguments", "export", "fit", "held_out", "run"]
 
 CHECKPOINT, PROGRESS = "checkpoint.pt", "progress.jsonl"
-HELD = 400
-"""Families that are left out of the training, to see how it goes."""
 DATA = [
-    "WMT22 and WMT23 references and system outputs",
-    "Wikipedia sentences (WikiSplit)",
-    "MSRP train",
-    "perturbations of them, and the scorer's TextAttack chains",
+    "WMT22 (without Chinese) and WMT23 references and system outputs",
+    "Wikipedia sentences and their splits (WikiSplit)",
+    "MSRP train, positives",
+    "STS 2012-2016 without machine translations",
+    "perturbations and harmless changes of them (data/perturbations)",
 ]
+HELD = 40
+"""Steps' worth of groups, drawn by another seed, that show how it goes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of one training run. bases : WMT pairs that probes are made of. batch : families a step."""
+    """The sizes of one training run. below : layers of the trunk that read each text alone. rank : of the adapters.
 
-    steps: int = 6000
-    rate: float = 8e-4
-    batch: int = 10
-    bases: int = 8000
-    width: int = 128
-    layers: int = 2
-    dropout: float = 0.1
+    wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
+    which outputs are ranked. meaning, mistakes, outputs, rated, synthesized : groups of each kind in a step; the last where
+    --synthesized gives such pairs. signals : steps of a first stage that learns BLEURT's signals of them.
+    """
+
+    steps: int = 950
+    rate: float = 5e-4
+    below: int = 4
+    rank: int = 32
+    wikipedia: int = 4000
+    systems: int = 4500
+    pairs: int = 8000
+    segments: int = 3000
+    meaning: int = 4
+    mistakes: int = 1
+    outputs: int = 1
+    rated: int = 1
+    synthesized: int = 1
+    signals: int = 0
+
+    @property
+    def mixture(self) -> Mixture:
+        """The groups of a step."""
+        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, self.synthesized)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
     add_plan_arguments(parser, Plan())
     add_models_argument(parser)
+    parser.add_argument("--texts", type=Path, nargs="+", help="texts with their changes, made before (JSON lines)")
+    parser.add_argument("--agreement", type=Path, help="outputs with their agreement, made before (JSON lines)")
     parser.add_argument(
-        "--pairs", type=Path, required=True, help="the scorer's pairs, made by `rome train scorer` (JSON lines)"
-    )
-    parser.add_argument("--probes", type=Path, nargs="+", help="probes made before (JSON lines); without it they are made")
-    parser.add_argument("--store", type=Path, default=None, help="a store of analyses (default: one in the work folder)")
-    parser.add_argument(
-        "--compare", type=Path, default=None, help="figures of another architecture (JSON) to put into the card"
+        "--synthesized", type=Path, nargs="+", default=[], help="more pairs, made by `rome synthesize` (JSON lines)"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
-    parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
+    parser.add_argument("--every", type=int, default=100, help="steps between checkpoints")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out `rome train errors`: make the probes, train, judge, write weights and card. Raises InputError when data is missing."""
-    from rome.metric import RoMe
-
+    """Carry out `rome train errors`: make the texts' changes, train, write weights and card. Raises InputError when data is missing."""
     torch.set_num_threads(arguments.threads)
-    plan = plan_of(arguments, Plan)
+    plan, seed = plan_of(arguments, Plan), arguments.seed
     out, work = folders(arguments)
-    store = arguments.store or work / "analyses.sqlite"
-    metric = RoMe(models=arguments.models, store=store, threads=arguments.threads, progress=False, errors="edit-script")
-    probes = arguments.probes or [_probes(metric.analyse, arguments.pairs, plan, arguments.seed, work)]
-    data = _families(metric.analyse, probes, arguments.pairs, metric.models)
-    net, seconds = fit(data, plan, arguments.seed, work, arguments.resume, arguments.every)
+    pairs = paraphrases(seed, plan.wikipedia, plan.systems)[: plan.pairs]
+    texts = arguments.texts or [_prepared(pairs, arguments, work)]
+    agreement = arguments.agreement or write_agreements(work / "agreement.jsonl", seed, plan.segments)
+    generated = [pair for path in arguments.synthesized for pair in read_generated(path)]
+    groups = Groups(Pool(texts), pairs, agreement, seed, generated)
+    folder = set_folder(arguments.models) / "encoder"
+    sides = Sides(folder, plan.below)
+    torch.manual_seed(seed)
+    net = PairNet(load_trunk(folder), plan.below, plan.rank)
+    net.start_marks(sides.marks())
+    if plan.signals and not arguments.resume:
+        sys.stderr.write(f"signals: {learn_signals(net, sides, generated, plan.signals, plan.rate, seed)}\n")
+    seconds = fit(net, sides, groups, plan, seed, work, arguments.resume, arguments.every)
     export(net, out)
-    held = json.loads((work / PROGRESS).read_text(encoding="utf-8").splitlines()[-1])["held_out"]
-    figures = {"held_out": held, **development_figures(PairHead.load(out), metric.analyse, metric.models)}
-    _card(out, plan, arguments, seconds, data, figures)
+    figures = {"held_out": held_out(net, sides, groups, plan, seed), "development": meaning_figures(net, sides)}
+    _card(out, plan, arguments, seconds, groups, figures)
     return 0
 
 
-def _probes(analyse: Any, pairs: Path, plan: Plan, seed: int, work: Path) -> Path:
-    """Make the probes, or go on making them; the segments that are kept for the net are left out."""
-    kept = frozenset(pair.reference for pair in read_pairs(pairs) if not seen_group(pair.group))
-    bases = wmt_bases(seed, kept)[: plan.bases]
-    path = work / "probes.jsonl"
-    for done in make_probes(bases, analyse, materials_for([base.clean for base in bases]), path, seed=seed):
-        sys.stderr.write(f"probes of {done} of {len(bases)} pairs\n")
-    return path
+def _prepared(pairs: Sequence[Any], arguments: argparse.Namespace, work: Path) -> Path:
+    """Make the changes of all texts, or go on making them."""
+    texts = [text for pair in pairs for text in (pair.one, pair.other)]
+    return prepare(texts, arguments.models, arguments.seed, work / "texts.jsonl", work / "analyses.sqlite", arguments.threads)
 
 
-def _families(analyse: Any, probes: Sequence[Path], pairs: Path, models: ModelConfig) -> Families:
-    """All examples in memory; probes of references that the net is to learn from are left out. models : whose word weights."""
-    folder = models.folder
-    data = Families(
-        IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv"), ErrorsConfig()
-    )
-    chains = read_pairs(pairs)
-    kept = {pair.reference for pair in chains if not seen_group(pair.group)}
-    data.add_probes([p for p in read_probes(probes) if p.reference not in kept and p.clean not in kept], analyse)
-    data.add_chains(chains, analyse)
-    return data
+def fit(
+    net: PairNet,
+    sides: Sides,
+    groups: Groups,
+    plan: Plan,
+    seed: int,
+    work: Path,
+    resume: bool = False,
+    every: int = 100,
+    judge: Any = None,
+) -> int:
+    """Train; returns the seconds spent, those before an interruption included.
 
-
-def fit(data: Families, plan: Plan, seed: int, work: Path, resume: bool = False, every: int = 500) -> tuple[PairNet, int]:
-    """Train; returns the net and the seconds spent, those before an interruption included.
-
-    Every ``every`` steps a checkpoint is kept in ``work``; from it, resume gives the very net that an uninterrupted run gives.
+    Every ``every`` steps a checkpoint is kept in ``work`` and a line of progress written; from a checkpoint, resume gives the very net
+    that an uninterrupted run gives. judge : (net, sides) -> more figures for the line.
     """
-    torch.manual_seed(seed)
-    net = PairNet(plan.width, plan.layers, plan.dropout)
-    optimizer = torch.optim.AdamW(net.parameters(), plan.rate, weight_decay=0.02)
+    parameters = [p for p in net.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, plan.rate, weight_decay=0.01, betas=(0.9, 0.98))
     done, before = 0, 0.0
     if resume and (work / CHECKPOINT).is_file():
         kept: dict[str, Any] = torch.load(work / CHECKPOINT, weights_only=True)
         net.load_state_dict(kept["net"])
         optimizer.load_state_dict(kept["optimizer"])
+        torch.set_rng_state(kept["random"])
         done, before = kept["step"], kept["seconds"]
-    log, weights = Log(work / PROGRESS, time.time() - before), Weights()
-    families = random.Random(seed).sample(data.families, len(data.families))
-    held = min(HELD, len(families) // 10)
-    seen: list[Losses] = []
-    for step, batch in enumerate(_batches(families[held:], plan.batch, seed), 1):
-        if step > plan.steps:
-            break
-        if step <= done:
-            continue
-        torch.manual_seed(seed * 1_000_003 + step)  # dropout depends on the step alone, so that a resumed run draws the same
+    started, weights = time.monotonic() - before, Weights()
+    seen: dict[str, list[float]] = defaultdict(list)
+    for step in range(done + 1, plan.steps + 1):
         optimizer.param_groups[0]["lr"] = plan.rate * min(1.0, step / 100) * max(0.02, 1.0 - step / plan.steps)
         net.train()
-        losses = losses_of(net, data, batch, weights)
+        loss, log = losses(net, sides, list(groups.step(plan.mixture, random.Random(f"{seed}|{step}"))), weights)
         optimizer.zero_grad()
-        losses.total(weights).backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
-        seen = [*seen[-99:], losses]
+        for name, values in log.items():
+            seen[name] += values
         if step % every == 0 or step == plan.steps:
-            log.write(step=step, of=plan.steps, **_means(seen), held_out=_judged(net, data, families[:held], weights))
-            state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "seconds": log.seconds()}
-            torch.save(state, work / CHECKPOINT)
-    return net.eval(), log.seconds()
+            seconds = time.monotonic() - started
+            line = {
+                "step": step,
+                "of": plan.steps,
+                "seconds": round(seconds),
+                **_means(seen),
+                **(judge(net, sides) if judge else {}),
+            }
+            with (work / PROGRESS).open("a", encoding="utf-8") as out:
+                out.write(json.dumps(line) + "\n")
+            state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "seconds": seconds}
+            torch.save({**state, "random": torch.get_rng_state()}, work / CHECKPOINT)
+            seen.clear()
+    net.eval()
+    return round(time.monotonic() - started)
 
 
-def _batches(families: Sequence[Family], size: int, seed: int) -> Iterator[list[Family]]:
-    """Batches without end, every epoch in another order."""
-    epoch = 0
-    while families:
-        mixed = random.Random(f"{seed} epoch {epoch}").sample(list(families), len(families))
-        yield from (mixed[n : n + size] for n in range(0, len(mixed), size))
-        epoch += 1
-
-
-def _means(losses: Sequence[Losses]) -> dict[str, float]:
-    names = ("words", "types", "ranks", "amounts", "added")
-    return {name: round(float(np.mean([float(getattr(loss, name).detach()) for loss in losses])), 4) for name in names}
+def _means(seen: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: round(float(np.mean(values)), 4) for name, values in sorted(seen.items())}
 
 
 @torch.no_grad()
-def _judged(net: PairNet, data: Families, families: Sequence[Family], weights: Weights) -> dict[str, float]:
-    """The losses on held-out families; how often the real pair has the lower count than its probe, and a mistake its type."""
+def held_out(net: PairNet, sides: Sides, groups: Groups, plan: Plan, seed: int, steps: int = HELD) -> dict[str, float]:
+    """The losses and the shares of comparisons in order on groups that no step drew; their texts may have been seen in others."""
     net.eval()
-    parts = [losses_of(net, data, families[n : n + 10], weights) for n in range(0, len(families), 10)]
-    shares = {
-        "ranked_right": [hit for part in parts for _, hit in part.ranked],
-        "types_right": [hit for part in parts for hit in part.named],
-    }
-    means = {name: round(float(np.mean(hits)), 4) for name, hits in shares.items() if hits}
-    return _means(parts) | means if parts else {}
+    seen: dict[str, list[float]] = defaultdict(list)
+    for step in range(steps):
+        own: list[Group] = list(groups.step(plan.mixture, random.Random(f"held out|{seed}|{step}")))
+        for name, values in losses(net, sides, own, Weights())[1].items():
+            seen[name] += values
+    return _means(seen)
 
 
 def export(net: PairNet, out: Path) -> None:
-    """Write the weights for the NumPy head, in half precision."""
-    from safetensors.torch import save_file
+    """Write what the reader has besides the trunk: adapters, norms, marks and the maps to what it says; matrices as int8."""
+    about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
+    tensors = {name: parameter.detach().float() for name, parameter in net.named_parameters()}
+    save_weights(out / READER_FILE, tensors, about)
 
-    save_file({name: tensor.half().contiguous() for name, tensor in net.state_dict().items()}, out / HEAD_FILE)
 
-
-def _card(
-    out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, data: Families, figures: dict[str, object]
-) -> None:
+def _card(out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, groups: Groups, figures: dict[str, Any]) -> None:
     changed = [*models_option(arguments.models), *changed_options(plan)]
-    before = "Probes made before; their making is not in the seconds. " if arguments.probes else ""
+    before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
     write_card(
         out,
         name="errors",
-        task="for every word of a pair whether it is a minor or major error, and its type; on top of the edit script",
-        data=[*DATA, f"{len(data.examples)} pairs of {len(data.vectors)} texts in {len(data.families)} families"],
-        licence="Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP)",
-        recipe=" ".join(["rome train errors --out FOLDER --pairs PAIRS", f"--seed {arguments.seed}", *changed]),
+        task="for every word of a pair none, minor, major or critical, and a type; for the pair what its errors weigh together",
+        data=[
+            *DATA,
+            f"{len(groups.pairs)} pairs of {len(groups.texts)} texts, {len(groups.outputs)} segments of ranked outputs",
+        ],
+        licence="Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)",
+        recipe=" ".join(["rome train errors --out FOLDER", f"--seed {arguments.seed}", *changed]),
         seed=arguments.seed,
         steps=plan.steps,
         seconds=seconds,
-        figures={**figures, **comparison(arguments.compare)},
-        notes=f"{before}Figures: the component alone on the development sets, which trained nothing; beside it the edit script.",
+        figures=figures,
+        notes=f"{before}held_out: losses, and shares of comparisons in order, on groups drawn by another seed from the same texts; "
+        "development: data/meaning, which trained nothing.",
     )
+    sys.stderr.write(json.dumps(figures) + "\n")

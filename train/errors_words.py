@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from rome.data.perturbations.surgery import Change, needs_an
 from rome.features.values import Analysis, Word
 
 __all__ = ["WORD_PROBES", "Vocabulary"]
@@ -16,7 +17,6 @@ FUNCTION = {"ADP", "DET", "CCONJ", "SCONJ", "PRON", "AUX", "PART"}
 SMOOTHING = 0.6
 """The power of a word's frequency with which it is drawn: rarer words come oftener than in texts."""
 LEAST = 2
-Change = tuple[int, int, str]
 Edit = tuple[int, int, str, int, int, str]
 
 
@@ -122,7 +122,7 @@ def _article(analysis: Analysis, n: int, new: str) -> list[Change]:
     before = analysis.words[n - 1] if n else None
     if before is None or before.text.lower() not in ("a", "an"):
         return []
-    right = "an" if new[0].lower() in "aeiou" else "a"
+    right = "an" if needs_an(new) else "a"
     right = right.capitalize() if before.text[0].isupper() else right
     return [] if right == before.text else [(before.start, before.end, right)]
 

@@ -40,8 +40,8 @@ def add_models_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def models_option(models: str) -> list[str]:
-    """What a card's recipe says of the model set: the option by the set's name, nothing for the default."""
-    return [] if models == DEFAULT_SET else [f"--models {Path(models).name}"]
+    """What a card's recipe says of the model set: the option by the set's name."""
+    return [f"--models {Path(models).name}"]
 
 
 def plan_of(arguments: argparse.Namespace, kind: type[Plan]) -> Plan:

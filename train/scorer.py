@@ -12,18 +12,18 @@ from typing import Any
 
 from rome.combiner import Combiner
 from rome.exceptions import InputError
-from rome.features.values import FEATURES
 from rome.table import FeatureTable
-from rome.train.errors_probes import seen_group
 from rome.train.plan import add_models_argument, models_option
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
 from rome.train.scorer_pairs import Pair, base_pairs, rated_pairs, read_pairs, write_pairs
 
 __all__ = ["MODEL_FILE", "Measure", "add_arguments", "measure_pairs", "measure_texts", "rome_features", "run", "train"]
 
-BASES = {"identity": 1200, "system": 1000, "reference": 400, "paraphrase": 400}
+BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
-RATED = 2000
+MEANING = 600
+"""How many groups of acceptable and false hypotheses come beside them (see scorer_meaning.py)."""
+RATED = 600
 """How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
 MODEL_FILE = "scorer.safetensors"
 Measure = Callable[[list[Any], list[str]], FeatureTable]
@@ -31,8 +31,8 @@ DATA = [
     "Wikipedia sentences (WikiSplit)",
     "WMT22 and WMT23 references and system outputs",
     "MSRP train",
-    "STS 2012-2016",
-    "TextAttack perturbations of them",
+    "STS 2012-2016 without machine translations",
+    "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
 LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)"
 
@@ -47,7 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--features", type=Path, help="feature table of exactly those pairs, made before (Parquet)")
     parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
-    parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 3,000)")
+    parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 900)")
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        nargs="+",
+        help="texts with their changes, as `rome train errors` makes them (needed to make pairs)",
+    )
     parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
     parser.add_argument(
@@ -76,8 +82,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.features:
         table = FeatureTable.load(arguments.features)
     else:
-        pairs = unseen(pairs)
-        write_pairs(arguments.work / "used.jsonl", pairs)
         store = arguments.store or arguments.work / "analyses.sqlite"
         table = measure_pairs(pairs, rome_features(arguments.models, store), arguments.work)
     combiner, figures = train(pairs, table, config)
@@ -85,23 +89,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def unseen(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs that the errors' head did not learn from: on the others it is surer than on new texts, and the net would trust it too much."""
-    kept = [pair for pair in pairs if not seen_group(pair.group)]
-    if not kept:
-        raise InputError(f"the errors' head may have learned from all {len(pairs)} pairs: make more pairs")
-    return kept
-
-
 def make(arguments: argparse.Namespace) -> list[Pair]:
     """Make the pairs with TextAttack, in a process of its own, and keep them in the work folder."""
     from rome.train.perturb import Perturber, trunk_vocabulary
     from rome.train.scorer_chains import make_pairs
+    from rome.train.scorer_meaning import meaning_pairs
 
-    bases = unseen(base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed))
+    if not arguments.texts:
+        raise InputError("making pairs needs --texts: name the texts.jsonl that `rome train errors` left in its work folder")
+    meaning = meaning_pairs(arguments.texts, max(2, int(MEANING * arguments.bases)), arguments.seed)
+    bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
-        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated))
+        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated, meaning))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 
@@ -176,8 +176,6 @@ def write(
     options = "".join(f" {option}" for option in models_option(arguments.models))
     options += "".join(f" --set {setting}" for setting in arguments.set)
     options += "" if arguments.bases == 1.0 else f" --bases {arguments.bases}"
-    means = ", ".join(f"{name} {value:.2f}" for name, value in zip(FEATURES, combiner.baseline, strict=True))
-    figures = figures | {"baseline_score": round(combiner.baseline_score, 4)}
     before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
     write_card(
         arguments.out,
@@ -190,6 +188,6 @@ def write(
         steps=config.steps,
         seconds=round(seconds, 1),
         figures=figures,
-        notes=f"{before}figures: on held-out pairs; baseline features: {means}; {combiner.feature_signature or 'unknown features'}",
+        notes=f"{before}figures: on held-out pairs; {combiner.feature_signature or 'unknown features'}",
     )
     sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))

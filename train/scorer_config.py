@@ -31,6 +31,8 @@ class ScorerConfig:
     ranking_temperature : logit difference at which a ranked pair counts as mostly settled. ranking_gap : targets closer than
         this are not ranked. base_weight : weight in the cross-entropy by base, low where the true quality is unknown.
     objective : ``graded``, or ``binary`` for RoMe's original one (clean or perturbed, section 3.4).
+    binary_clean, binary_perturbed : the quality from which a rated pair is clean in the binary objective, and up to which it is
+        perturbed; between them it counts nothing. Ratings of similarity reach 0.85, so by default no such pair is clean.
     """
 
     seed: int = 0
@@ -48,11 +50,13 @@ class ScorerConfig:
     ranking_temperature: float = 0.8
     ranking_gap: float = 0.02
     clean_weight: float = 4.0
+    binary_clean: float = 0.9
+    binary_perturbed: float = 0.5
     base_quality: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=0.8, paraphrase=0.8, system=0.75, rated=0.5)
+        default_factory=lambda: _frozen(identity=1.0, reference=0.8, paraphrase=0.8, system=0.75, rated=0.5, meaning=0.5)
     )
     base_weight: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.0)
+        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.0, meaning=2.0)
     )
     severe_target: Mapping[str, float] = field(
         default_factory=lambda: _frozen(
@@ -70,7 +74,7 @@ class ScorerConfig:
     def target(self, pair: Pair) -> float:
         """The score in [0, 1] that the net should give the pair."""
         if self.objective == "binary":
-            return float(pair.level == "clean")
+            return float(pair.level == "clean" if pair.quality is None else pair.quality >= self.binary_clean)
         quality = self.base_quality[pair.base] if pair.quality is None else pair.quality
         if pair.operation in self.severe_target:
             return min(quality, self.severe_target[pair.operation])
@@ -78,6 +82,8 @@ class ScorerConfig:
 
     def weight(self, pair: Pair) -> float:
         """How much the pair counts in the cross-entropy; severe cases count in full, whatever their base."""
+        if self.objective == "binary" and pair.quality is not None:
+            return float(not self.binary_perturbed < pair.quality < self.binary_clean)
         if self.objective == "binary" or pair.operation in self.severe_target:
             return 1.0
         return self.base_weight[pair.base] * (self.clean_weight if pair.level == "clean" else 1.0)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
 from rome.combiner import Combiner
 from rome.features.values import FEATURES
@@ -22,12 +22,14 @@ from rome.train.scorer_pairs import Pair
 __all__ = ["MonotoneNet", "fit", "fit_targets", "held_out_mask", "ranked_pairs"]
 
 Matrix = NDArray[np.float64]
+EDGE = 1e-6
+"""The cross-entropy takes a score no nearer than this to 0 and to 1."""
 
 
 class MonotoneNet(nn.Module):
     """Two layers; every weight is the softplus of a free parameter, so the logit rises with every input.
 
-    Takes (n, 4) float64 features and gives (n,) logits. `to_combiner` gives the same function in NumPy.
+    Takes (n, 4) float64 features and gives (n,) logits, which `score` makes scores. `to_combiner` gives the same function in NumPy.
     """
 
     def __init__(self, hidden: int, floor: float, generator: torch.Generator) -> None:
@@ -44,17 +46,22 @@ class MonotoneNet(nn.Module):
         unit = torch.tanh(values @ self.hidden_weight.T + self.hidden_bias)
         return unit @ softplus(self.output_raw) + self.output_bias
 
+    def score(self, logits: Tensor) -> Tensor:
+        """Scores (n,) in [0, 1] of logits (n,): their sigmoid over that of perfect features."""
+        perfect = self(torch.ones(1, len(FEATURES), dtype=torch.float64))
+        return torch.exp(logsigmoid(logits) - logsigmoid(perfect)).clamp(max=1.0)
+
     @property
     def hidden_weight(self) -> Tensor:
         """The (h, 4) weights of the first layer, at least ``floor``."""
         return self.floor + softplus(self.hidden_raw)
 
-    def to_combiner(self, baseline: Matrix, feature_signature: str, fitted_on: tuple[RatedSource, ...] = ()) -> Combiner:
-        """The same net for use, in NumPy, with the baseline of its contributions and, when it is supervised, its rated sets."""
+    def to_combiner(self, feature_signature: str, fitted_on: tuple[RatedSource, ...] = ()) -> Combiner:
+        """The same net for use, in NumPy, and, when it is supervised, with its rated sets."""
         with torch.no_grad():
             hidden, output = self.hidden_weight.numpy(), softplus(self.output_raw).numpy()
             hidden_bias, output_bias = self.hidden_bias.numpy().copy(), self.output_bias.numpy().copy()
-        return Combiner(hidden, hidden_bias, output, output_bias, baseline, feature_signature, fitted_on)
+        return Combiner(hidden, hidden_bias, output, output_bias, feature_signature, fitted_on)
 
 
 def held_out_mask(pairs: Sequence[Pair], share: float) -> NDArray[np.bool_]:
@@ -73,12 +80,12 @@ def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[
 
 
 def fit(values: Matrix, pairs: Sequence[Pair], config: ScorerConfig, feature_signature: str) -> Combiner:
-    """Train the net on (n, 4) features of n pairs, whose mean is the baseline; same seed, same bytes."""
+    """Train the net on (n, 4) features of n pairs; same seed, same bytes."""
     targets = np.array([config.target(pair) for pair in pairs])
     weights = np.array([config.weight(pair) for pair in pairs])
     graded = config.objective == "graded"
     order = ranked_pairs([pair.group for pair in pairs], targets, config.ranking_gap if graded else np.inf)
-    return fit_targets(values, targets, weights, order, config).to_combiner(values.mean(axis=0), feature_signature)
+    return fit_targets(values, targets, weights, order, config).to_combiner(feature_signature)
 
 
 def fit_targets(
@@ -86,8 +93,8 @@ def fit_targets(
 ) -> MonotoneNet:
     """Train the net on (n, 4) features towards (n,) targets in [0, 1], weighted, and on row pairs (better, worse): (m, 2).
 
-    The loss is the cross-entropy with the targets and, unless m is 0, a logistic loss of the pairs' differences. The same values
-    and seed give the same net.
+    The loss is the cross-entropy of the scores with the targets and, unless m is 0, a logistic loss of the differences of the pairs'
+    logits. The same values and seed give the same net.
     """
     inputs, wanted, counted = (torch.from_numpy(np.ascontiguousarray(part)) for part in (values, targets, weights))
     better, worse = torch.from_numpy(order).T
@@ -98,7 +105,7 @@ def fit_targets(
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
         for _ in range(config.steps):
             logits = net(inputs)
-            loss = config.graded_weight * binary_cross_entropy_with_logits(logits, wanted, counted)
+            loss = config.graded_weight * binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
             if ranking_weight:
                 loss = loss + ranking_weight * softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
             optimiser.zero_grad()

@@ -12,10 +12,13 @@ from typing import Any
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["Pair", "base_pairs", "rated_pairs", "read_pairs", "write_pairs"]
+__all__ = ["TRANSLATED", "Pair", "base_pairs", "rated_pairs", "read_pairs", "write_pairs"]
 
 LEVELS = ("clean", "light", "medium", "heavy", "severe")
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
+RATED_SOURCE = "sts_2012_2016/"
+TRANSLATED = frozenset(RATED_SOURCE + part for part in ("2012-SMTeuroparl", "2012-SMTnews", "2016-postediting"))
+"""Sources of rated pairs that hold output of machine translation, left out: nothing is learned from ratings of a system's output."""
 MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 
 
@@ -24,7 +27,8 @@ class Pair:
     """One training pair and what was done to it.
 
     base : how the clean pair came about: identity, system (reference and a real output), reference (two human references),
-        paraphrase, rated (two sentences and people's rating of their similarity).
+        paraphrase, rated (two sentences and people's rating of their similarity),
+        meaning (what says the same or turns a fact, near and far).
     operation : ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
     level : one of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
     strength : number of changed words, in all.
@@ -60,7 +64,10 @@ def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read what `write_pairs` wrote. Raises InputError, with the line, for a missing file or a line that is no pair."""
+    """Read what `write_pairs` wrote, without pairs whose source is one of TRANSLATED.
+
+    Raises InputError, with the line, for a missing file or a line that is no pair.
+    """
     if not path.is_file():
         raise InputError(f"the pairs file {path} is missing: leave --pairs out to make one")
     names = [field.name for field in fields(Pair)]
@@ -75,7 +82,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 raise InputError(
                     f"{path} line {number} is no training pair ({error}): it needs the fields {', '.join(names)}"
                 ) from error
-    return pairs
+    return [pair for pair in pairs if pair.source not in TRANSLATED]
 
 
 def base_pairs(counts: dict[str, int], seed: int) -> list[Pair]:
@@ -100,20 +107,22 @@ def rated_pairs(count: int, seed: int) -> list[Pair]:
     """Draw ``count`` sentence pairs whose similarity people rated from 0 to 5 (STS 2012-2016), in groups of eight to be ranked.
 
     Perturbed copies of one text say little about how much a difference in meaning weighs against one in form; these do. ``quality``
-    runs evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Raises InputError when the data is absent.
+    runs evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Pairs of TRANSLATED are passed over, every other one
+    keeps its number and group. Raises InputError when the data is absent.
     """
     chance = random.Random(f"{seed}|rated")
     rows = [row for row in read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz")) if row["a"].strip() != row["b"].strip()]
     rows = sorted((row for row in rows if _usable(row["a"]) and _usable(row["b"])), key=lambda row: (row["a"], row["b"]))
     chance.shuffle(rows)
     pairs = []
-    for number, row in enumerate(rows[:count]):
+    kept = [number for number, row in enumerate(rows) if RATED_SOURCE + row["source"] not in TRANSLATED]
+    for number in kept[:count]:
+        row = rows[number]
         name, group = f"rated-{number:05d}-clean", f"rated-{number // RATED_GROUP:05d}"
         worst, best = RATED_SCALE
         quality = worst + (best - worst) * float(row["similarity"]) / 5.0
-        pairs.append(
-            Pair(name, group, row["a"].strip(), row["b"].strip(), "sts_2012_2016", "rated", "none", "clean", 0, 0.0, quality)
-        )
+        texts, source = (row["a"].strip(), row["b"].strip()), RATED_SOURCE + row["source"]
+        pairs.append(Pair(name, group, *texts, source, "rated", "none", "clean", 0, 0.0, quality))
     return pairs
 
 

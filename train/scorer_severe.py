@@ -114,7 +114,7 @@ SEVERE: dict[str, Callable[[str, str, random.Random], str | None]] = {
 def _antonyms() -> dict[str, list[str]]:
     """Each word of the embedded lexicon with its antonyms."""
     table: dict[str, list[str]] = {}
-    for pair in sorted(map(sorted, Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv").pairs)):
+    for pair in sorted(map(sorted, Lexicon.load(set_folder("small") / "lexicon" / "antonyms.tsv").pairs)):
         for word, other in (pair, pair[::-1]):
             table.setdefault(word, []).append(other)
     return table

@@ -123,8 +123,7 @@ def fit_rows(found: Measured, rows: NDArray[np.int64], config: ScorerConfig) -> 
     order = drawn_pairs(ratings, rows, PAIRS, config.ranking_gap, config.seed)
     net = fit_targets(inputs, targets, weights, order, config)
     sources = tuple(RatedSource(one.name, outputs_digest(s.hypothesis for s in one.segments)) for one in ratings.sets)
-    baseline = values[rows].mean(axis=0)
-    return net.to_combiner(baseline, found.table.signature, sources)
+    return net.to_combiner(found.table.signature, sources)
 
 
 def train_supervised(found: Measured, config: ScorerConfig) -> tuple[Combiner, dict[str, Any]]:
@@ -136,7 +135,7 @@ def train_supervised(found: Measured, config: ScorerConfig) -> tuple[Combiner, d
     scores = combiner.score_rows(found.table.values[found.chosen][len(found.ratings) :])
     for name, part in zip(("identity", "unrelated", "empty"), np.split(scores, 3), strict=True):
         figures[f"mean_{name}"] = round(float(part.mean()), 4)
-    return combiner, figures | {"outputs": len(found.ratings), "baseline_score": round(combiner.baseline_score, 4)}
+    return combiner, figures | {"outputs": len(found.ratings)}
 
 
 def _write(

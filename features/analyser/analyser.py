@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ from .config import EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
 from .identity import arithmetic
 from .judge import Judge
+from .model_set import ModelSet, layers_below
+from .packed import torch_threads
 from .parsed import ParsedSentence, ParsedWord
 from .parser import embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
@@ -44,6 +45,7 @@ class Analyser:
         dtype = torch.bfloat16 if arithmetic() == "bfloat16" else torch.float32
         self.embedded = load_encoder(folder / "encoder", dtype)
         self.judge = Judge(load_acceptability(folder / "grammar"))
+        self.below = layers_below(ModelSet.load(config.set))
         own = config.parser == EMBEDDED
         self.parser = embedded_parser(folder, self.embedded) if own else package_parser(Path(config.parser))
         self.encoder = (
@@ -59,7 +61,7 @@ class Analyser:
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
         for chunk in _chunks(texts):
-            with _torch_threads(self.threads):
+            with torch_threads(self.threads):
                 done = self._analyse_chunk(chunk)
             yield from done
 
@@ -80,7 +82,7 @@ class Analyser:
         for text, meant, sentences in zip(texts, tidied, parsed, strict=True):
             upto = at + len(sentences)
             parts = (accepted[at:upto], states[at:upto], fitting[at:upto], vectors[at:upto], pieces[at:upto])
-            result.append(_assemble(text, meant, sentences, *parts))
+            result.append(_assemble(text, meant, sentences, *parts, self.below))
             at = upto
         return result
 
@@ -126,17 +128,6 @@ def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-@contextmanager
-def _torch_threads(count: int) -> Iterator[None]:
-    """Let torch use ``count`` threads inside each operation, and put its own number back."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def _assemble(
     text: str,
     meant: Tidied,
@@ -146,21 +137,26 @@ def _assemble(
     fitting: Sequence[NDArray[np.float32]],
     piece_vectors: Sequence[NDArray[np.float32]],
     pieces: Sequence[Encoded],
+    below: int,
 ) -> Analysis:
     """Put the parts of one text together, its places those of the text as it stands; vectors are rounded to float16, in which stores keep them."""
     words: list[Word] = []
     vectors: list[Any] = []
     probabilities: list[Any] = []
+    lower: list[Any] = []
     for number, sentence in enumerate(parsed):
         last = meant.closed and number + 1 == len(parsed)
         own = _spans(sentence)
         ranges = touched(states[number].pieces.spans, own)
         probabilities.append(pooled(fitting[number], ranges, "min"))
+        if below:
+            lower.append(pooled(states[number].merged(below), ranges))
         if pieces[number] is not states[number].pieces:
             ranges = touched(pieces[number].spans, own)
         vectors.append(pooled(piece_vectors[number], ranges))
         kept = _without_full_stop(sentence.words, len(meant.text) - 1) if last else sentence.words
         vectors[-1], probabilities[-1] = vectors[-1][: len(kept)], probabilities[-1][: len(kept)]
+        lower[-1:] = [rows[: len(kept)] for rows in lower[-1:]]
         words += _words(kept, text, meant, len(words), number)
     width = vectors[0].shape[1] if vectors else 0
     places = [meant.place(s.start, min(s.end, len(meant.text) - meant.closed)) for s in parsed]
@@ -172,6 +168,7 @@ def _assemble(
         word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32)
         if words
         else np.zeros(0, np.float32),
+        states=np.concatenate(lower).astype(np.float16) if words and lower else np.zeros((0, 0), np.float16),
     )
 
 

@@ -15,7 +15,7 @@ EMBEDDED = "embedded"
 """Says of one model that it is the model set's own."""
 SETS = ("base", "small")
 """The model sets that the package carries."""
-DEFAULT_SET = "small"
+DEFAULT_SET = "base"
 
 
 def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:

@@ -234,11 +234,11 @@ def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> F
 
     encoder : the folder of the trunk that it was trained on. Raises ModelMissingError when either is not there.
     """
-    tensors, about = load_weights(Path(folder or set_folder() / "fill") / FILL_FILE)
+    tensors, about = load_weights(Path(folder or set_folder("small") / "fill") / FILL_FILE)
     sizes: dict[str, int] = dict(about["sizes"])  # type: ignore[call-overload]
     head = FillHead(**sizes)
     head.load_state_dict(tensors)
     casing: dict[str, str] = dict(about["casing"])  # type: ignore[call-overload]
     sometimes = frozenset(str(about["sometimes"]).split())
-    trunk = first_layers(load_trunk(encoder or set_folder() / "encoder"), head.input_layer)
-    return Filling(trunk, load_tokenizer(encoder or set_folder() / "encoder"), head.requires_grad_(False), casing, sometimes)
+    trunk = first_layers(load_trunk(encoder or set_folder("small") / "encoder"), head.input_layer)
+    return Filling(trunk, load_tokenizer(encoder or set_folder("small") / "encoder"), head.requires_grad_(False), casing, sometimes)

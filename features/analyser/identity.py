@@ -13,11 +13,11 @@ from rome.exceptions import ModelMissingError
 
 from ..model_files import checked
 from .config import EMBEDDED, ModelConfig, set_folder
-from .model_set import ANALYSING, ModelSet
+from .model_set import ANALYSING, ModelSet, layers_below
 
 __all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "hashed_meanwhile", "models_identity"]
 
-FORMAT = "analysis-2"
+FORMAT = "analysis-3"
 RUN = "run-2"
 """How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 
@@ -67,7 +67,7 @@ def _external(name: str) -> str:
 
 def encoder_identity(name: str = "") -> str:
     """An encoder alone: the embedded one ("") by its files, a local folder by its files, anything else by its name."""
-    return _external(name) if name else f"embedded:{file_digest(set_folder() / 'encoder')}"
+    return _external(name) if name else f"embedded:{file_digest(set_folder('small') / 'encoder')}"
 
 
 def models_identity(config: ModelConfig) -> str:
@@ -77,6 +77,8 @@ def models_identity(config: ModelConfig) -> str:
     """
     own = ModelSet.load(config.set)
     parts = [FORMAT, *(file_digest(own.folder / name) for name in ANALYSING if own.has(name))]
+    if below := layers_below(own):
+        parts.append(f"states={below}")
     if config.parser != EMBEDDED:
         parts.append(f"stanza={_external(config.parser)}")
     if config.encoder != EMBEDDED:

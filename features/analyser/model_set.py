@@ -14,7 +14,7 @@ from ..model_files import MANIFEST, read_manifest, remedy
 from ..values import FEATURES
 from .config import DEFAULT_SET, SETS, set_folder
 
-__all__ = ["ANALYSING", "PARTS", "ModelSet"]
+__all__ = ["ANALYSING", "PARTS", "ModelSet", "layers_below"]
 
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
@@ -72,6 +72,11 @@ class ModelSet:
                 f"{self.folder / MANIFEST} has a setting of {feature} that this version of rome-metric does not know ({error}): use the "
                 "version that the set was made for"
             ) from error
+
+
+def layers_below(own: ModelSet) -> int:
+    """After how many layers of the trunk a set's reader of both texts begins; 0 for a set without one."""
+    return int(own.settings.get("errors", {}).get("below", 0)) if own.has("errors") else 0
 
 
 def settled(config: Config, settings: Mapping[str, Any]) -> Config:

@@ -14,6 +14,7 @@ processors in the seventh digit into such in the second. bfloat16 needs AMX (fea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,7 +22,17 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-__all__ = ["LEAST", "Layer", "at_least", "attention_layers", "bert_layers", "blocks", "embedded", "layer_states"]
+__all__ = [
+    "LEAST",
+    "Layer",
+    "at_least",
+    "attention_layers",
+    "bert_layers",
+    "blocks",
+    "embedded",
+    "layer_states",
+    "torch_threads",
+]
 
 LEAST = 8
 """Rows of a matrix; products of fewer than four use other kernels, with other last digits."""
@@ -160,3 +171,14 @@ def _attended(
         result[at:upto] = mixed.transpose(1, 2).reshape(rows * length, width)
         at = upto
     return result
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let torch use ``count`` threads inside each operation, and put its own number back."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -23,7 +23,7 @@ class PieceStates:
 
     def __init__(self, encoder: str = "", layer: int = -1) -> None:
         self.layer = layer
-        self.encoder = TransformerEncoder(encoder, layer) if encoder else load_encoder(set_folder() / "encoder")
+        self.encoder = TransformerEncoder(encoder, layer) if encoder else load_encoder(set_folder("small") / "encoder")
 
     def of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """For each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""

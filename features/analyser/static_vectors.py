@@ -16,7 +16,7 @@ def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.flo
 
     Raises ModelMissingError when the embedded encoder is not installed.
     """
-    folder = set_folder() / "encoder"
+    folder = set_folder("small") / "encoder"
     matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
     pieces = load_tokenizer(folder).convert_ids_to_tokens(range(len(matrix)))
     kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]

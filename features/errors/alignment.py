@@ -33,7 +33,9 @@ class AlignmentConfig:
     """threshold : likeness that a pair must exceed. position : likeness lost per unit of difference in relative position.
 
     lemma, spelling : the likeness that an equal lemma, or a word spelled almost alike, has at least. spelled_alike : the
-    Jaro-Winkler similarity from which two words count as spelled almost alike.
+    Jaro-Winkler similarity from which two words count as spelled almost alike. same_cosine : what the cosine adds to the likeness of
+    equal forms, which is 1. symbol_cosine : the cosine below which a symbol stands for no other symbol. same_place : gained by a pair
+    of left-over words that take each other's place, beside their cosine; the more, the more such pairs rather than nearer ones.
     """
 
     threshold: float = 0.35
@@ -41,6 +43,9 @@ class AlignmentConfig:
     lemma: float = 0.9
     spelling: float = 0.7
     spelled_alike: float = 0.88
+    same_cosine: float = 0.1
+    symbol_cosine: float = 0.5
+    same_place: float = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +130,13 @@ def _likeness(reference: _Side, hypothesis: _Side, config: AlignmentConfig) -> t
     near = spelled >= config.spelled_alike  # so few that another whole table would be wasted
     likeness[near] = np.maximum(cosine[near], config.spelling * spelled[near])
     likeness[alike] = np.maximum(likeness[alike], config.lemma)
-    likeness[same] = 1.0 + 0.1 * cosine[same]
+    likeness[same] = 1.0 + config.same_cosine * cosine[same]
     away = position_differences(*cosine.shape)
     away *= config.position
     likeness -= away
     old, new = reference.symbols[:, None], hypothesis.symbols[None, :]
     if old.any() or new.any():
-        likeness[(old ^ new) | (old & ~same & (cosine < 0.5))] = -1.0
+        likeness[(old ^ new) | (old & ~same & (cosine < config.symbol_cosine))] = -1.0
     return likeness, cosine, spelled
 
 
@@ -162,7 +167,11 @@ CLASSES = {
 
 
 def _same_place(
-    reference: _Side, hypothesis: _Side, pairs: list[tuple[int, int]], cosine: NDArray[np.float64]
+    reference: _Side,
+    hypothesis: _Side,
+    pairs: list[tuple[int, int]],
+    cosine: NDArray[np.float64],
+    config: AlignmentConfig,
 ) -> list[tuple[int, int]]:
     """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
     kept = sorted(pairs)
@@ -182,7 +191,7 @@ def _same_place(
             fits = (np.array(kinds[0])[:, None] == np.array(kinds[1])[None, :]) & (np.array(kinds[0])[:, None] > 0)
             if not fits.any():
                 continue
-            gain = np.where(fits, 1.1 + cosine[np.ix_(left, right)], 0.0)
+            gain = np.where(fits, config.same_place + cosine[np.ix_(left, right)], 0.0)
             found += [(left[a], right[b]) for a, b in _assign(gain)]
     return found
 
@@ -198,7 +207,7 @@ def match_words(reference: Analysis, hypothesis: Analysis, config: AlignmentConf
     likeness, cosine, spelled = _likeness(*sides, config)
     likeness -= config.threshold
     pairs = _assign(likeness)
-    pairs += _same_place(*sides, pairs, cosine)
+    pairs += _same_place(*sides, pairs, cosine, config)
     return tuple(
         WordMatch(sides[0].places[i], sides[1].places[j], float(cosine[i, j]), float(spelled[i, j])) for i, j in sorted(pairs)
     )

@@ -5,38 +5,39 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..idf import IdfTable
 from ..values import Analysis, Component
 from .alignment import AlignmentConfig, match_words
 from .compared import Compared
-from .edits import edit_script
+from .edits import Edit, edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SurfaceConfig, surface_errors
-from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, Severity, TextSpan, value_and_raw
+from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 
 __all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """smallest_weight : edits whose expected severity is below it are not listed (they still count).
+    """smallest_weight : what weighs less is a difference without consequence: it is listed as such and does not count.
 
-    threshold : the probability of a mistake from which the learned estimator names a severity; on real outputs the head is seldom sure,
-        and this value agrees best with raters' spans.
-    estimator : "learned" (the pair head on top of the edit script) or "edit-script" (rules alone). head : a digest of the head's file.
+    threshold : the probability of a mistake from which a word is part of one.
+    estimator : "learned" (the reader of both texts) or "edit-script" (rules alone). head : a digest of the reader's file. below : after
+        how many layers of the trunk the reader begins.
     """
 
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
     severity: SeverityConfig = field(default_factory=SeverityConfig)
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
-    smallest_weight: float = 0.05
-    threshold: float = 0.15
+    smallest_weight: float = 0.25
+    threshold: float = 0.3
     estimator: Literal["learned", "edit-script"] = "edit-script"
     head: str = ""
+    below: int = 0
 
 
 def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
@@ -50,13 +51,6 @@ def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
     return TextSpan(analysis.text[start:end], start, end)
 
 
-def _label(judgement: Judgement) -> Severity:
-    """The likelier severity of what is more likely a mistake than not."""
-    if judgement.mistake_probability < 0.5:
-        return "none"
-    return "major" if judgement.major_probability >= 0.5 else "minor"
-
-
 def compare(reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig) -> Compared:
     """Align two texts, judge every edit between them by the rules, and find what is wrong on the surface."""
     matches = match_words(reference, hypothesis, config.alignment)
@@ -66,7 +60,7 @@ def compare(reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: L
 
 
 class Errors(ABC):
-    """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, at most 25 a segment (MQM, SEScore)."""
+    """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, critical 10, at most 25 a segment (MQM, SEScore)."""
 
     name = "errors"
 
@@ -74,55 +68,60 @@ class Errors(ABC):
         self.idf, self.lexicon, self.config = idf, lexicon, config
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
-        """exp(-sum / (5 sqrt(n))) for a reference of n words; raw is the count, brought under 25 by 25 (1 - exp(-sum / 25)).
+        """One pair; see `measure_all`."""
+        return self.measure_all([(reference, hypothesis)])[0]
 
-        For 25 words the value is one minus raw over 25. Shorter texts forgive less and longer ones more, with the root of the
-        length: people's ratings of whole segments agree better with that than with the bare count or with the count a word. The
-        smooth caps keep small sums almost as they are and let two bad hypotheses differ. An empty hypothesis for a reference with
-        words has the full count: value 0.
+    def measure_all(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[Component]:
+        """exp(-count / (5 sqrt(n))) for a reference of n words, one component a pair of reference and hypothesis.
+
+        Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
+        error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count. Shorter texts forgive
+        less and longer ones more, with the root of the length: people's ratings of whole segments agree better with that than with
+        the bare count or with the count a word. An empty hypothesis for a reference with words has value 0 and the full count.
         """
-        errors = self.counted(reference, hypothesis, self.config.smallest_weight)
-        listed = _in_order(error for error in errors if isinstance(error, ErrorSpan))
-        total = math.fsum(error.weight if isinstance(error, ErrorSpan) else error for error in errors)
-        empty = bool(reference.words) and not hypothesis.words
-        value, raw = (0.0, MAXIMUM) if empty else value_and_raw(total, len(reference.words))
-        return Component(self.name, value, raw, "severity-weighted errors", ErrorsEvidence(tuple(listed), total))
+        compared = [compare(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
+        return [self._component(*pair) for pair in zip(compared, self.judged(compared), strict=True)]
 
-    def found(self, reference: Analysis, hypothesis: Analysis) -> Sequence[ErrorSpan]:
-        """Everything that counts, in the order of the hypothesis."""
-        return _in_order(error for error in self.counted(reference, hypothesis, 0.0) if isinstance(error, ErrorSpan))
-
-    def counted(self, reference: Analysis, hypothesis: Analysis, least: float = 0.0) -> list[ErrorSpan | float]:
-        """Everything that counts, in any order; what weighs less than ``least`` is given by its weight alone."""
-        compared = compare(reference, hypothesis, self.idf, self.lexicon, self.config)
-        surface = (error if error.weight >= least else error.weight for error in compared.surface)
-        return [*self.judged(compared, least), *surface]
+    def _component(self, compared: Compared, found: Sequence[ErrorSpan]) -> Component:
+        """What a pair's errors make: those of its words, and those of its characters."""
+        least = self.config.smallest_weight
+        every = [*found, *compared.surface]
+        listed = [error for error in every if error.severity != "none" and error.weight >= least]
+        total = math.fsum(error.weight for error in listed)
+        if total > MAXIMUM:
+            listed = [replace(error, weight=error.weight * MAXIMUM / total) for error in listed]
+        differences = [replace(e, weight=0.0, severity="none") for e in every if e.severity == "none" or e.weight < least]
+        words = len(compared.reference.words)
+        empty = bool(words) and not compared.hypothesis.words
+        count = MAXIMUM if empty else min(total, MAXIMUM)
+        evidence = ErrorsEvidence(_in_order(listed), count, _in_order(differences))
+        return Component(self.name, 0.0 if empty else value_of(count, words), count, "severity-weighted errors", evidence)
 
     @abstractmethod
-    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
-        """What is wrong with the words, in any order; what weighs less than ``least`` is given by its weight alone."""
+    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
+        """What is wrong with the words of each pair, and where they differ without consequence, in any order."""
 
 
-def _in_order(errors: Iterable[ErrorSpan]) -> list[ErrorSpan]:
+def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     """Errors in the order of the hypothesis."""
-    return sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start)
+    return tuple(sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start))
 
 
 class EditScriptErrors(Errors):
     """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
 
-    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
+    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
         """One span an edit."""
-        for edit, judgement in compared.edits:
-            if judgement.weight < least:
-                yield judgement.weight
-                continue
-            yield ErrorSpan(
-                kind=edit.kind,
-                type=judgement.type,
-                severity=_label(judgement),
-                weight=judgement.weight,
-                confidence=judgement.mistake_probability,
-                reference=text_span(compared.reference, edit.reference),
-                hypothesis=text_span(compared.hypothesis, edit.hypothesis),
-            )
+        return [[_edit_span(compared, *edit) for edit in compared.edits] for compared in pairs]
+
+
+def _edit_span(compared: Compared, edit: Edit, judgement: Judgement) -> ErrorSpan:
+    return ErrorSpan(
+        kind=edit.kind,
+        type=judgement.type,
+        severity=judgement.severity,
+        weight=judgement.weight,
+        confidence=judgement.mistake_probability,
+        reference=text_span(compared.reference, edit.reference),
+        hypothesis=text_span(compared.hypothesis, edit.hypothesis),
+    )

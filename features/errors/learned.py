@@ -1,8 +1,8 @@
-"""The learned estimator: the pair head judges every word that the edit script compares, and neighbours join into spans."""
+"""The learned estimator: the reader of both texts says where they part and how badly; neighbouring words join into spans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,119 +14,106 @@ from ..values import Analysis
 from .alignment import moved_pairs, words_of
 from .compared import Compared
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
-from .head import TYPES, HeadOutput, PairHead
 from .lexicon import Lexicon
-from .pair_inputs import pair_inputs
+from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
 from .values import ErrorSpan, Kind, Severity
 
 __all__ = ["LearnedErrors", "errors_feature"]
 
-HEAD_NAMES = frozenset(TYPES) - {"other", "addition", "omission"}
-"""What the head may call a word that has a counterpart."""
-CLOSED = frozenset(("number", "negation", "antonym", "gender", "spelling", "repetition"))
+VAGUE = frozenset(("other", "addition", "omission", "substitution"))
+"""What the reader calls a word when it has no better name than the rules have."""
+CLOSED = frozenset(("number", "negation", "gender", "spelling", "repetition"))
 """What the rules know better."""
 
 
 class _Unit(NamedTuple):
-    """A pair of matched words, or one word alone, and what the head says of it."""
+    """A pair of words that stand for each other, or one word alone, and what the reader says of it.
+
+    cost : the expected weight. severity : none for what is no error.
+    """
 
     kind: Kind
     reference: int | None
     hypothesis: int | None
-    weight: float
+    cost: float
     confidence: float
     severity: Severity
     type: str
 
 
 class LearnedErrors(Errors):
-    """The expected severity-weighted count of the pair head over all words; characters still decide on marks, blanks and case."""
+    """What the reader finds; characters decide on marks, blanks and case, and rules on words that repeat."""
 
-    def __init__(self, idf: IdfTable, lexicon: Lexicon, head: PairHead, config: ErrorsConfig) -> None:
+    def __init__(self, idf: IdfTable, lexicon: Lexicon, reader: Reader, config: ErrorsConfig) -> None:
         super().__init__(idf, lexicon, config)
-        self.head = head
+        self.reader = reader
 
-    def judged(self, compared: Compared, least: float = 0.0) -> Iterable[ErrorSpan | float]:
-        """Spans of neighbouring words with the same kind, severity and type.
+    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
+        """Spans of neighbouring words with the same kind, severity and type; the weights of the errors add up to the reader's amount."""
+        readings = self.reader([(compared.reference, compared.hypothesis) for compared in pairs])
+        return [self._spans(*pair) for pair in zip(pairs, readings, strict=True)]
 
-        Their weights add up to the head's expected count, or more where words repeat.
-
-        A text against itself has no errors, whatever the head makes of it.
-        """
+    def _spans(self, compared: Compared, reading: PairReading) -> list[ErrorSpan]:
+        """The spans of one pair; a text against itself has none."""
         if compared.reference.text == compared.hypothesis.text:
-            return
-        output = self.head(pair_inputs(compared, self.idf, self.lexicon))
-        units = _units(compared, output, self.config.threshold)
-        for group in _groups(units, compared):
-            weight = sum(unit.weight for unit in group) if len(group) > 1 else group[0].weight
-            yield weight if weight < least else _span(compared, group, weight)
+            return []
+        units = _units(compared, reading, self.config.threshold)
+        repeated = sum(judgement.weight for edit, judgement in compared.edits if edit.repeated)
+        amount = max(reading.amount, repeated)
+        if amount < self.config.smallest_weight:
+            units = [unit._replace(severity="none") for unit in units]
+        elif not any(unit.severity != "none" for unit in units):
+            units = _likeliest(units)
+        total = sum(unit.cost for unit in units if unit.severity != "none") or 1.0
+        return [_span(compared, group, amount / total) for group in _groups(units, compared)]
 
 
-def _units(compared: Compared, output: HeadOutput, threshold: float) -> list[_Unit]:
-    """One unit for every match and every word without one, those of the hypothesis first, in order.
+def _likeliest(units: list[_Unit]) -> list[_Unit]:
+    """The same, where nothing is likely enough an error although the pair as a whole has one: the likeliest is it."""
+    if not units:
+        return units
+    n = max(range(len(units)), key=lambda n: units[n].cost)
+    return [*units[:n], units[n]._replace(severity="minor"), *units[n + 1 :]]
 
-    A word that repeats what stands before it costs at least what the rules say: the head saw slips, not texts that go round in circles.
-    """
+
+def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_Unit]:
+    """One unit for every match whose words differ or moved, and every word without one, those of the hypothesis first, in order."""
     reference, hypothesis, matches, edits = compared.reference, compared.hypothesis, compared.matches, compared.edits
     p = len(reference.words)
-    probabilities, types, costs = _joined(compared, output)
-    moved = moved_pairs(matches)
-    there = {m.hypothesis: (k, m) for k, m in enumerate(matches)}
+    probabilities, types = reading.probabilities.astype(np.float64), reading.types.astype(np.float64)
     known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
-    repeated = {edit.hypothesis[0]: j.weight for edit, j in edits if edit.repeated}
+    moved = moved_pairs(matches)
+    there = {match.hypothesis: (k, match.reference) for k, match in enumerate(matches)}
 
-    def unit(kind: Kind, i: int | None, j: int | None, doubted: bool = True) -> _Unit:
-        row = p + j if j is not None else i or 0
-        ruled = known.get((1, j)) if j is not None else known.get((0, row))
-        none, minor, major = probabilities[row]
-        return _Unit(
-            kind,
-            i,
-            j,
-            max(costs[row], repeated.get(j, 0.0) if j is not None else 0.0),
-            1.0 - none,
-            "none" if not doubted or 1.0 - none < threshold else "major" if major >= minor else "minor",
-            _type(kind, ruled, TYPES[types[row]]),
-        )
+    def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
+        rows = [n for n in (i, None if j is None else p + j) if n is not None]
+        chances = probabilities[rows].mean(axis=0)
+        ruled = known.get((1, j)) if j is not None else known.get((0, i or 0))
+        wrong = float(1.0 - chances[0])
+        severity: Severity = SEVERITIES[1 + int(chances[1:].argmax())] if wrong >= threshold else "none"
+        name = _type(kind, ruled, TYPES[int(types[rows].sum(axis=0).argmax())])
+        return _Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, name)
 
     units = []
     for j in words_of(hypothesis):
         if j not in there:
             units.append(unit("unnecessary", None, j))
             continue
-        k, match = there[j]
-        same = reference.words[match.reference].text.lower() == hypothesis.words[j].text.lower()
-        # what stands unchanged in its place counts with its probability, but nobody would call it an error
-        units.append(unit("order" if same and k in moved else "replacement", match.reference, j, not same or k in moved))
+        k, i = there[j]
+        same = reference.words[i].text.lower() == hypothesis.words[j].text.lower()
+        if not same or k in moved:
+            units.append(unit("order" if same else "replacement", i, j))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
 
 
-def _joined(compared: Compared, output: HeadOutput) -> tuple[list[list[float]], list[int], list[float]]:
-    """For every word, the reference's first: probabilities, likeliest type and cost; a matched pair's stand with its hypothesis word.
-
-    Probabilities of a pair are the means over its two words, its cost is their sum.
-    """
-    p = len(compared.reference.words)
-    probabilities, types, costs = (array.astype(np.float64) for array in (output.probabilities, output.types, output.costs))
-    if compared.matches:
-        old = np.array([match.reference for match in compared.matches])
-        new = p + np.array([match.hypothesis for match in compared.matches])
-        probabilities[new] = (probabilities[old] + probabilities[new]) / 2
-        types[new] += types[old]
-        costs[new] += costs[old]
-    return probabilities.tolist(), types.argmax(axis=1).tolist(), costs.tolist()
-
-
 def _type(kind: Kind, ruled: str | None, learned: str) -> str:
-    """What an error is about: a closed rule where one speaks, else the head, else the word's class."""
+    """What an error is about: a closed rule where one speaks, else the reader, else the word's class."""
     if ruled is not None and ruled in CLOSED:
         return ruled
-    if kind == "missing":
-        return ruled or "omission"
-    if kind == "unnecessary":
-        return ruled or "addition"
-    return learned if learned in HEAD_NAMES else ruled or "substitution"
+    if learned not in VAGUE:
+        return learned
+    return ruled or {"missing": "omission", "unnecessary": "addition"}.get(kind, "substitution")
 
 
 @once
@@ -144,7 +131,6 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     for unit in units:
         if (
             last is not None
-            and unit.severity != "none"
             and (last.kind, last.severity) == (unit.kind, unit.severity)
             and (last.type == unit.type or unit.kind in ("missing", "unnecessary"))
             and (last.reference is None or following[0].get(last.reference) == unit.reference)
@@ -157,22 +143,27 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     return groups
 
 
-def _span(compared: Compared, group: Sequence[_Unit], weight: float) -> ErrorSpan:
-    """One span of a group that weighs so much; its type is that of its heaviest unit, its confidence the highest."""
-    heaviest = max(group, key=lambda unit: unit.weight) if len(group) > 1 else group[0]
+def _span(compared: Compared, group: Sequence[_Unit], factor: float) -> ErrorSpan:
+    """One span of a group, which weighs its cost times a factor; its type is that of its costliest unit, its confidence the highest."""
+    heaviest = max(group, key=lambda unit: unit.cost)
     return ErrorSpan(
         kind=heaviest.kind,
         type=heaviest.type,
         severity=heaviest.severity,
-        weight=weight,
+        weight=0.0 if heaviest.severity == "none" else factor * sum(unit.cost for unit in group),
         confidence=max(unit.confidence for unit in group),
         reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
         hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
     )
 
 
-def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path) -> Errors:
-    """The estimator that a configuration names. folder : holds the head's weights. Raises ModelMissingError when they are not there."""
+def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path, threads: int | None = None) -> Errors:
+    """The estimator that a configuration names.
+
+    folder : of the model set, for the reader's weights, which are loaded at the first pair. threads : that the reader uses.
+    """
     if config.estimator == "edit-script":
         return EditScriptErrors(idf, lexicon, config)
-    return LearnedErrors(idf, lexicon, PairHead.load(folder), config)
+    from ..analyser.pair_reader import PairReader
+
+    return LearnedErrors(idf, lexicon, PairReader(folder, threads), config)

@@ -19,7 +19,7 @@ from ..values import Analysis, Word
 from .alignment import words_of
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
-from .values import MAJOR, MINOR
+from .values import CRITICAL, MAJOR, MINOR, Severity
 
 __all__ = ["Judgement", "SeverityConfig", "SeverityJudge", "salience"]
 
@@ -29,23 +29,33 @@ PRONOUN_LIKE = frozenset(("PRON",))
 
 @dataclass(frozen=True, slots=True)
 class SeverityConfig:
-    """Found on development data; the benchmarks show what they give.
+    """Found on development data; the benchmarks show what they give. What ends in ``major`` is the probability that such a mistake is major.
 
     salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
-    salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise.
+    salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise. likelihood_share : how
+        much the second of the two says of a word that was added or replaced; the first says the rest.
     function_word, inflection : the probability that such an edit is a mistake at all; unnecessary : a factor of it for words
         that the hypothesis adds, because readers forgive an addition sooner than a loss.
     function_major : how much less often an edit of a function word is major.
     same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one; floor : what is left of the
         probability of a mistake when the meaning is the same.
     order, order_function, order_distance : a moved content word, a moved function word, and what a move across the whole text adds.
-    repetition_major : the probability that a repeated word of average weight is a major mistake.
+    order_major : of a move across the whole text.
+    repetition_major : of a repeated word of average weight.
+    negation_major, negation_replaced_major : of a negation that is missing or too much, and of one in another word's place.
+    number_major : of another number; equal_number : the probability that the same number in other clothes is a mistake.
+    antonym_major, inflection_major : of an antonym, and of another form of the same word.
+    spelled_alike : the Jaro-Winkler similarity from which an unknown word is a slip of spelling; spelling : the probability that it
+        is a mistake; spelling_major.
+    name_alike : the similarity up to which two names have nothing in common; name_forgiven : the probability that a name spelled in
+        almost the same way is no mistake. name_major : of a wrong name; it falls with the square of the similarity above name_alike.
     """
 
     salience: float = 1.0
     salience_width: float = 0.25
     likelihood: float = 0.1
     likelihood_width: float = 0.1
+    likelihood_share: float = 0.5
     function_word: float = 0.7
     unnecessary: float = 0.6
     function_major: float = 0.25
@@ -56,21 +66,48 @@ class SeverityConfig:
     order: float = 0.25
     order_function: float = 0.2
     order_distance: float = 0.15
+    order_major: float = 0.1
     repetition_major: float = 0.25
+    negation_major: float = 0.95
+    negation_replaced_major: float = 0.9
+    number_major: float = 0.95
+    equal_number: float = 0.05
+    antonym_major: float = 0.85
+    inflection_major: float = 0.05
+    spelled_alike: float = 0.88
+    spelling: float = 0.95
+    spelling_major: float = 0.1
+    name_alike: float = 0.6
+    name_forgiven: float = 0.3
+    name_major: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The type of an edit, the probability that it is a mistake, and the probability that such a mistake is major."""
+    """The type of an edit, the probability that it is a mistake, and the probability that such a mistake is severe.
+
+    critical : whether a severe one turns the meaning; else it is major.
+    """
 
     type: str
     mistake_probability: float
     major_probability: float
+    critical: bool = False
 
     @property
     def weight(self) -> float:
-        """The expected severity in [0, 5]."""
-        return self.mistake_probability * (MINOR + (MAJOR - MINOR) * self.major_probability)
+        """The expected severity in [0, 10]."""
+        severe = CRITICAL if self.critical else MAJOR
+        return self.mistake_probability * (MINOR + (severe - MINOR) * self.major_probability)
+
+    @property
+    def severity(self) -> Severity:
+        """The likelier severity of what is more likely a mistake than not."""
+        if self.mistake_probability < 0.5:
+            return "none"
+        if self.major_probability < 0.5:
+            return "minor"
+        return "critical" if self.critical else "major"
 
 
 def logistic(value: float) -> float:
@@ -118,6 +155,10 @@ class SeverityJudge:
         unlikely = self.config.likelihood - float(self.hypothesis.word_probabilities[index])
         return logistic(unlikely / self.config.likelihood_width)
 
+    def _major_in_context(self, index: int, salience: float) -> float:
+        share = self.config.likelihood_share
+        return share * self._major_by_likelihood(index) + (1.0 - share) * self._major_by_salience(salience)
+
     def _present(self, word: Word) -> float:
         """The probability that losing or adding this word matters, by its class."""
         return 1.0 if word.upos in CONTENT or is_negation(word.text) else self.config.function_word
@@ -125,7 +166,7 @@ class SeverityJudge:
     def _missing(self, edit: Edit) -> Judgement:
         word = self.reference.words[edit.reference[0]]
         if is_negation(word.text):
-            return Judgement("negation", 1.0, 0.95)
+            return Judgement("negation", 1.0, self.config.negation_major, True)
         major = self._major_by_salience(float(self.reference_salience[edit.reference[0]]))
         return Judgement(
             word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
@@ -135,15 +176,14 @@ class SeverityJudge:
         index = edit.hypothesis[0]
         word = self.hypothesis.words[index]
         if is_negation(word.text):
-            return Judgement("negation", 1.0, 0.95)
+            return Judgement("negation", 1.0, self.config.negation_major, True)
         if edit.repeated:
             return Judgement(
                 "repetition",
                 1.0,
                 self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis_salience[index])),
             )
-        unlikely, salient = self._major_by_likelihood(index), self._major_by_salience(float(self.hypothesis_salience[index]))
-        major = 0.5 * unlikely + 0.5 * salient
+        major = self._major_in_context(index, float(self.hypothesis_salience[index]))
         return Judgement(
             word_type(word),
             self.config.unnecessary * self._present(word),
@@ -154,7 +194,7 @@ class SeverityJudge:
         content = any(self.hypothesis.words[j].upos in CONTENT for j in edit.hypothesis)
         config = self.config
         moved = (config.order if content else config.order_function) + config.order_distance * edit.distance
-        return Judgement("order", min(1.0, moved), 0.1 * edit.distance)
+        return Judgement("order", min(1.0, moved), config.order_major * edit.distance)
 
     def _replacement(self, edit: Edit) -> Judgement:
         i, j = edit.reference[0], edit.hypothesis[0]
@@ -166,7 +206,7 @@ class SeverityJudge:
         config = self.config
         differs = min(1.0, max(0.0, (config.same_meaning - cosine) / (config.same_meaning - config.other_meaning)))
         salience = max(float(self.reference_salience[i]), float(self.hypothesis_salience[j]))
-        severe = 0.5 * self._major_by_likelihood(j) + 0.5 * self._major_by_salience(salience)
+        severe = self._major_in_context(j, salience)
         content = old.upos in CONTENT or new.upos in CONTENT
         mistake = config.floor + (1.0 - config.floor) * differs
         if not content:
@@ -175,22 +215,26 @@ class SeverityJudge:
 
     def _closed_rules(self, old: Word, new: Word, edit: Edit) -> Judgement | None:
         """What needs no likelihood: numbers, negations, antonyms, inflections, slips of spelling, names."""
+        config = self.config
         numbers = number_value(old.text), number_value(new.text)
         if numbers[0] is not None or numbers[1] is not None:
-            return Judgement("number", 0.05, 0.0) if numbers[0] == numbers[1] else Judgement("number", 1.0, 0.95)
+            equal = numbers[0] == numbers[1]
+            return (
+                Judgement("number", config.equal_number, 0.0) if equal else Judgement("number", 1.0, config.number_major, True)
+            )
         if is_negation(old.text) != is_negation(new.text):
-            return Judgement("negation", 1.0, 0.9)
+            return Judgement("negation", 1.0, config.negation_replaced_major, True)
         if self.lexicon.antonyms(old.lemma, new.lemma):
-            return Judgement("gender" if _genders(old, new) else "antonym", 1.0, 0.85)
+            return Judgement("gender" if _genders(old, new) else "antonym", 1.0, config.antonym_major, True)
         spelled = edit.match.spelling_similarity if edit.match else 0.0
         if old.lemma.lower() == new.lemma.lower():
-            return Judgement("inflection", self.config.inflection, 0.05)
+            return Judgement("inflection", config.inflection, config.inflection_major)
         unseen = new.text.lower() not in self.idf.counts and old.text.lower() in self.idf.counts
-        if spelled >= 0.88 and unseen:
-            return Judgement("spelling", 0.95, 0.1)
+        if spelled >= config.spelled_alike and unseen:
+            return Judgement("spelling", config.spelling, config.spelling_major)
         if "PROPN" in (old.upos, new.upos):
-            alike = max(0.0, spelled - 0.6) / 0.4
-            return Judgement("name", 1.0 - 0.3 * alike, 0.95 * (1.0 - alike**2))
+            alike = max(0.0, spelled - config.name_alike) / (1.0 - config.name_alike)
+            return Judgement("name", 1.0 - config.name_forgiven * alike, config.name_major * (1.0 - alike**2), True)
         return None
 
 

@@ -6,22 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["MAJOR", "MAXIMUM", "MINOR", "ErrorSpan", "ErrorsEvidence", "TextSpan", "value_and_raw"]
+__all__ = ["CRITICAL", "MAJOR", "MAXIMUM", "MINOR", "ErrorSpan", "ErrorsEvidence", "TextSpan", "value_of"]
 
-MINOR, MAJOR, MAXIMUM = 1.0, 5.0, 25.0
-"""The weights of MQM: one minor error, one major error, and the most that a segment can collect."""
+MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
+"""The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the most that a segment can collect."""
 
 
-def value_and_raw(count: float, words: int) -> tuple[float, float]:
-    """The component of a hypothesis whose errors weigh ``count`` together, for a reference of so many words.
-
-    The value is exp(-count / (5 sqrt(words))), raw the count brought under 25 by 25 (1 - exp(-count / 25)).
-    """
-    return math.exp(-count / (MAJOR * math.sqrt(max(1, words)))), MAXIMUM * (1.0 - math.exp(-count / MAXIMUM))
+def value_of(count: float, words: int) -> float:
+    """The component of a hypothesis whose errors weigh ``count`` together, for a reference of so many words: exp(-count / (5 sqrt(words)))."""
+    return math.exp(-count / (MAJOR * math.sqrt(max(1, words))))
 
 
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
-Severity = Literal["none", "minor", "major"]
+Severity = Literal["none", "minor", "major", "critical"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +36,9 @@ class ErrorSpan:
 
     kind : what was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
     type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, article, ...
-    severity : the likelier one of what is likely enough a mistake (more likely than not by rules; the learned estimator has a
-        threshold), else none. confidence : in [0, 1], the probability that it
-        is a mistake at all.
-    weight : the expected severity, the sum over none (0), minor (1) and major (5) of probability times weight; in [0, 5] for one word
-        or edit, added up over the words of a longer span.
+    severity : minor, major or critical (the meaning is turned); none for a difference without consequence. confidence : in [0, 1], the
+        probability that it is a mistake at all.
+    weight : what it counts, in [0, 25]; 1 for a sure minor error, 5 for a major, 10 for a critical one; 0 for a mere difference.
     reference, hypothesis : where it stands; None on a side that it does not touch.
     """
 
@@ -58,7 +53,12 @@ class ErrorSpan:
 
 @dataclass(frozen=True, slots=True)
 class ErrorsEvidence:
-    """The errors in the order of the hypothesis, and the sum of their weights before the cap at 25."""
+    """What was found, in the order of the hypothesis.
+
+    errors : what counts. count : the sum of their weights, at most 25; what the component's value is made of, and its raw quantity.
+    differences : where the texts differ without consequence.
+    """
 
     errors: tuple[ErrorSpan, ...]
     count: float
+    differences: tuple[ErrorSpan, ...] = ()

@@ -1,4 +1,4 @@
-"""Explain one pair: alignment, trees, edit operations, error spans, contributions."""
+"""Explain one pair: alignment, trees, edit operations, error spans, and where the points went."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "run"]
 
-COLUMNS = ("segment", "reference", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "baseline", "flags")
+COLUMNS = ("segment", "reference", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "flags")
 
 BATCH = 1 << 17
 """Rows of the table that are in memory at a time."""
@@ -60,13 +60,12 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
     """The values of COLUMNS for every segment of a stored table."""
     from rome.table import FeatureTable
 
-    baseline = combiner.baseline_score
     for table in FeatureTable.iter_batches(path, BATCH):
         best = combiner.combine(table)
         chosen = table[best.row]
         contributions = combiner.contributions(chosen)
         for row in range(len(best)):
-            numbers = [float(best.score[row]), *chosen.values[row].tolist(), *contributions[row].tolist(), baseline]
+            numbers = [float(best.score[row]), *chosen.values[row].tolist(), *contributions[row].tolist()]
             yield [int(best.segment[row]), int(best.reference[row]), *numbers, ",".join(chosen.flags_of(row))]
 
 
@@ -98,10 +97,12 @@ def _table(rows: Rows, signature: str) -> Iterator[str]:
 
 def _tsv(rows: Rows, signature: str) -> Iterator[str]:
     """Tab-separated, with a header; a supervised net adds the column scorer."""
+    from rome.text_table import fixed
+
     label = labels(signature)
     yield "\t".join([*COLUMNS, *(["scorer"] if label else [])])
     for row in rows():
-        cells = [f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in row]
+        cells = [fixed(cell, 6) if isinstance(cell, float) else str(cell) for cell in row]
         yield "\t".join([*cells, *([label["scorer"]] if label else [])])
 
 

@@ -16,7 +16,7 @@ from rome.features.values import FEATURES
 from rome.streaming import Block, BlockScorer, Checked, Metric
 from rome.supervision import labels
 from rome.text_report import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
-from rome.text_table import aligned_row, rule, widest
+from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
@@ -56,16 +56,16 @@ def _head(name: str, found: Checked, result: CorpusScore) -> str:
     """The header of a TSV file; what the other formats need to know of the whole."""
     if name != "tsv":
         return json.dumps(result.signature)
-    numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES), "baseline"]
+    numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
     label = ["scorer"] if labels(result.signature) else []
     return "\t".join(["segment", *(["id"] if found.ids else []), *numbers, "reference", "flags", *label])
 
 
 def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -> str:
     """Tab-separated numbers; no texts. A supervised score says so in the column scorer."""
-    values = [segment.score, *(part.value for part in segment.components), *segment.contributions, segment.baseline]
+    values = [segment.score, *(part.value for part in segment.components), *segment.contributions]
     name = [id.translate(BLANKS)] if ids else []
-    cells = [str(segment.segment), *name, *(f"{value:.6f}" for value in values), str(segment.reference_index)]
+    cells = [str(segment.segment), *name, *(fixed(value, 6) for value in values), str(segment.reference_index)]
     label = labels(signature)
     return "\t".join([*cells, ",".join(segment.flags), *([label["scorer"]] if label else [])])
 

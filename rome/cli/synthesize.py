@@ -20,7 +20,7 @@ __all__ = ["PIPELINES", "add_arguments", "run"]
 
 PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
 INTRODUCTION = "Pairs of a text and a copy with known mistakes, as `rome synthesize` made them."
-SHOWN = ("synthesis", "synthesis_kinds", "synthesis_types")
+SHOWN = ("synthesis", "synthesis_kinds", "synthesis_types", "synthesis_rescaled")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)",
     )
     models.add_argument(
-        "--entailment", default="embedded", metavar="MODEL", help="judges severity in sescore (default: embedded)"
+        "--entailment",
+        default="embedded",
+        metavar="MODEL",
+        help="judges severity in sescore; a model set too (default: embedded)",
+    )
+    models.add_argument(
+        "--severity",
+        default="embedded",
+        metavar="SET",
+        help="judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)",
     )
     models.add_argument(
         "--translate",
@@ -64,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
     output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
+    output.add_argument(
+        "--rescale",
+        metavar="METRIC",
+        help="count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale",
+    )
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
 
@@ -72,7 +86,10 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Make the pairs one after the other, then count them."""
     if options.output is None and (options.statistics or options.report):
         raise InputError("--statistics and --report count the pairs of a file: name it with --output FILE.jsonl")
+    if options.rescale and not (options.statistics or options.report):
+        raise InputError("--rescale adds a table to --statistics and --report: give one of them")
     texts, left_out = _texts(options)
+    metric = _metric(options) if options.rescale else None
     pipeline = _pipeline(options, texts)
     if options.output is None:
         made, seconds = _printed(pipeline.pairs(texts, options.seed), texts, options.progress)
@@ -87,8 +104,20 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     if reasons:
         print(f"rome: skipped {reasons}", file=sys.stderr)
     if options.statistics or options.report:
-        _count(options, pipeline, made, seconds, skipped)
+        _count(options, pipeline, made, seconds, skipped, metric)
     return 0
+
+
+def _metric(options: argparse.Namespace) -> Any:
+    """The metric to rescale. Raises InputError for one that needs more than texts."""
+    from rome.evaluation.metrics.registry import MetricMaker
+    from rome.metric import RoMe
+
+    made = MetricMaker(RoMe(progress=options.progress, threads=options.threads), None, options.progress, options.seed)
+    metric = made.make(options.rescale)
+    if not hasattr(metric, "score"):
+        raise InputError(f"--rescale {options.rescale} has scores of one set alone: name a metric that scores any text")
+    return metric
 
 
 def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[str]]:
@@ -122,6 +151,7 @@ def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
     made = registry.SynthesisOptions(
         fill=tuple(options.fill or ("embedded",)),
         entailment=options.entailment,
+        severity=options.severity,
         corpus=corpus,
         index=options.index,
         translate=tuple(tuple(trip) for trip in options.translate),
@@ -169,7 +199,7 @@ def _with_progress(pairs: Iterator[Any], texts: list[tuple[str, str]], progress:
             yield pair
 
 
-def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str]) -> None:
+def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
     """Print the tables and write the report, over everything that the file holds."""
     from rome.evaluation.report.manifest import file_digest, machine_manifest
     from rome.evaluation.report.terminal import table_text
@@ -178,6 +208,9 @@ def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float
 
     files, summary = import_module("rome.train.synthesis.files"), import_module("rome.train.synthesis.summary")
     parts = summary.parts_of(summary.Summary.of(files.read_generated(options.output)), made, seconds, skipped)
+    if metric is not None:
+        rescaling = import_module("rome.train.synthesis.rescaling")
+        parts.append(rescaling.rescaled_table(files.read_generated(options.output), metric, options.seed))
     if options.statistics:
         for part in parts:
             if isinstance(part, Table) and part.name in SHOWN:
@@ -188,7 +221,7 @@ def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float
         manifest = machine_manifest(
             seed=options.seed,
             data=data,
-            metrics={options.pipeline: pipeline.signature},
+            metrics={options.pipeline: pipeline.signature} | ({metric.name: metric.signature} if metric is not None else {}),
             seconds=seconds,
             options=json.loads(json.dumps(told, default=str)),
         )

@@ -9,7 +9,7 @@ from rome.cli.metric import MakeMetric
 
 __all__ = ["NAMES", "add_arguments", "run"]
 
-NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "entailment", "errors", "errors_cross", "scorer")
+NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "errors", "scorer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from rome.display.texts import error_list
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
 from rome.text_report import error_note
-from rome.text_table import aligned
+from rome.text_table import aligned, fixed
 
 if TYPE_CHECKING:
     from rome.what_if import Change
@@ -44,7 +44,8 @@ def _table(change: Change) -> str:
     components = zip(before.components, after.components, change.components, strict=True)
     contributions = zip(before.contributions, after.contributions, change.contributions, strict=True)
     for name, (x, y, gap), shares in zip(FEATURES, components, contributions, strict=True):
-        rows.append([name, f"{x.value:.3f}", f"{y.value:.3f}", f"{gap:+.3f}", *(f"{share:+.4f}" for share in shares)])
+        lost = *(fixed(share, 4) for share in shares[:2]), f"{shares[2]:+.4f}"
+        rows.append([name, f"{x.value:.3f}", f"{y.value:.3f}", f"{gap:+.3f}", *lost])
     rows.append(["score", f"{before.score:.4f}", f"{after.score:.4f}", f"{change.difference:+.4f}", "", "", ""])
     return aligned(rows, [False, *[True] * 6], rule_after=(0, len(FEATURES)))
 
@@ -129,7 +130,9 @@ def _numbers(change: Change) -> Html:
     rows = []
     for name, (x, y, gap), (old, new, share) in zip(FEATURES, components, contributions, strict=True):
         cells = [cell(f"{x.value:.3f}"), element("td", _arrow(x.value, y.value), class_="rome-drawn"), cell(f"{y.value:.3f}")]
-        cells += [cell(signed(gap)), cell(signed(old)), cell(signed(new)), cell(signed(share))]
+        cells += [
+            cell(text) for text in (signed(gap), *(fixed(lost, 3).replace("-", "\u2212") for lost in (old, new)), signed(share))
+        ]
         rows.append(element("tr", element("th", escaped(name), scope="row"), *cells))
     drawn = element("td", _arrow(before.score, after.score), class_="rome-drawn")
     scores = [

@@ -1,4 +1,4 @@
-"""One segment's explanation as HTML: texts, errors, components, contributions, alignment, trees and matrices."""
+"""One segment's explanation as HTML: texts, errors, losses, components, contributions, alignment, trees and matrices."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rome.display.alignment import alignment
 from rome.display.components import components, sentences
+from rome.display.losses import losses
 from rome.display.markup import Html, element, escaped
 from rome.display.matrices import heat_maps
 from rome.display.style import STYLE
@@ -42,6 +43,7 @@ def segment_fragment(segment: SegmentScore, *, matrices: bool = True, trees: boo
     parts = [
         _head(segment),
         texts(segment),
+        losses(segment),
         element("p", escaped(STORED), class_="rome-note") if bare else alignment(segment),
         numbers,
         sentences(segment),

@@ -17,6 +17,7 @@ PALETTE = {
     "bar": ("#0072b2", "#4a9fe3"),
     "up": ("#0072b2", "#4a9fe3"),
     "down": ("#b84a00", "#f2914f"),
+    "critical": ("#8c0d4f", "#ff7ab8"),
     "major": ("#b3261e", "#ff8f85"),
     "minor": ("#7f5600", "#e3b558"),
     "change": ("#7b3fa0", "#cda4ec"),

@@ -20,17 +20,18 @@ RESET = "\x1b[0m"
 CODES = {
     "title": "1",
     "quiet": "2",
+    "critical": "1;4;7;31",
     "major": "1;4;31",
     "minor": "4;33",
-    "up": "32",
     "down": "31",
     "change": "35",
     "insert": "32",
     "delete": "31",
 }
-"""Select Graphic Rendition (ECMA-48): 1 bold, 2 faint, 4 underlined, 31 to 35 red, green, yellow, blue, magenta."""
+"""Select Graphic Rendition (ECMA-48): 1 bold, 2 faint, 4 underlined, 7 reversed, 31 to 35 red, green, yellow, blue, magenta."""
 
-_SEVERITY = re.compile(r"^(  \d+\.\d+  )(major|minor|none)(?= )")
+_COST = re.compile(rf"(?<=, )({'|'.join(SEVERITIES)})(?=\)$)")
+_SEVERITY = re.compile(r"^(  \d+\.\d+  )(critical|major|minor|none)(?= )")
 
 
 def takes_colours(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
@@ -47,9 +48,9 @@ def coloured(segment: SegmentScore) -> str:
 
     Control characters that a text itself holds, which could move the cursor or turn the line around, show as their code in brackets.
     """
-    texts, contributions, *features, signature = blocks(segment)
+    texts, losses, contributions, *features, signature = blocks(segment)
     writers: tuple[Callable[[str], str], ...] = (_semantic, _syntax, _titled, _errors)
-    parts = [_texts(texts, segment), _contributions(contributions)]
+    parts = [_texts(texts, segment), _losses(visible(losses)), _contributions(contributions)]
     parts += [write(visible(block)) for write, block in zip(writers, features, strict=True)]
     return "\n\n".join([*parts, paint("quiet", visible(signature))])
 
@@ -119,13 +120,14 @@ def _runs(characters: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             start = n
 
 
+def _losses(block: str) -> str:
+    """Each severity in its colour."""
+    return _titled(block, lambda line: _COST.sub(lambda found: paint(found.group(), found.group()), line))
+
+
 def _contributions(block: str) -> str:
-    """Bars in the colour of their direction."""
-    title, *lines = block.split("\n")
-    bars = [re.sub(r"-{1,20}(?=\|$)", lambda bar: paint("down", bar.group()), line) for line in lines]
-    return "\n".join(
-        [paint("title", title), *(re.sub(r"(?<=\|)\++$", lambda bar: paint("up", bar.group()), bar) for bar in bars)]
-    )
+    """Bars in the colour of what is lost."""
+    return _titled(block, lambda line: re.sub(r"-+$", lambda bar: paint("down", bar.group()), line))
 
 
 def _titled(block: str, rest: Callable[[str], str] = lambda line: line) -> str:

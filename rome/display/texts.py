@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["SEVERITIES", "Side", "error_list", "marked_text", "numbered", "texts"]
 
 Side = Literal["reference", "hypothesis"]
-SEVERITIES = ("major", "minor")
+SEVERITIES = ("critical", "major", "minor")
 """The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""
 
 QUOTED, SHORT, UNFOLDED = 40, 24, 30
@@ -25,14 +25,15 @@ that are not folded away."""
 
 def texts(segment: SegmentScore) -> Html:
     """Both texts, underlined, and the list of errors under them; without evidence the bare texts."""
-    errors = () if segment.evidence.errors is None else segment.evidence.errors.errors
+    evidence = segment.evidence.errors
+    errors = () if evidence is None else (*evidence.errors, *evidence.differences)
     lines = [
         element("dt", escaped("reference" + (f" {segment.reference_index}" if segment.reference_index else ""))),
         element("dd", marked_text(segment.reference, errors, "reference"), dir="auto"),
         element("dt", escaped("hypothesis")),
         element("dd", marked_text(segment.hypothesis, errors, "hypothesis"), dir="auto"),
     ]
-    listed = Html("") if segment.evidence.errors is None else error_list(errors)
+    listed = Html("") if evidence is None else error_list(errors)
     return element("section", element("dl", *lines, class_="rome-texts"), listed, aria_label="texts and errors")
 
 
@@ -44,7 +45,7 @@ def numbered(errors: Sequence[ErrorSpan]) -> list[tuple[int, ErrorSpan]]:
 def marked_text(text: str, errors: Sequence[ErrorSpan], side: Side) -> Html:
     """The text, every character of it, with each error of this side in a ``<mark>`` of its severity; its number follows its last piece.
 
-    Where errors overlap the marks are nested piece by piece, major outside, so that both lines show. Without tags and unescaped it is
+    Where errors overlap the marks are nested piece by piece, the worst outside, so that both lines show. Without tags and unescaped it is
     the text again. An error without characters is an empty mark at its place.
     """
     placed = [(n, error, *_place(error, side, len(text))) for n, error in numbered(errors) if getattr(error, side) is not None]
@@ -61,14 +62,14 @@ def marked_text(text: str, errors: Sequence[ErrorSpan], side: Side) -> Html:
 
 
 def error_list(errors: Sequence[ErrorSpan]) -> Html:
-    """Every error with its number, severity, kind, type, texts, weight and confidence; what is below the threshold is folded away."""
+    """Every error with its number, severity, kind, type, texts, weight and confidence; differences without consequence are folded away."""
     counted = [_item(n, error) for n, error in numbered(errors)]
     doubtful = [_item(None, error) for error in errors if error.severity not in SEVERITIES]
     parts = [_list(counted[:UNFOLDED])] if counted else [_no_errors(bool(doubtful))]
     if counted[UNFOLDED:]:
         parts.append(disclosure(f"Errors {UNFOLDED + 1} to {len(counted)}", _list(counted[UNFOLDED:])))
     if doubtful:
-        title = f"{len(doubtful)} {'difference' if len(doubtful) == 1 else 'differences'} too doubtful to count as an error"
+        title = f"{len(doubtful)} {'difference' if len(doubtful) == 1 else 'differences'} without consequence"
         parts.append(disclosure(title, _list(doubtful)))
     return joined(parts)
 
@@ -80,7 +81,7 @@ def _list(items: Sequence[Html]) -> Html:
 
 def _no_errors(doubtful: bool) -> Html:
     """Says so in words."""
-    return element("p", escaped("No errors above the threshold." if doubtful else "No errors found."), class_="rome-note")
+    return element("p", escaped("No errors, only differences without consequence." if doubtful else "No errors found."), class_="rome-note")
 
 
 def _place(error: ErrorSpan, side: Side, length: int) -> tuple[int, int]:

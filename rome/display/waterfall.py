@@ -1,12 +1,13 @@
-"""The contributions as a waterfall: from the baseline over four steps to the score."""
+"""The contributions as a waterfall: from a perfect text down four steps to the score."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from rome.display.markup import Html, element, escaped, number, signed
+from rome.display.markup import Html, element, escaped, number
 from rome.features.values import FEATURES
+from rome.text_table import fixed
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore
@@ -18,11 +19,11 @@ STEP, TIP = 0.05, 1.6
 
 
 def waterfall(segment: SegmentScore) -> Html:
-    """Baseline, one arrow a feature to the right (raised the score) or to the left (lowered it), and the score they add up to.
+    """A perfect text's 1, one arrow a feature to the left, as long as what it lost, and the score that is left.
 
     The scale is a part of [0, 1] that holds them all, and says so; a thin line carries each result down to the next row.
     """
-    levels = [segment.baseline]
+    levels = [1.0]
     for share in segment.contributions:
         levels.append(levels[-1] + share)
     low, high = _scale(levels)
@@ -30,15 +31,13 @@ def waterfall(segment: SegmentScore) -> Html:
     def across(value: float) -> float:
         return 100.0 * (value - low) / (high - low)
 
-    rows = [_row("baseline", f"{segment.baseline:.4f}", _level(across(levels[0]), above=False))]
+    rows = [_row("perfect", f"{1.0:.4f}", _level(across(levels[0]), above=False))]
     for name, share, before, after in zip(FEATURES, segment.contributions, levels[:-1], levels[1:], strict=True):
-        rows.append(_row(name, signed(share, 4), _step(across(before), across(after), share)))
+        rows.append(_row(name, fixed(share, 4).replace("-", "\u2212"), _step(across(before), across(after), share)))
     rows.append(_row("score", f"{levels[-1]:.4f}", _level(across(levels[-1]), above=True)))
     scale = element("span", escaped(number(low))), element("span", escaped(number(high)))
     rows.append(element("tr", element("th"), element("td", *scale, class_="rome-scale"), element("td"), aria_hidden="true"))
-    caption = element(
-        "caption", escaped("Contributions"), element("small", escaped(" what each component added to the baseline"))
-    )
+    caption = element("caption", escaped("Contributions"), element("small", escaped(" the points that each component lost")))
     return element("table", caption, element("tbody", *rows), class_="rome-bars rome-fall")
 
 
@@ -75,5 +74,5 @@ def _step(before: float, after: float, share: float) -> Html:
         return _drawn(element("path", d=f"M{number(before)} 0V10", class_="rome-thin"))
     tip = math.copysign(min(TIP, abs(after - before)), share)
     x, neck, y = number(before), number(after - tip), number(after)
-    arrow = element("path", d=f"M{x} 2H{neck}L{y} 5L{neck} 8H{x}Z", class_="rome-up" if share > 0 else "rome-down")
+    arrow = element("path", d=f"M{x} 2H{neck}L{y} 5L{neck} 8H{x}Z", class_="rome-down")
     return _drawn(element("path", d=f"M{x} 0V2M{y} 5V10", class_="rome-thin"), arrow)

@@ -1,12 +1,13 @@
-"""One segment: the four components as bars, and the contributions as a waterfall from the baseline to the score."""
+"""One segment: the four components as bars, and the contributions as a waterfall from a perfect text down to the score."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rome.features.values import FEATURES
-from rome.figures.canvas import COLOURS, bare, canvas, drawing, label, signed, ticks
+from rome.figures.canvas import COLOURS, bare, canvas, drawing, label, ticks
 from rome.supervision import fitted_on
+from rome.text_table import fixed
 
 if TYPE_CHECKING:
     from rome.figures.canvas import Figure
@@ -49,18 +50,17 @@ def _bars(axes: Any, segment: SegmentScore) -> None:
 
 
 def _waterfall(axes: Any, segment: SegmentScore) -> None:
-    """Baseline, four signed steps that hang on each other, and the score that they add up to."""
-    names, shares = ["baseline", *FEATURES, "score"], list(segment.contributions)
-    levels = [segment.baseline]
+    """A perfect text's 1, four steps down that hang on each other, and the score that is left."""
+    names, shares = ["perfect", *FEATURES, "score"], list(segment.contributions)
+    levels = [1.0]
     for share in shares:
         levels.append(levels[-1] + share)
     span = max(max(levels) - min(levels), 0.05)
     low, high = min(levels) - 0.08 * span, max(levels) + 0.32 * span
     for place, (share, before, after) in enumerate(zip(shares, levels[:-1], levels[1:], strict=True), start=1):
-        colour, hatch = (COLOURS["up"], None) if share >= 0 else (COLOURS["down"], "////")
-        axes.barh(place, share, left=before, height=0.55, color=colour, hatch=hatch, edgecolor="white", linewidth=0)
+        axes.barh(place, share, left=before, height=0.55, color=COLOURS["down"], hatch="////", edgecolor="white", linewidth=0)
         axes.plot([after, after], [place - 0.28, place + 1.28], color=COLOURS["soft"], linewidth=0.8)
-        axes.text(max(before, after) + 0.02 * span, place, signed(share, 4), va="center")
+        axes.text(max(before, after) + 0.02 * span, place, fixed(share, 4).replace("-", "\u2212"), va="center")
     axes.plot([levels[0]] * 2, [-0.28, 1.28], color=COLOURS["soft"], linewidth=0.8)
     for place, level in ((0, levels[0]), (len(names) - 1, levels[-1])):
         axes.plot([level, level], [place - 0.3, place + 0.3], color=COLOURS["ink"], linewidth=3, solid_capstyle="butt")

@@ -37,7 +37,7 @@ def score_frame(
     frame : a pandas or polars DataFrame, or a pyarrow Table. metric : a RoMe; None takes the one with default settings.
     reference, hypothesis : the columns of texts; the one of references may hold lists of texts.
     columns : what is added, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before it was brought to
-        [0, 1]) and ``semantic_contribution``, likewise the others; ``baseline``, ``reference_index``, ``flags``, ``signature``.
+        [0, 1]) and ``semantic_contribution``, likewise the others; ``reference_index``, ``flags``, ``signature``.
     missing : "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is no missing one.
 
     An empty frame gets empty columns. Raises InputError, naming the row, for what `RoMe.score` refuses, for a column that is absent, and
@@ -75,7 +75,7 @@ def result_columns(result: CorpusScore) -> dict[str, list[Any]]:
     for ending, field in (("", "value"), ("_raw", "raw")):
         columns |= {f"{name}{ending}": [getattr(getattr(r.components, name), field) for r in rows] for name in FEATURES}
     columns |= {f"{name}_contribution": [getattr(r.contributions, name) for r in rows] for name in FEATURES}
-    columns |= {"baseline": [r.baseline for r in rows], "flags": [",".join(r.flags) for r in rows]}
+    columns |= {"flags": [",".join(r.flags) for r in rows]}
     return columns | ({"scorer": ["supervised"] * len(rows)} if fitted_on(result.signature) else {})
 
 

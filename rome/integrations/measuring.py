@@ -23,7 +23,7 @@ COLUMNS = (
     *DEFAULT_COLUMNS,
     *(f"{name}_raw" for name in FEATURES),
     *(f"{name}_contribution" for name in FEATURES),
-    *("baseline", "reference_index", "flags", "signature"),
+    *("reference_index", "flags", "signature"),
 )
 """What can be asked for: numbers, but for ``flags`` (names with commas between them) and ``signature``."""
 
@@ -53,9 +53,8 @@ class Measured:
             return [",".join(self.table.flags_of(row)) for row in range(count)]
         if name.endswith("_contribution"):
             return list(self.net.contributions(self.table)[:, FEATURES.index(name.removesuffix("_contribution"))].tolist())
-        constant = {"baseline": self.net.baseline_score, "signature": self.signature}
-        if name in constant:
-            return [constant[name]] * count
+        if name == "signature":
+            return [self.signature] * count
         arrays = {**self.table.to_dict(), "score": self.score, "reference_index": self.table.reference}
         return list(arrays[name].tolist())
 

@@ -181,7 +181,7 @@ def _values(result: SegmentScore | str | None, evidence: bool) -> dict[str, Any]
     """The values of one row by column; what is absent is null."""
     if result is None or isinstance(result, str):
         return {"error": result}
-    row: dict[str, Any] = {"score": result.score, "baseline": result.baseline, "reference_index": result.reference_index}
+    row: dict[str, Any] = {"score": result.score, "reference_index": result.reference_index}
     row |= {part.name: part.value for part in result.components} | {f"{part.name}_raw": part.raw for part in result.components}
     row |= {f"{name}_contribution": share for name, share in zip(FEATURES, result.contributions, strict=True)}
     row |= {"flags": list(result.flags), "signature": result.signature}

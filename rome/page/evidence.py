@@ -101,16 +101,19 @@ def _grammar(row: dict[str, Any]) -> GrammarEvidence:
                 number(sentence["word_probability"]),
             )
             for sentence in row["sentences"]
-        )
+        ),
+        None if row["reference_probability"] is None else number(row["reference_probability"]),
     )
 
 
 def _errors(row: dict[str, Any]) -> ErrorsEvidence:
-    return ErrorsEvidence(tuple(map(_error, row["errors"])), number(row["count"]))
+    return ErrorsEvidence(
+        tuple(map(_error, row["errors"])), number(row["count"]), tuple(map(_error, row.get("differences", ())))
+    )
 
 
 def _error(row: dict[str, Any]) -> ErrorSpan:
-    if row["severity"] not in ("none", "minor", "major"):
+    if row["severity"] not in ("none", "minor", "major", "critical"):
         raise ValueError(f"{row['severity']!r} is no severity")
     return ErrorSpan(
         kind=text(row["kind"]),  # type: ignore[arg-type]

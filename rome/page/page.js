@@ -35,7 +35,7 @@ const start = (rows) => {
   choices("measure", rows.measures.map((name) => [name, name]));
   choices("flag", [["", "any or none"], ["none", "no flag"], ...rows.flagNames.map((name, n) => [name, `${name.replaceAll("_", " ")} (${flagCounts[n].toLocaleString("en")})`])]);
   choices("type", [["", "any or none"], ...types.map((type) => [type, `${type} (${kindsOf((kind) => kind[1] === type).toLocaleString("en")})`])]);
-  choices("severity", [["", "any or none"], ["major", "major"], ["minor", "minor"], ["none", "no error"]]);
+  choices("severity", [["", "any or none"], ["critical", "critical"], ["major", "major"], ["minor", "minor"], ["none", "no error"]]);
   choices("sort", ["segment", ...(rows.width > 1 ? ["system"] : []), ...rows.columns.keys()].flatMap((name) => {
     const words = { segment: ["from the first", "from the last"], system: ["from the first", "from the last"], "errors found": ["fewest first", "most first"] }[name];
     return (words ?? ["lowest first", "highest first"]).map((order, down) => [down ? `-${name}` : name, `${name}, ${order}`]);

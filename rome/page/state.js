@@ -12,7 +12,7 @@ const readState = (rows) => {
     measure: rows.measures,
     flag: ["none", ...rows.flagNames],
     type: rows.kinds.map((kind) => kind[1]),
-    severity: ["none", "minor", "major"],
+    severity: ["none", "minor", "major", "critical"],
     sort: ["segment", "system", ...rows.columns.keys()].flatMap((name) => [name, `-${name}`]),
     size: ["25", "50", "100", "200"],
   };

@@ -90,6 +90,8 @@ def segment_from(row: dict[str, Any]) -> SegmentScore:
 
     Raises KeyError, TypeError, IndexError or ValueError when it is none.
     """
+    if "baseline" in row:
+        raise ValueError("it is of an earlier version, whose contributions are no losses: score the texts again")
     evidence = row.get("evidence") or {}
     parts = []
     for name in FEATURES:
@@ -104,7 +106,6 @@ def segment_from(row: dict[str, Any]) -> SegmentScore:
         score=number(row["score"]),
         components=Components(*parts),
         contributions=Contributions(*(number(row["contributions"][name]) for name in FEATURES)),
-        baseline=number(row["baseline"]),
         flags=tuple(map(text, row["flags"])),
         signature=text(row["signature"]),
     )

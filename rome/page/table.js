@@ -117,7 +117,7 @@ class Table {
     for (const flag of rows.flags[row]) {
       cell.append(make("span", { className: "flag", textContent: rows.flagNames[flag].replaceAll("_", " ") }), " ");
     }
-    for (const severity of ["major", "minor"]) {
+    for (const severity of ["critical", "major", "minor"]) {
       const types = rows.errors[row].map((kind) => rows.kinds[kind]).filter((kind) => kind[0] === severity).map((kind) => kind[1]);
       if (!types.length) continue;
       const counts = Object.entries(types.reduce((sum, type) => ({ ...sum, [type]: (sum[type] ?? 0) + 1 }), Object.create(null)));

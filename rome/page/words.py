@@ -15,11 +15,11 @@ ABOUT_DISTRIBUTIONS = (
     "How many segments have which value, from 0 to 1; the line is the mean. The highest bar of each picture fills its height."
 )
 _TERMS = {
-    "score": "from 0 to 1, 1 is best. A small net turns the four components into it; a better component never lowers it.",
+    "score": "from 0 to 1; the reference itself has 1. A small net turns the four components into it; a better component never lowers it.",
     "semantic": "does the output say the same as the reference? One minus the transport cost between their words' vectors.",
     "syntax": "is it built the same way? One minus the share of tree edits between the two dependency trees.",
-    "grammar": "is it acceptable English? The reference is not looked at.",
-    "errors": "how many mistakes, how bad? A minor one weighs 1, a major one 5, at most 25 a segment.",
+    "grammar": "is it acceptable English? The output's probability as a share of the reference's own, at most 1.",
+    "errors": "how many mistakes, how bad? A minor one weighs 1, a major one 5, a critical one, which turns the meaning, 10; at most 25 a segment.",
     "difference": "the row's score minus the mean score of the other systems on the same segment.",
     "flag": "what a reader should know about a pair, such as an empty output or a text in another script.",
 }

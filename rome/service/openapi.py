@@ -23,7 +23,7 @@ def document(limits: Limits, version: str) -> dict[str, Any]:
             "title": "RoMe",
             "version": version,
             "summary": "Scores English texts against references, and says why.",
-            "description": "Every score is in [0, 1], 1 is best, and comes with its four components and what each added to it. "
+            "description": "Every score is in [0, 1], 1 is best, and comes with its four components and the points that each mistake cost. "
             "A score does not depend on what else is asked at the same time.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -101,6 +101,11 @@ def _schemas(limits: Limits) -> Schema:
             value=_share(), raw=_number("the quantity before it was brought to [0, 1]"), unit={"type": "string"}
         ),
         "Components": _object(**dict.fromkeys(FEATURES, _ref("Component"))),
+        "Loss": _object(
+            feature={"enum": list(FEATURES)},
+            loss={**_number("at most 0"), "maximum": 0},
+            error={"type": ["object", "null"], "description": "the mistake; null where the feature itself is meant"},
+        ),
         "SegmentScore": _object(**segment, optional=_LABELS),
         "Explanation": _object(**segment, evidence=_ref("Evidence"), optional=_LABELS),
         "Evidence": _object(**{name: {"type": ["object", "null"], "description": what} for name, what in _EVIDENCE.items()}),
@@ -133,7 +138,7 @@ _LABELS = {"scorer": {"type": "string"}, "fitted_on": {}}
 _EVIDENCE = {
     "semantic": "words and weights of both sides, aligned pairs, cost and flow matrices [reference word][hypothesis word]",
     "syntax": "the two trees, which nodes count as equal, the distance and the edit operations",
-    "grammar": "the probability of every sentence of the hypothesis that it is acceptable English",
+    "grammar": "the probability of every sentence of the hypothesis that it is acceptable English, and the reference's own",
     "errors": "error spans with place, kind, type, severity, weight and confidence, and their weighted count",
 }
 
@@ -147,8 +152,15 @@ def _segment() -> Schema:
         "reference_index": _count(),
         "score": _share(),
         "components": _ref("Components"),
-        "contributions": _ref("Four"),
-        "baseline": _number("the contributions add up to score minus baseline"),
+        "contributions": {
+            **_ref("Four"),
+            "description": "the points that each lost: none is positive, they add up to score minus 1",
+        },
+        "losses": {
+            "type": "array",
+            "items": _ref("Loss"),
+            "description": "the same mistake by mistake, the largest loss first",
+        },
         "flags": {"type": "array", "items": {"type": "string"}},
         "signature": {"type": "string"},
     }

@@ -1,4 +1,4 @@
-"""Entailment between two texts, by the embedded pair head or by a given checkpoint: what decides a mistake's severity (SEScore §3.3)."""
+"""Entailment between two texts, by the reader of a model set or by a given checkpoint: what decides a mistake's severity (SEScore §3.3)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
 from rome.exceptions import InputError
-from rome.features.analyser.identity import file_digest
-from rome.features.analyser.pair_head import PairJudge
+from rome.features.analyser.config import EMBEDDED, SETS
 from rome.features.analyser.pieces import batches_of
+from rome.features.model_files import MANIFEST
 from rome.train.synthesis.checkpoints import checkpoint_name, config_and_tokenizer, window_of
-from rome.train.synthesis.own_heads import own_head
+from rome.train.synthesis.reader_judge import load_reader_judge
 
-__all__ = ["Classes", "EmbeddedEntailment", "Entailment", "TransformerEntailment", "load_entailment"]
+__all__ = ["Classes", "Entailment", "TransformerEntailment", "load_entailment"]
 
 BATCH_PIECES = 2048
 Classes = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
@@ -27,6 +27,10 @@ Classes = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
 
 class Entailment(Protocol):
     """Says how probable it is that one text entails another."""
+
+    @property
+    def gamma(self) -> float:
+        """The least probability, both ways, of a minor mistake."""
 
     @property
     def signature(self) -> str:
@@ -40,29 +44,15 @@ class Entailment(Protocol):
         """(n,) probability in [0, 1] that the first text of each pair entails the second; (0,) for no pairs."""
 
 
-class EmbeddedEntailment:
-    """The embedded pair head; offline. What a pair gets does not depend on its neighbours, up to six digits."""
-
-    def __init__(self, judge: PairJudge, digest: str = "") -> None:
-        self.judge = judge
-        self.signature = f"embedded{digest and '@' + digest}"
-        self.classes: Classes | None = self._classes
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """(n,) probability that the first text entails the second."""
-        return self._classes(pairs)[:, 0]
-
-    def _classes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """(n, 3): entailed, contradicted, neither."""
-        return np.round(self.judge.probabilities(pairs)[:, [0, 2, 1]], 6)
-
-
 class TransformerEntailment:
     """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
 
     spec : a local folder, or the hub name of a model that is on this machine; nothing is downloaded.
-    Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
+    gamma : SEScore's own. Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it
+    is of another kind.
     """
+
+    gamma = 0.9
 
     def __init__(self, spec: str | Path, device: str = "cpu") -> None:
         self.model, self.tokenizer, name = _load_classifier(str(spec), device)
@@ -94,16 +84,14 @@ class TransformerEntailment:
         return np.round(out, 6)
 
 
-def load_entailment(spec: str = "embedded", device: str = "cpu") -> Entailment:
-    """The entailment that ``spec`` names: ``embedded``, a local folder, or the hub name of a model that is on this machine.
+def load_entailment(spec: str = EMBEDDED, device: str = "cpu", threads: int | None = None) -> Entailment:
+    """The entailment that ``spec`` names: ``embedded`` or a model set (its reader of both texts), a local folder, or the hub name of a
+    model that is on this machine.
 
-    Raises what TransformerEntailment raises, and ModelMissingError when the embedded head is not installed.
+    threads : of the reader. Raises what TransformerEntailment raises, and ModelMissingError for a set without a reader.
     """
-    trained = own_head(spec, "entailment")
-    if trained is not None:
-        from rome.features.analyser.pair_head import load_pair_head
-
-        return EmbeddedEntailment(load_pair_head(trained), file_digest(trained))
+    if spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file():
+        return load_reader_judge(spec, threads)
     return TransformerEntailment(spec, device)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from rome.exceptions import InputError
+from rome.exceptions import InputError, ModelMissingError
+from rome.features.analyser.config import set_folder
 
 __all__ = [
     "TOP_K",
@@ -104,9 +106,7 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
     """
     if top_k < 1:
         raise InputError(f"top_k={top_k} leaves no candidate: take 1 or more, 4 is SEScore's")
-    from rome.train.synthesis.own_heads import own_head
-
-    trained = own_head(spec, "fill")
+    trained = _trained(spec)
     if trained is not None:
         from rome.features.analyser.fill_head import load_fill_head
         from rome.features.analyser.identity import file_digest
@@ -122,6 +122,19 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
     from rome.train.synthesis.masked_filler import MaskedLMFiller
 
     return MaskedLMFiller(model, tokenizer, top_k, name=name)
+
+
+def _trained(spec: str) -> Path | None:
+    """The folder of a head that `rome train fill` wrote: the embedded one, or the one that spec names; None where spec is another model."""
+    folder = set_folder("small") / "fill" if spec == "embedded" else Path(spec)
+    if (folder / "fill.safetensors").is_file():
+        return folder
+    if spec == "embedded":
+        raise ModelMissingError(
+            "this version has no embedded model that fills gaps: give --fill FOLDER, a checkpoint that transformers loads or what "
+            "`rome train fill --out FOLDER` wrote"
+        )
+    return None
 
 
 def load_likelihood(spec: str, device: str = "cpu") -> Likelihood:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rome.exceptions import InputError
 from rome.train.synthesis.files import Pipeline
+
+if TYPE_CHECKING:
+    from rome.train.synthesis.severities import Severities
 
 __all__ = ["PIPELINES", "SynthesisOptions", "make_pipeline"]
 
@@ -16,14 +20,16 @@ __all__ = ["PIPELINES", "SynthesisOptions", "make_pipeline"]
 class SynthesisOptions:
     """What pipelines are made from; each takes what it needs.
 
-    fill : fillers, ``embedded``, local folders or hub names; sescore2 takes the first one as its likelihood. entailment : likewise,
-    one. corpus, index : the texts to retrieve from, and the folder where their index is kept (sescore2). translate : language, folder
-    of the model there, folder of the model back, for each round trip (bleurt). python : the interpreter that has TextAttack (rome).
-    each : pairs a text (perturbations). most : the most edits a text, None for the pipeline's own number. threads : of the analyser.
+    fill : fillers, ``embedded``, local folders or hub names. entailment : likewise, one, or a model set (sescore). severity : a model
+    set, ``embedded`` being the default one, or ``likelihood``, for which the first filler is asked (sescore2). corpus, index : the
+    texts to retrieve from, and the folder where their index is kept (sescore2). translate : language, folder of the model there,
+    folder of the model back, for each round trip (bleurt). python : the interpreter that has TextAttack (rome). each : pairs a text
+    (perturbations). most : the most edits a text, None for the pipeline's own number. threads : of the analyser and the reader.
     """
 
     fill: tuple[str, ...] = ("embedded",)
     entailment: str = "embedded"
+    severity: str = "embedded"
     corpus: Sequence[str] = ()
     index: str | None = None
     translate: tuple[tuple[str, str, str], ...] = ()
@@ -40,26 +46,36 @@ def _sescore(options: SynthesisOptions) -> Pipeline:
     from rome.train.synthesis.fillers import load_filler
     from rome.train.synthesis.sescore import SEScore, SEScoreSettings
 
-    settings = SEScoreSettings() if options.most is None else SEScoreSettings(most_edits=options.most)
     fillers = [load_filler(spec, options.device) for spec in options.fill]
-    return SEScore(fillers, load_entailment(options.entailment, options.device), settings)
+    entailment = load_entailment(options.entailment, options.device, options.threads)
+    settings = SEScoreSettings(gamma=entailment.gamma)
+    return SEScore(fillers, entailment, settings if options.most is None else replace(settings, most_edits=options.most))
 
 
 def _sescore2(options: SynthesisOptions) -> Pipeline:
-    """Differences from similar sentences, and dropped words; severity by likelihood and word weights (SEScore2)."""
-    from rome.train.synthesis.fillers import load_likelihood
+    """Differences from similar sentences, and dropped words; severity by the reader, or by likelihood and word weights (SEScore2)."""
     from rome.train.synthesis.retrieval import SentenceIndex, SentenceVectors, kept_index
     from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
 
     settings = SEScore2Settings() if options.most is None else SEScore2Settings(most=options.most)
-    likelihood = load_likelihood(options.fill[0], options.device)
-    vectors = SentenceVectors()
+    severities, vectors = _severities(options), SentenceVectors()
     if options.index is None:
-        return SEScore2(SentenceIndex.build(options.corpus, vectors), likelihood, settings=settings)
+        return SEScore2(SentenceIndex.build(options.corpus, vectors), severities, settings)
     folder = Path(options.index)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder, the index is kept in it")
-    return SEScore2(kept_index(folder, options.corpus, vectors), likelihood, settings=settings)
+    return SEScore2(kept_index(folder, options.corpus, vectors), severities, settings)
+
+
+def _severities(options: SynthesisOptions) -> Severities:
+    """What tells minor steps from major ones."""
+    from rome.train.synthesis.fillers import load_likelihood
+    from rome.train.synthesis.reader_judge import load_reader_judge
+    from rome.train.synthesis.severities import LikelihoodRule, ReaderRule
+
+    if options.severity == "likelihood":
+        return LikelihoodRule(load_likelihood(options.fill[0], options.device))
+    return ReaderRule(load_reader_judge(options.severity, options.threads))
 
 
 def _bleurt(options: SynthesisOptions) -> Pipeline:

@@ -7,16 +7,19 @@ of sentences with themselves. A minor error then costs about 1 and a major one a
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rome.evaluation.metrics.protocol import Metric, Scores
+from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.train.synthesis.values import GeneratedPair
 
-__all__ = ["SCALE", "Bounds", "rescale"]
+__all__ = ["SCALE", "Bounds", "rescale", "rescaled_table"]
 
 SCALE = 50.0
 """How far below 0 random pairs come to lie (SEScore2, equation 1)."""
@@ -70,3 +73,28 @@ def rescale(scores: ArrayLike, bounds: Bounds, scale: float = SCALE) -> Scores:
         raise InputError(f"scale={scale}: give a positive number, such as {SCALE:g}, or 25 for labels in [-25, 0]")
     values = np.asarray(scores, dtype=np.float64)
     return ((values - bounds.lower) / (bounds.upper - bounds.lower) - 1.0) * scale
+
+
+def rescaled_table(pairs: Iterable[GeneratedPair], metric: Metric, seed: int = 0) -> Table:
+    """What a metric gives pairs of each label, on the scale of its bounds over their references.
+
+    Raises InputError as `Bounds.of` does.
+    """
+    rows = [(pair.label, pair.reference, pair.hypothesis) for pair in pairs]
+    bounds = Bounds.of(metric, [reference for _, reference, _ in rows], seed)
+    scores = rescale(metric.score([[reference] for _, reference, _ in rows], [hypothesis for _, _, hypothesis in rows]), bounds)
+    of_label: dict[float | None, list[float]] = defaultdict(list)
+    for (label, _, _), score in zip(rows, scores.tolist(), strict=True):
+        of_label[label].append(score)
+    labels = sorted(of_label, key=lambda label: (label is None, -(label or 0.0)))
+    return Table(
+        "synthesis_rescaled",
+        f"{metric.name} by label, on SEScore2's scale",
+        ("label", "pairs", "mean", "deviation"),
+        tuple(
+            (label, len(of_label[label]), float(np.mean(of_label[label])), float(np.std(of_label[label]))) for label in labels
+        ),
+        f"Equation 1 of SEScore2: the mean of {bounds.pairs} random pairs of references ({bounds.lower:.4g}) lies at {-SCALE:g}, that of "
+        f"references beside themselves ({bounds.upper:.4g}) at 0. A metric trained on such labels gives about -1 for a minor and -5 for a major edit.",
+        2,
+    )

@@ -1,13 +1,6 @@
 """SEScore2: what differs between a sentence and a similar one, carried out in part, each step judged by itself (§4.1, §4.2).
 
-Beside the steps towards the neighbour there are random word drops. A step is minor when what it brings is likely there, or when
-what it takes weighs little; else major. Three things are done otherwise than printed:
-
-- The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
-  likely word ("of") does not excuse an unlikely one beside it.
-- The paper's model sees the source sentence t besides the rest of y. There is no source here; the reference, which says the
-  same, may stand in its place (``context``).
-- The weight of a deleted word is its inverse document frequency: each occurrence counts for itself, as everywhere in RoMe.
+Beside the steps towards the neighbour there are random word drops.
 """
 
 from __future__ import annotations
@@ -19,19 +12,16 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from rome.exceptions import InputError
-from rome.features.analyser.config import set_folder
-from rome.features.idf import IdfTable
 from rome.train.synthesis.edit_script import EditScript, Step, words_of
 from rome.train.synthesis.error_types import error_type
-from rome.train.synthesis.fillers import FillRequest, Likelihood
 from rome.train.synthesis.retrieval import MARGIN, Neighbour, SentenceIndex, batches
-from rome.train.synthesis.sescore import identifier
+from rome.train.synthesis.seeds import identifier
+from rome.train.synthesis.severities import Severities
 from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 
 __all__ = ["SEScore2", "SEScore2Settings", "draw_steps"]
 
-VERSION = 2
-CONTEXTS = ("hypothesis", "reference")
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +32,7 @@ class SEScore2Settings:
         1 to most. longest, longest_drop : words of the longest step (6) and of the longest drop (3). shortest : texts of fewer words
         are skipped (3).
     drops : share of the operations that are word drops (1/3), whatever the neighbour says.
-    gamma : a likelihood of at least this makes an insertion or replacement minor (0.1). weight : lambda, deleted words all below
-        this make a deletion minor (1). minor, major : the labels.
-    context : what the likelihood sees: the changed text alone ("hypothesis"), or the reference before it ("reference").
+    minor, major : the labels.
     """
 
     margin: float = MARGIN
@@ -53,18 +41,15 @@ class SEScore2Settings:
     longest_drop: int = 3
     shortest: int = 3
     drops: float = 1 / 3
-    gamma: float = 0.1
-    weight: float = 1.0
     minor: float = -1.0
     major: float = -5.0
-    context: str = "hypothesis"
 
     def __post_init__(self) -> None:
         """Raises InputError for numbers that leave nothing to do or mean nothing."""
         if min(self.most, self.longest, self.longest_drop, self.shortest) < 1 or not 0 <= self.drops <= 1:
             raise InputError(f"{self}: most, longest and shortest must be at least 1, longest_drop too, drops in [0, 1]")
-        if self.context not in CONTEXTS or not self.major <= self.minor <= 0:
-            raise InputError(f"{self}: context must be one of {CONTEXTS}, and major <= minor <= 0")
+        if not self.major <= self.minor <= 0:
+            raise InputError(f"{self}: major <= minor <= 0 must hold")
 
     @property
     def signature(self) -> str:
@@ -94,8 +79,8 @@ class Plan(NamedTuple):
 class SEScore2:
     """The pipeline. skipped : how many texts gave no pair, by reason: too short, no neighbour, nothing to change.
 
-    index : where neighbours come from. likelihood : of words in their places. idf : weights of deleted words, the embedded table
-    by default. batch : texts at a time; changes the speed only. signature : everything that changes a pair.
+    index : where neighbours come from. severities : tell minor steps from major ones. batch : texts at a time; changes the speed only.
+    signature : everything that changes a pair.
     """
 
     name = "sescore2"
@@ -103,24 +88,22 @@ class SEScore2:
     def __init__(
         self,
         index: SentenceIndex,
-        likelihood: Likelihood,
-        idf: IdfTable | None = None,
+        severities: Severities,
         settings: SEScore2Settings | None = None,
         *,
         batch: int = 64,
     ) -> None:
-        self.index, self.likelihood, self.batch = index, likelihood, batch
-        self.idf = idf or IdfTable.load(set_folder() / "idf" / "idf.parquet")
+        self.index, self.severities, self.batch = index, severities, batch
         self.settings = settings or SEScore2Settings()
         self.skipped: Counter[str] = Counter()
-        parts = (f"index:{index.identity}", f"likelihood:{likelihood.signature}", f"idf:{self.idf.name}/{self.idf.documents}")
-        self.signature = "|".join((f"{self.name}-{VERSION}", *parts, self.settings.signature))
+        parts = (f"index:{index.identity}", severities.signature, self.settings.signature)
+        self.signature = "|".join((f"{self.name}-{VERSION}", *parts))
 
     def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
         """Yield at most one pair a text, in order. texts : (source, text); a pair depends on its own source, text and seed alone.
 
-        signals : row, cosine and margin of the neighbour. type of an operation : as in SEScore; details : its likelihood or weight,
-        and whether it leads towards the neighbour or is a drop (retrieved, 1 or 0).
+        signals : row, cosine and margin of the neighbour. type of an operation : as in SEScore; details : the number behind its
+        severity, and whether it leads towards the neighbour or is a drop (retrieved, 1 or 0).
         """
         for block in batches(texts, self.batch):
             yield from self._judged(self._plans(block, seed), seed)
@@ -146,22 +129,16 @@ class SEScore2:
                 yield plan
 
     def _judged(self, plans: Iterable[Plan], seed: int) -> Iterator[GeneratedPair]:
-        """The pairs of some plans, all likelihoods asked for at once."""
+        """The pairs of some plans, every step judged in a text where nothing else was done, all at once."""
         ready = list(plans)
-        requests = [self._request(plan.script, step) for plan in ready for step in plan.steps if step.kind != "deletion"]
-        found = iter(zip(requests, self.likelihood.of(requests), strict=True)) if requests else iter(())
+        alone = [(plan.script.anchor, plan.script.operations([step])[0]) for plan in ready for step in plan.steps]
+        verdicts = iter(self.severities.of(alone))
         for plan in ready:
             operations = []
             for step, operation in zip(plan.steps, plan.operations, strict=True):
-                if step.kind == "deletion":
-                    weight = max(map(self._weight, words_of(operation.original)), default=0.0)
-                    details, minor = {"tfidf": round(weight, 6)}, weight < self.settings.weight
-                else:
-                    request, probability = next(found)
-                    likelihood = probability ** (1 / max(1, len(words_of(request.original))))
-                    details, minor = {"likelihood": float(f"{likelihood:.6g}")}, likelihood >= self.settings.gamma
+                minor, details = next(verdicts)
                 severity, label = ("minor", self.settings.minor) if minor else ("major", self.settings.major)
-                details["retrieved"] = float(step in plan.script.steps)
+                details = {**details, "retrieved": float(step in plan.script.steps)}
                 kind = error_type(operation)
                 operations.append(replace(operation, severity=severity, label=label, type=kind, details=details))
             yield self._pair(plan, tuple(operations), seed)
@@ -176,19 +153,6 @@ class SEScore2:
         return GeneratedPair(
             identity, self.signature, seed, reference, plan.hypothesis, operations, label, signals, plan.source
         )
-
-    def _request(self, script: EditScript, step: Step) -> FillRequest:
-        """The place of what a step brings, in a text where nothing else was done: steps are judged independently (§4.2)."""
-        operation = script.operations([step])[0]
-        text = script.anchor[: operation.start] + operation.new + script.anchor[operation.end :]
-        start = operation.start + len(operation.new) - len(operation.new.lstrip())
-        end = operation.start + len(operation.new.rstrip())
-        before = f"{script.anchor.strip()} " if self.settings.context == "reference" else ""
-        return FillRequest(before + text, len(before) + start, len(before) + end)
-
-    def _weight(self, word: tuple[str, int, int]) -> float:
-        """How much a deleted word weighs; a sign weighs the least there is."""
-        return self.idf.idf(word[0]) if any(map(str.isalnum, word[0])) else self.idf.floor
 
 
 def draw_steps(script: EditScript, settings: SEScore2Settings, chance: random.Random) -> tuple[Step, ...]:

@@ -19,16 +19,14 @@ LONGEST = 10_000
 
 COLUMNS: dict[str, str] = {
     "score": "float64",
-    **dict.fromkeys(
-        (*FEATURES, *(f"{n}_raw" for n in FEATURES), *(f"{n}_contribution" for n in FEATURES), "baseline"), "float64"
-    ),
+    **dict.fromkeys((*FEATURES, *(f"{n}_raw" for n in FEATURES), *(f"{n}_contribution" for n in FEATURES)), "float64"),
     "reference_index": "int32",
     "flags": "list<string>",
     "signature": "string",
     "error": "string",
 }
 """What every scored row has beside its key, with the Arrow type: the score and the four components in [0, 1], their raw quantities, their
-contributions, which add up to score minus baseline, the reference that scored best (from 0), flags, signature, and the message of a row
+contributions, which add up to score minus 1, the reference that scored best (from 0), flags, signature, and the message of a row
 that could not be scored. Then all others are null; of a scored row ``error`` is."""
 
 

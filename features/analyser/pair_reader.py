@@ -1,0 +1,209 @@
+"""The pair reader: the trunk's upper layers, changed by low-rank adapters, over the words of both texts in one row.
+
+Each text alone has passed the lower layers when it was analysed (`Analysis.states`), so a pair costs the upper ones. Words are marked by
+whether the other text has them too, and in the same company. `train/errors_net.py` is the same with gradients. Source of the adapters:
+Hu et al. 2022 (LoRA), equation 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import linear, softplus
+
+from rome.exceptions import ModelMissingError
+
+from ..errors.reader import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
+from ..values import Analysis
+from .encoder import load_trunk
+from .packed import Layer, bert_layers, blocks, layer_states, torch_threads
+from .trunk import Trunk, distance_bias
+from .weights import load_weights
+
+__all__ = ["ADAPTED", "COMPANY", "PairReader", "company", "joined"]
+
+BATCH_WORDS = 1024
+LONGEST = 1000
+"""Words of both texts in one row; longer pairs are read in parts that correspond by their places."""
+COMPANY = 5
+"""How many values `company` has."""
+ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
+"""The linear maps of a layer, in the order in which they are applied."""
+
+
+class PairReader:
+    """Loaded at the first pair. folder : of the model set. threads : CPU threads that torch uses; None leaves its own number.
+
+    Raises ModelMissingError, when it reads, for files that are not there.
+    """
+
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        self.folder, self.threads = Path(folder), threads
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[Layer, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
+        """The adapted layers, the table of distances, and what else the reader has."""
+        tensors, about = load_weights(self.folder / "errors" / READER_FILE)
+        if about.get("severities") != list(SEVERITIES) or about.get("types") != list(TYPES):
+            raise ModelMissingError(
+                f"{self.folder / 'errors' / READER_FILE} tells other errors: train it again, `rome train errors`"
+            )
+        trunk, below = load_trunk(self.folder / "encoder"), int(about["below"])  # type: ignore[call-overload]
+        trunk.encoder.layer = trunk.encoder.layer[below:]
+        adapt(trunk, tensors)
+        return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
+
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+        """One reading a pair, in order; equal texts have no error, and nothing is read."""
+        parts = [_parts_of(*pair) for pair in pairs]
+        rows = [part for each in parts for part in each]
+        order = sorted(range(len(rows)), key=lambda n: rows[n].length)
+        found: list[PairReading | None] = [None] * len(rows)
+        for start, stop in blocks([rows[n].length for n in order], BATCH_WORDS):
+            with torch_threads(self.threads or torch.get_num_threads()):
+                readings = list(self._read([rows[n] for n in order[start:stop]]))
+            for n, reading in zip(order[start:stop], readings, strict=True):
+                found[n] = reading
+        each_row = iter(found)
+        return [_whole(pair, [(row, next(each_row)) for row in each]) for pair, each in zip(pairs, parts, strict=True)]
+
+    @torch.no_grad()
+    def _read(self, rows: Sequence[_Row]) -> Iterator[PairReading]:
+        """Readings of rows sorted by length."""
+        layers, distances, tensors = self._parts
+        lengths = [row.length for row in rows]
+        states = torch.cat([row.states(tensors) for row in rows])
+        for after in layer_states(layers, states, lengths, lambda length: distance_bias(distances, length)):
+            states = after
+        probabilities = linear(states, tensors["severity.weight"], tensors["severity.bias"]).softmax(-1)
+        types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1)
+        for start, row in zip(accumulate([0, *lengths[:-1]]), rows, strict=True):
+            own = probabilities[start : start + row.length]
+            costs = own @ torch.tensor(WEIGHTS)
+            seen = torch.stack([costs.amax(), costs.sum()]).log1p()
+            amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
+            words = row.words
+            yield PairReading(own[words].numpy(), types[start : start + row.length][words].numpy(), float(amount.expm1()))
+
+
+def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Put the adapters into the layers of a trunk, and norms and distances in the place of its own."""
+    with torch.no_grad():
+        for n, layer in enumerate(trunk.encoder.layer):
+            own, out = layer.attention["self"], layer.attention["output"]
+            maps = (own["query"], own["key"], own["value"], out["dense"], layer.intermediate["dense"], layer.output["dense"])
+            for name, one in zip(ADAPTED, maps, strict=True):
+                stem = f"layers.{n}.maps.{name}"
+                one.weight = torch.nn.Parameter(
+                    one.weight + tensors[f"{stem}.up"] @ tensors[f"{stem}.down"], requires_grad=False
+                )
+                one.bias.copy_(tensors[f"{stem}.bias"])
+            for k, norm in enumerate((out["LayerNorm"], layer.output["LayerNorm"])):
+                norm.weight.copy_(tensors[f"layers.{n}.norms.{k}.weight"])
+                norm.bias.copy_(tensors[f"layers.{n}.norms.{k}.bias"])
+        if trunk.encoder.relative_attention_bias is not None:
+            trunk.encoder.relative_attention_bias.weight.copy_(tensors["distance.weight"])
+
+
+class _Row:
+    """One pair, or a part of a long one, as the layers get it: mark, reference, mark, hypothesis, mark."""
+
+    def __init__(
+        self, one: NDArray[np.floating], other: NDArray[np.floating], forms: tuple[Sequence[str], Sequence[str]]
+    ) -> None:
+        self.sides, self.forms = (one, other), forms
+        self.length = len(one) + len(other) + len(MARKS)
+
+    @property
+    def words(self) -> torch.Tensor:
+        """The places of the words in the row."""
+        p = len(self.sides[0])
+        return torch.cat([torch.arange(1, p + 1), torch.arange(p + 2, self.length - 1)])
+
+    def states(self, tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """(length, width) of the row before the first layer."""
+        return joined(*self.sides, *self.forms, tensors["marks"], tensors["sides"], tensors["shared"])
+
+
+def joined(
+    one: NDArray[np.floating],
+    other: NDArray[np.floating],
+    forms: Sequence[str],
+    others: Sequence[str],
+    marks: torch.Tensor,
+    sides: torch.Tensor,
+    shared: torch.Tensor,
+) -> torch.Tensor:
+    """(p + q + 3, d) one row of both texts.
+
+    one, other : (p, d) and (q, d) states. forms, others : the words in small letters. marks : (3, d) what stands before, between and
+    after. sides : (2, d) added by side. shared : (5, d) added to each word by what `company` says of it.
+    """
+    row = [marks[:1]]
+    for side, (states, words, elsewhere) in enumerate(((one, forms, others), (other, others, forms))):
+        if len(words):
+            known = torch.tensor(company(words, elsewhere))
+            row.append(torch.from_numpy(states.astype(np.float32)) + sides[side] + shared[known])
+        row.append(marks[side + 1 : side + 2])
+    return torch.cat(row)
+
+
+def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
+    """For each word of a text how it stands in another text.
+
+    0 : not at all. 1 : between other neighbours. 2, 3 : somewhere with the same left, or right, neighbour. 4 : somewhere with both. The
+    edges of the texts are neighbours too.
+    """
+    there: dict[str, list[int]] = {}
+    for n, word in enumerate(others):
+        there.setdefault(word, []).append(n)
+    framed, beside = ["", *words, ""], ["", *others, ""]
+    found = []
+    for n, word in enumerate(words):
+        kinds = {(beside[k] == framed[n]) + 2 * (beside[k + 2] == framed[n + 2]) for k in there.get(word, ())}
+        found.append(1 + max(kinds) if kinds else 0)
+    return found
+
+
+def _forms(analysis: Analysis, start: int, stop: int) -> list[str]:
+    return [word.text.lower() for word in analysis.words[start:stop]]
+
+
+def _parts_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
+    """The rows of a pair: none for equal texts, one for most."""
+    if reference.text == hypothesis.text:
+        return []
+    p, q = len(reference.words), len(hypothesis.words)
+    count = -(-(p + q) // LONGEST) or 1
+    return [
+        _Row(
+            reference.states[p * n // count : p * (n + 1) // count],
+            hypothesis.states[q * n // count : q * (n + 1) // count],
+            (
+                _forms(reference, p * n // count, p * (n + 1) // count),
+                _forms(hypothesis, q * n // count, q * (n + 1) // count),
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairReading | None]]) -> PairReading:
+    """The reading of a pair from those of its parts."""
+    words = sum(len(analysis.words) for analysis in pair)
+    if not parts:
+        sure = np.zeros((words, len(SEVERITIES)), np.float32)
+        sure[:, 0] = 1.0
+        return PairReading(sure, np.full((words, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
+    readings = [(len(row.sides[0]), reading) for row, reading in parts if reading is not None]
+    columns = [
+        np.concatenate([getattr(r, name)[:p] for p, r in readings] + [getattr(r, name)[p:] for p, r in readings])
+        for name in ("probabilities", "types")
+    ]
+    return PairReading(columns[0], columns[1], sum(reading.amount for _, reading in readings))

@@ -1,0 +1,34 @@
+"""What holds of every estimator of errors and every pair."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rome.features.errors.values import MAXIMUM, value_of
+from rome.features.values import Analysis, Component
+
+
+def check_laws(found: Component, reference: Analysis, hypothesis: Analysis) -> None:
+    """The errors that are listed are what counts, and all of it; spans are the text at their places; differences weigh nothing."""
+    errors, differences = found.evidence.errors, found.evidence.differences
+    assert 0.0 <= found.raw == found.evidence.count <= MAXIMUM
+    assert all(error.severity != "none" and 0.0 < error.weight <= MAXIMUM for error in errors)
+    assert all((other.severity, other.weight) == ("none", 0.0) for other in differences)
+    if hypothesis.words or not reference.words:
+        assert found.raw == pytest.approx(math.fsum(error.weight for error in errors))
+        assert found.value == value_of(found.raw, len(reference.words))
+    else:
+        assert (found.value, found.raw) == (0.0, MAXIMUM)
+    for error in (*errors, *differences):
+        assert 0.0 <= error.confidence <= 1.0 and (error.reference or error.hypothesis)
+        for span, text in ((error.reference, reference.text), (error.hypothesis, hypothesis.text)):
+            assert span is None or text[span.start : span.end] == span.text
+    starts = [(error.hypothesis or error.reference).start for error in errors if error.hypothesis or error.reference]
+    assert starts == sorted(starts)
+
+
+def check_same(found: Component) -> None:
+    """Nothing is wrong with a text beside itself."""
+    assert (found.value, found.raw, found.evidence.errors, found.evidence.differences) == (1.0, 0.0, (), ())

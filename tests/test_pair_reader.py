@@ -1,0 +1,213 @@
+"""The reader of both texts at run time: the numbers of the net in training, the same bits in every company, and what it starts from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tiny_reader import BELOW, TRUNKS, with_states, write_reader, write_trunk
+
+from rome.exceptions import ModelMissingError
+from rome.features.analyser import pair_reader
+from rome.features.analyser.config import ModelConfig, set_folder
+from rome.features.analyser.encoder import load_trunk
+from rome.features.analyser.identity import models_identity
+from rome.features.analyser.pair_reader import PairReader, adapt, company
+from rome.features.analyser.weights import load_weights, save_weights
+from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairReading
+from rome.features.model_files import record_files
+from rome.features.values import Analysis
+from rome.metric import RoMe
+from rome.train.errors_net import PairNet, Side
+from rome.train.errors_sides import Sides
+from rome.train.errors_texts import Made
+
+from model_sets import linked_set, manifest
+
+PAIRS = [
+    ("The old dog saw a red house.", "A dog did not see the red house on the hill."),
+    ("the man", ""),
+    ("", "the man"),
+    ("", " "),
+    ("dog", "cat"),
+    ("one two three", "one two four"),
+    ("three three dogs " * 5, "five dogs dogs ran , ran " * 7),
+]
+
+
+@pytest.fixture(scope="module", params=sorted(TRUNKS))
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PairReader, PairNet]:
+    """A reader, and the net that it was exported from with the numbers that its file holds."""
+    folder = tmp_path_factory.mktemp(request.param)
+    write_trunk(folder / "encoder", request.param)
+    net = write_reader(folder)
+    unknown = net.load_state_dict(load_weights(folder / "errors" / READER_FILE)[0], strict=False).unexpected_keys
+    assert not unknown
+    return PairReader(folder), net
+
+
+def analysed(pairs: list[tuple[str, str]]) -> list[tuple[Analysis, Analysis]]:
+    return [(with_states(one), with_states(other, 1)) for one, other in pairs]
+
+
+def same(one: PairReading, other: PairReading) -> bool:
+    """Whether two readings are equal to the last bit."""
+    arrays = all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("probabilities", "types"))
+    return arrays and one.amount == other.amount
+
+
+def test_the_reader_says_what_the_trained_net_says(made: tuple[PairReader, PairNet]) -> None:
+    """Oracle: the net in training, with gradients and padding, gives every word and every pair the same numbers."""
+    reader, net = made
+    pairs = analysed(PAIRS)
+    sides = [tuple(Side(a.states.astype(np.float32), tuple(w.text.lower() for w in a.words)) for a in pair) for pair in pairs]
+    with torch.no_grad():
+        read = net(sides)
+    for n, (found, (one, other)) in enumerate(zip(reader(pairs), pairs, strict=True)):
+        p, q = len(one.words), len(other.words)
+        places = [*range(1, p + 1), *range(p + 2, p + q + 2)]
+        np.testing.assert_allclose(found.probabilities, read.logits[n, places].softmax(-1).numpy(), atol=1e-5)
+        np.testing.assert_allclose(found.types, read.types[n, places].softmax(-1).numpy(), atol=1e-5)
+        assert found.amount == pytest.approx(float(read.amount[n].expm1()), rel=1e-4)
+        assert found.probabilities.shape == (p + q, len(SEVERITIES)) and found.types.shape == (p + q, len(TYPES))
+
+
+def test_a_pair_is_read_alike_in_every_company(made: tuple[PairReader, PairNet], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone, backwards, doubled, and in batches of other sizes: not one bit differs."""
+    reader, pairs = made[0], analysed(PAIRS)
+    together = reader(pairs)
+    assert all(same(*both) for both in zip(reader(pairs[::-1])[::-1], together, strict=True))
+    assert all(same(*both) for both in zip(reader([*pairs, *pairs]), together * 2, strict=True))
+    monkeypatch.setattr(pair_reader, "BATCH_WORDS", 1)
+    assert all(same(*both) for both in zip(reader(pairs), together, strict=True))
+    assert reader([]) == []
+
+
+def test_the_order_of_texts_and_common_words_are_seen(made: tuple[PairReader, PairNet]) -> None:
+    """What the reader says depends on which text is the reference, on the states, and on which words both texts have."""
+    (one, other), reader = analysed(PAIRS[:1])[0], made[0]
+    renamed = replace(other, text="x", words=tuple(replace(word, text="x") for word in other.words))
+    assert len({r.amount for r in reader([(one, other), (other, one), (one, renamed), (with_states(one.text, 2), other)])}) == 4
+
+
+@pytest.mark.parametrize("text", ["", "the old dog"])
+def test_equal_texts_have_no_error(made: tuple[PairReader, PairNet], text: str) -> None:
+    """Amount 0 and surely none, whatever the weights."""
+    found = made[0]([(with_states(text), with_states(text, 1))])[0]
+    count = 2 * len(text.split())
+    assert found.amount == 0.0 and found.types.shape == (count, len(TYPES))
+    assert found.probabilities.tolist() == [[1.0, 0.0, 0.0, 0.0]] * count
+
+
+def test_a_very_long_pair_is_read_in_parts(made: tuple[PairReader, PairNet], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each word has one row, in order, and the amounts of the parts add up: those that the parts have as pairs of their own."""
+    reader = made[0]
+    one, other = with_states(" ".join(f"w{n}" for n in range(17))), with_states(" ".join(f"w{n}" for n in range(0, 18, 2)), 1)
+
+    def part(a: Analysis, start: int, stop: int) -> Analysis:
+        return replace(a, text=f"{start} {stop} {len(a.words)}", words=a.words[start:stop], states=a.states[start:stop])
+
+    cuts = [(17 * n // 3, 17 * (n + 1) // 3, 9 * n // 3, 9 * (n + 1) // 3) for n in range(3)]
+    parts = reader([(part(one, a, b), part(other, c, d)) for a, b, c, d in cuts])
+    monkeypatch.setattr(pair_reader, "LONGEST", 10)
+    (whole,) = reader([(one, other)])
+    assert whole.amount == pytest.approx(sum(found.amount for found in parts))
+    sides = [[found.probabilities[: b - a] for found, (a, b, _, _) in zip(parts, cuts, strict=True)]]
+    sides += [[found.probabilities[b - a :] for found, (a, b, _, _) in zip(parts, cuts, strict=True)]]
+    np.testing.assert_array_equal(whole.probabilities, np.concatenate([row for side in sides for row in side]))
+    assert whole.types.shape == (26, len(TYPES))
+
+
+@pytest.mark.parametrize(
+    ("words", "others", "expected"),
+    [
+        ("a b c", "a b c", [4, 4, 4]),
+        ("a b c", "x y", [0, 0, 0]),
+        ("a b c", "c b a", [1, 1, 1]),
+        ("a b c", "a b d", [4, 2, 0]),
+        ("b c", "a b c", [3, 4]),
+        ("a b", "a x b", [2, 3]),
+        ("b", "a b c b", [3]),
+        ("a b", "", [0, 0]),
+        ("", "a", []),
+    ],
+)
+def test_company(words: str, others: str, expected: list[int]) -> None:
+    """A word's neighbours decide, the edges of a text among them; with several places the one with more in common."""
+    assert company(words.split(), others.split()) == expected
+
+
+def test_without_adapters_the_layers_are_the_trunks(tmp_path: Path) -> None:
+    """A reader whose adapters add nothing leaves every number of the trunk's upper layers."""
+    write_trunk(tmp_path / "encoder", "mpnet")
+    write_reader(tmp_path, spread=0.0)
+    trunk = load_trunk(tmp_path / "encoder")
+    trunk.encoder.layer = trunk.encoder.layer[BELOW:]
+    before = {name: tensor.clone() for name, tensor in trunk.state_dict().items()}
+    adapt(trunk, load_weights(tmp_path / "errors" / READER_FILE)[0])
+    torch.testing.assert_close(dict(trunk.state_dict()), before, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("about", [{"severities": ["none", "bad"]}, {"types": ["number"]}, {"types": None}])
+def test_a_file_that_tells_other_errors_is_refused(tmp_path: Path, about: dict[str, object]) -> None:
+    """And one that is not there; both at the first pair, with what to do."""
+    write_trunk(tmp_path / "encoder", "bert")
+    reader, pairs = PairReader(tmp_path), analysed(PAIRS[:1])
+    with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
+        reader(pairs)
+    write_reader(tmp_path)
+    tensors, known = load_weights(tmp_path / "errors" / READER_FILE)
+    save_weights(tmp_path / "errors" / READER_FILE, tensors, {**known, **about})
+    with pytest.raises(ModelMissingError, match="tells other errors: train it again, `rome train errors`"):
+        reader(pairs)
+
+
+# What it starts from
+
+TEXT = "The old man didn't sell 3 houses in Oslo. He has left, unhappily."
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """`small` without a reader, and with a random one."""
+    folder, but = tmp_path_factory.mktemp("sets"), ("errors", "fill", "entailment", "scorer-supervised")
+    settings = {name: own for name, own in manifest(set_folder("small"))["settings"].items() if name != "errors"}
+    plain = linked_set(folder / "plain", but=but, settings=settings)
+    other = linked_set(folder / "other", but=but, settings={**settings, "errors": {"below": BELOW}})
+    write_reader(other, spread=0.05)
+    record_files(other)
+    return plain, other
+
+
+def test_an_analysis_has_what_the_sets_reader_starts_from(sets: tuple[Path, Path], tmp_path: Path) -> None:
+    """(n, width) states where there is a reader, those that it was trained on; none elsewhere. Nothing else differs, but the identity."""
+    plain, other = (RoMe(models=folder, threads=1, progress=False, store=tmp_path / folder.name) for folder in sets)
+    texts = [TEXT, "", "The old man sold five houses."]
+    without, found = (metric.analyse(texts) for metric in (plain, other))
+    for text in texts:
+        assert without[text].states.shape == (0, 0)
+        assert replace(found[text], states=without[text].states) == without[text]
+        assert found[text].states.dtype == np.float16 and len(found[text].states) == len(found[text].words)
+    one = found[TEXT]
+    made = Made(TEXT, tuple((w.start, w.end) for w in one.words), tuple((s.start, s.end) for s in one.sentences), ())
+    (side,) = Sides(sets[1] / "encoder", BELOW, torch.float32).of([made])
+    np.testing.assert_allclose(one.states, side.states, atol=2e-3, rtol=2e-3)
+    assert side.forms == tuple(w.text.lower() for w in one.words)
+    assert models_identity(ModelConfig(set=str(sets[0]))) != models_identity(ModelConfig(set=str(sets[1])))
+    again = RoMe(models=sets[1], threads=1, progress=False, store=tmp_path / sets[1].name)
+    assert again.analyse(texts) == found
+    (segment,) = other.score(references=[TEXT], hypotheses=[texts[2]]).segments
+    (repeated,) = again.score(references=[TEXT], hypotheses=[texts[2]]).segments
+    assert segment == repeated and "errors:learned." in other.feature_signature
+    assert other.score(references=[TEXT], hypotheses=[TEXT]).segments[0].components.errors.value == 1.0
+
+
+def test_states_count_when_analyses_are_compared() -> None:
+    """Two analyses that differ in one number of their states are not equal."""
+    one = with_states("the dog")
+    changed = one.states.copy()
+    changed[0, 0] += 1
+    assert one == replace(one, states=one.states.copy()) and one != replace(one, states=changed)
