@@ -17,7 +17,9 @@ def linked_set(
     folder: Path, *, name: str = "other", but: Iterable[str] = (), settings: Mapping[str, Any] | None = None
 ) -> Path:
     """`small` as a set of another name, without some of its parts, with other settings."""
-    shutil.copytree(set_folder("small"), folder, copy_function=os.symlink, ignore=lambda _, names: {MANIFEST, ANSWERS} & set(names))
+    shutil.copytree(
+        set_folder("small"), folder, copy_function=os.symlink, ignore=lambda _, names: {MANIFEST, ANSWERS} & set(names)
+    )
     for part in but:
         shutil.rmtree(folder / part)
     settings = manifest(set_folder("small"))["settings"] if settings is None else settings

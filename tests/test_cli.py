@@ -239,18 +239,18 @@ def test_training_recipes_get_their_own_options(rome: Run, monkeypatch: pytest.M
 
 def test_selfcheck_exit_code(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """0 when every answer is the known one, 1 when one is not."""
-    (tmp_path / "models" / "small").mkdir(parents=True)
+    (tmp_path / "models" / "base").mkdir(parents=True)
     examples = tmp_path / "examples"
     examples.mkdir()
     (examples / "pairs.jsonl").write_text('{"reference": "A cat.", "hypothesis": "A dog."}\n')
     monkeypatch.setattr("rome.cli.pairs.files", lambda _: tmp_path)
     monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
     assert rome("selfcheck")[0] == 2
-    (tmp_path / "models" / "small" / "scorer").mkdir()
-    (tmp_path / "models" / "small" / "scorer" / "scorer.safetensors").write_bytes(b"net")
+    (tmp_path / "models" / "base" / "scorer").mkdir()
+    (tmp_path / "models" / "base" / "scorer" / "scorer.safetensors").write_bytes(b"net")
     assert rome("selfcheck", "--record")[0] == 0
     assert rome("selfcheck") == (0, "self-check of 3 items passed\n", "")
-    (tmp_path / "models" / "small" / "new.bin").write_bytes(b"x")
+    (tmp_path / "models" / "base" / "new.bin").write_bytes(b"x")
     code, out, _ = rome("selfcheck")
     assert code == 1 and out.startswith("failed  file new.bin: expected no such file")
 

@@ -193,7 +193,7 @@ def test_errors_are_listed_without_a_hover(make_segment: Make) -> None:
     assert second == "major replacement: number Five → Four weight 4.50 · confidence 0.90"
     assert re.findall(r'data-n="(\d)"', counted) == ["1", "2"]
     assert stripped(doubtful).startswith("none missing: adverb")
-    assert "1 difference too doubtful to count as an error" in fragment
+    assert "1 difference without consequence" in fragment
 
 
 def test_a_text_without_errors_says_so(make_segment: Make) -> None:
@@ -201,7 +201,9 @@ def test_a_text_without_errors_says_so(make_segment: Make) -> None:
     segment = make_segment()
     doubt = replace(segment.evidence.errors.errors[0], severity="none")
     assert "No errors found." in segment_fragment(with_evidence(segment, errors=ErrorsEvidence((), 0.0)))
-    assert "No errors above the threshold." in segment_fragment(with_evidence(segment, errors=ErrorsEvidence((doubt,), 0.1)))
+    assert "No errors, only differences without consequence." in segment_fragment(
+        with_evidence(segment, errors=ErrorsEvidence((doubt,), 0.1))
+    )
 
 
 def test_header_shows_score_flags_and_supervision(make_segment: Make) -> None:

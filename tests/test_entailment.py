@@ -105,7 +105,7 @@ def test_a_set_without_a_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(reader_judge, "READER_FILE", "nothing.safetensors")
     for load in (load_entailment, load_reader_judge):
         with pytest.raises(
-            ModelMissingError, match="the model set small has no reader .*--entailment FOLDER.*--severity likelihood"
+            ModelMissingError, match="the model set base has no reader .*--entailment FOLDER.*--severity likelihood"
         ):
             load("embedded")
 

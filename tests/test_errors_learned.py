@@ -222,7 +222,12 @@ MILLIONS, TREATY = "The firm paid {} million dollars in May.", "The two countrie
     [
         (MILLIONS.format(40), "In May, the company paid $40 million.", MILLIONS.format(90), {"number"}),
         (TREATY.format(" not"), "The treaty wasn't signed by the two countries.", TREATY.format(""), {"negation"}),
-        ("Prices rose last year.", "Last year there was a rise in prices.", "Prices fell last year.", {"antonym"}),
+        (
+            "Sales increased in the first quarter.",
+            "In the first quarter, sales went up.",
+            "Sales decreased in the first quarter.",
+            {"antonym"},
+        ),
     ],
 )
 def test_the_shipped_reader_puts_meaning_before_surface(

@@ -177,7 +177,7 @@ def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder / "errors")
+    errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder)
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
 
@@ -293,7 +293,7 @@ def test_a_long_text_is_shortened_soon() -> None:
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for the package's set, with one small model and its records."""
-    folder = tmp_path / "models" / "small"
+    folder = tmp_path / "models" / "base"
     (folder / "scorer").mkdir(parents=True)
     shutil.copyfile(set_folder("small") / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
     record_files(folder)

@@ -50,7 +50,7 @@ def test_every_number_comes_back_with_its_evidence(metric: RoMe) -> None:
     assert all(0.0 <= component.value <= 1.0 for component in segment.components)
     assert sum(segment.contributions) == pytest.approx(segment.score - 1.0, abs=1e-9)
     numbers = [error for error in segment.evidence.errors.errors if error.type == "number"]
-    assert [(e.severity, e.reference.text, e.hypothesis.text) for e in numbers] == [("major", "1606", "1906")]
+    assert [(e.severity, e.reference.text, e.hypothesis.text) for e in numbers] == [("critical", "1606", "1906")]
     assert any(p.similarity > 0.5 for p in segment.evidence.semantic.pairs)
     assert "write" in segment.evidence.syntax.reference.labels
     assert segment.evidence.grammar.sentences[0].text == PAIRS["number"]

@@ -68,7 +68,7 @@ def test_the_packages_sets_are_whole(name: str) -> None:
 
 def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A set's name, paper, a folder by path or by a word that is one, or a configuration; other words are refused with those that are not."""
-    assert ModelConfig.of("base").set == "base" and ModelConfig.of("small") == ModelConfig()
+    assert ModelConfig.of("small").set == "small" and ModelConfig.of("base") == ModelConfig()
     assert ModelConfig.of(ModelConfig(layer=3)).layer == 3
     monkeypatch.chdir(other.parent)
     for given in (other, str(other), "./other", "other"):
@@ -81,12 +81,12 @@ def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_signature_says_which_set(other: Path) -> None:
     """Its name and a digest of its models, the same wherever the folder lies; what was replaced by other models stands beside the name."""
-    own, mine = RoMe(progress=False).signature, RoMe(models=other, progress=False).signature
+    own, mine = RoMe(models="small", progress=False).signature, RoMe(models=other, progress=False).signature
     assert "|models:small." in own and mine == own.replace("|models:small.", "|models:other.")
-    assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig())
-    assert "|models:small+encoder+parser+acceptability." in RoMe(models="paper", progress=False).signature
+    assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig.of("small"))
+    assert "|models:base+encoder+parser+acceptability." in RoMe(models="paper", progress=False).signature
     replaced(other / "mwt" / "mwt.pt", b"new")
-    assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig())
+    assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig.of("small"))
 
 
 # What is wrong with a set
@@ -233,13 +233,13 @@ def features(path: Path, signature: str) -> str:
 
 def test_features_are_combined_by_the_net_of_their_set(package: Path, tmp_path: Path) -> None:
     """By what the signature names: base's or small's; a signature without a set takes the default one."""
-    base, small = Combiner.load(models="base"), Combiner.load()
+    base, small = Combiner.load(), Combiner.load(models="small")
     assert base.signature != small.signature
     for signature, net in {
         "features:2|models:base.1234|idf:x": base,
         "features:2|models:base+encoder.1234": base,
         small.feature_signature: small,
-        "": small,
+        "": base,
     }.items():
         assert Combiner.matching(signature).signature == net.signature
     with pytest.raises(ModelMissingError, match="the model set mine, which is not part of rome-metric: give its net"):
@@ -369,5 +369,5 @@ def test_recipes_train_for_a_set(name: str) -> None:
     recipe, parser = import_module(f"rome.train.{name}"), argparse.ArgumentParser()
     recipe.add_arguments(parser)
     words = ["--out", "out", *(["--pairs", "pairs"] if name == "errors" else [])]
-    assert [parser.parse_args([*words, *more]).models for more in ((), ("--models", "base"))] == ["small", "base"]
-    assert (models_option("small"), models_option("runs/base")) == ([], ["--models base"])
+    assert [parser.parse_args([*words, *more]).models for more in ((), ("--models", "small"))] == ["base", "small"]
+    assert (models_option("small"), models_option("runs/base")) == (["--models small"], ["--models base"])

@@ -46,7 +46,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     net = write_reader(folder)
     unknown = net.load_state_dict(load_weights(folder / "errors" / READER_FILE)[0], strict=False).unexpected_keys
     assert not unknown
-    return PairReader(folder), net
+    return PairReader(folder, BELOW), net
 
 
 def analysed(pairs: list[tuple[str, str]]) -> list[tuple[Analysis, Analysis]]:
@@ -155,7 +155,7 @@ def test_without_adapters_the_layers_are_the_trunks(tmp_path: Path) -> None:
 def test_a_file_that_tells_other_errors_is_refused(tmp_path: Path, about: dict[str, object]) -> None:
     """And one that is not there; both at the first pair, with what to do."""
     write_trunk(tmp_path / "encoder", "bert")
-    reader, pairs = PairReader(tmp_path), analysed(PAIRS[:1])
+    reader, pairs = PairReader(tmp_path, BELOW), analysed(PAIRS[:1])
     with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
         reader(pairs)
     write_reader(tmp_path)

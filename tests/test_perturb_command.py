@@ -14,6 +14,7 @@ import pytest
 from test_perturbations import holds
 
 from rome.cli import main
+from rome.data.perturbations import logic, notation, opposites, quantities, rewording, rewriting, roles
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Materials, Perturbed
 from rome.evaluation.annotate.items import read_items
@@ -62,6 +63,7 @@ INVENTED = (
 )
 
 # The share of the invented sentences that a perturbation must apply to, with the embedded parser and lemminflect.
+CONSTRUCTIONS = (logic, notation, opposites, quantities, rewording, rewriting, roles)
 LEAST = {
     **dict.fromkeys(PERTURBATIONS, 0.9),
     **dict.fromkeys(("omitted_subject", "omitted_final_punctuation", "shuffled_words"), 0.85),
@@ -74,7 +76,17 @@ LEAST = {
     **dict.fromkeys(("pronoun_case", "passive_form", "number_changed", "entities_replaced_fully"), 0.2),
     **dict.fromkeys(("named_entity_replaced", "omitted_named_entity", "gender_pronoun"), 0.2),
     **dict.fromkeys(("negation_removed", "entities_replaced_partially"), 0.03),
+    **dict.fromkeys((one.name for module in CONSTRUCTIONS for one in module.PERTURBATIONS), 0.0),
+    **{
+        "phrases_exchanged": 0.7,
+        "related_replaced": 0.6,
+        "opposite_word": 0.6,
+        "synonym_reworded": 0.4,
+        "relation_reversed": 0.2,
+    },
+    **dict.fromkeys(("fronted", "number_notation", "roles_swapped", "day_or_month_changed", "converse_verb"), 0.1),
 }
+"""The share of thirty plain sentences that each applies to at least; what needs a rare construction may find none."""
 
 
 class ParsedMetric:

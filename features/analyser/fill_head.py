@@ -241,4 +241,6 @@ def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> F
     casing: dict[str, str] = dict(about["casing"])  # type: ignore[call-overload]
     sometimes = frozenset(str(about["sometimes"]).split())
     trunk = first_layers(load_trunk(encoder or set_folder("small") / "encoder"), head.input_layer)
-    return Filling(trunk, load_tokenizer(encoder or set_folder("small") / "encoder"), head.requires_grad_(False), casing, sometimes)
+    return Filling(
+        trunk, load_tokenizer(encoder or set_folder("small") / "encoder"), head.requires_grad_(False), casing, sometimes
+    )

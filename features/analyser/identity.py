@@ -77,7 +77,7 @@ def models_identity(config: ModelConfig) -> str:
     """
     own = ModelSet.load(config.set)
     parts = [FORMAT, *(file_digest(own.folder / name) for name in ANALYSING if own.has(name))]
-    if below := layers_below(own):
+    if below := layers_below(own.folder):
         parts.append(f"states={below}")
     if config.parser != EMBEDDED:
         parts.append(f"stanza={_external(config.parser)}")

@@ -74,9 +74,13 @@ class ModelSet:
             ) from error
 
 
-def layers_below(own: ModelSet) -> int:
-    """After how many layers of the trunk a set's reader of both texts begins; 0 for a set without one."""
-    return int(own.settings.get("errors", {}).get("below", 0)) if own.has("errors") else 0
+def layers_below(folder: Path) -> int:
+    """After how many layers of the trunk the reader of both texts of a set begins; 0 for a folder without one."""
+    if not (Path(folder) / MANIFEST).is_file():
+        return 0
+    manifest = read_manifest(folder)
+    there = any(name.startswith("errors/") for name in manifest.files)
+    return int(manifest.settings.get("errors", {}).get("below", 0)) if there else 0
 
 
 def settled(config: Config, settings: Mapping[str, Any]) -> Config:

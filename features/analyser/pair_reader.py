@@ -38,13 +38,14 @@ ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
 
 
 class PairReader:
-    """Loaded at the first pair. folder : of the model set. threads : CPU threads that torch uses; None leaves its own number.
+    """Loaded at the first pair.
 
-    Raises ModelMissingError, when it reads, for files that are not there.
+    folder : of the model set. below : after how many layers it begins, as the set says. threads : CPU threads that torch uses; None leaves
+    its own number. Raises ModelMissingError, when it reads, for files that are not there or do not fit.
     """
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
-        self.folder, self.threads = Path(folder), threads
+    def __init__(self, folder: Path, below: int, threads: int | None = None) -> None:
+        self.folder, self.below, self.threads = Path(folder), below, threads
 
     @cached_property
     def _parts(self) -> tuple[tuple[Layer, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
@@ -54,8 +55,13 @@ class PairReader:
             raise ModelMissingError(
                 f"{self.folder / 'errors' / READER_FILE} tells other errors: train it again, `rome train errors`"
             )
-        trunk, below = load_trunk(self.folder / "encoder"), int(about["below"])  # type: ignore[call-overload]
-        trunk.encoder.layer = trunk.encoder.layer[below:]
+        if about.get("below") != self.below:
+            raise ModelMissingError(
+                f"{self.folder} says that its reader begins after {self.below} layers, the reader itself after {about.get('below')}: "
+                "write the reader's number into set.json (settings, errors, below)"
+            )
+        trunk = load_trunk(self.folder / "encoder")
+        trunk.encoder.layer = trunk.encoder.layer[self.below :]
         adapt(trunk, tensors)
         return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
 

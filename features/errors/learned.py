@@ -16,7 +16,7 @@ from .compared import Compared
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
 from .lexicon import Lexicon
 from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
-from .values import ErrorSpan, Kind, Severity
+from .values import CRITICAL, ErrorSpan, Kind, Severity
 
 __all__ = ["LearnedErrors", "errors_feature"]
 
@@ -26,10 +26,15 @@ CLOSED = frozenset(("number", "negation", "gender", "spelling", "repetition"))
 """What the rules know better."""
 
 
+SUPPORT = 0.4
+"""The share of a severity's weight that an error of this severity has at least."""
+LEAST_COST = 1e-9
+
+
 class _Unit(NamedTuple):
     """A pair of words that stand for each other, or one word alone, and what the reader says of it.
 
-    cost : the expected weight. severity : none for what is no error.
+    cost : the expected weight. severity : the likeliest of an error. wrong : whether it is likely enough one.
     """
 
     kind: Kind
@@ -38,6 +43,7 @@ class _Unit(NamedTuple):
     cost: float
     confidence: float
     severity: Severity
+    wrong: bool
     type: str
 
 
@@ -57,23 +63,26 @@ class LearnedErrors(Errors):
         """The spans of one pair; a text against itself has none."""
         if compared.reference.text == compared.hypothesis.text:
             return []
-        units = _units(compared, reading, self.config.threshold)
         repeated = sum(judgement.weight for edit, judgement in compared.edits if edit.repeated)
-        amount = max(reading.amount, repeated)
-        if amount < self.config.smallest_weight:
-            units = [unit._replace(severity="none") for unit in units]
-        elif not any(unit.severity != "none" for unit in units):
-            units = _likeliest(units)
-        total = sum(unit.cost for unit in units if unit.severity != "none") or 1.0
-        return [_span(compared, group, amount / total) for group in _groups(units, compared)]
+        groups = _groups(_units(compared, reading, self.config.threshold), compared)
+        weights = self._shared(groups, max(reading.amount, repeated))
+        return [_span(compared, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
+    def _shared(self, groups: Sequence[Sequence[_Unit]], amount: float) -> list[float]:
+        """What each group weighs: the amount in proportion to their costs, at most CRITICAL a word.
 
-def _likeliest(units: list[_Unit]) -> list[_Unit]:
-    """The same, where nothing is likely enough an error although the pair as a whole has one: the likeliest is it."""
-    if not units:
-        return units
-    n = max(range(len(units)), key=lambda n: units[n].cost)
-    return [*units[:n], units[n]._replace(severity="minor"), *units[n + 1 :]]
+        Groups that would weigh too little to be errors get nothing. Where no group is likely enough an error although the pair as a
+        whole has one, the costliest is it.
+        """
+        costs = np.array([sum(unit.cost for unit in group) for group in groups])
+        if not len(costs) or amount < self.config.smallest_weight:
+            return [0.0] * len(costs)
+        likely = np.array([group[0].wrong for group in groups])
+        kept = likely & (amount * costs >= self.config.smallest_weight * costs[likely].sum())
+        kept[int(np.argmax(np.where(likely, costs, 0.0) if likely.any() else costs))] = True
+        shares = np.where(kept, costs, 0.0)
+        most = CRITICAL * np.array([len(group) for group in groups])
+        return np.minimum(amount * shares / max(float(shares.sum()), LEAST_COST), most).tolist()
 
 
 def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_Unit]:
@@ -90,9 +99,9 @@ def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_
         chances = probabilities[rows].mean(axis=0)
         ruled = known.get((1, j)) if j is not None else known.get((0, i or 0))
         wrong = float(1.0 - chances[0])
-        severity: Severity = SEVERITIES[1 + int(chances[1:].argmax())] if wrong >= threshold else "none"
+        severity: Severity = SEVERITIES[1 + int(chances[1:].argmax())]
         name = _type(kind, ruled, TYPES[int(types[rows].sum(axis=0).argmax())])
-        return _Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, name)
+        return _Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, wrong >= threshold, name)
 
     units = []
     for j in words_of(hypothesis):
@@ -131,7 +140,8 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     for unit in units:
         if (
             last is not None
-            and (last.kind, last.severity) == (unit.kind, unit.severity)
+            and (last.kind, last.wrong) == (unit.kind, unit.wrong)
+            and (last.severity == unit.severity or not unit.wrong)
             and (last.type == unit.type or unit.kind in ("missing", "unnecessary"))
             and (last.reference is None or following[0].get(last.reference) == unit.reference)
             and (last.hypothesis is None or following[1].get(last.hypothesis) == unit.hypothesis)
@@ -143,18 +153,26 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     return groups
 
 
-def _span(compared: Compared, group: Sequence[_Unit], factor: float) -> ErrorSpan:
-    """One span of a group, which weighs its cost times a factor; its type is that of its costliest unit, its confidence the highest."""
+def _span(compared: Compared, group: Sequence[_Unit], weight: float) -> ErrorSpan:
+    """One span of a group that weighs so much; its type is that of its costliest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.cost)
     return ErrorSpan(
         kind=heaviest.kind,
         type=heaviest.type,
-        severity=heaviest.severity,
-        weight=0.0 if heaviest.severity == "none" else factor * sum(unit.cost for unit in group),
+        severity=_supported(heaviest.severity, weight),
+        weight=weight,
         confidence=max(unit.confidence for unit in group),
         reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
         hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
     )
+
+
+def _supported(severity: Severity, weight: float) -> Severity:
+    """The severity, or a lower one where the weight is less than SUPPORT of what it stands for; none without weight."""
+    if not weight:
+        return "none"
+    found = next(n for n in range(len(WEIGHTS) - 1, 0, -1) if n == 1 or weight >= SUPPORT * WEIGHTS[n])
+    return SEVERITIES[min(found, SEVERITIES.index(severity))]
 
 
 def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path, threads: int | None = None) -> Errors:
@@ -166,4 +184,4 @@ def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder
         return EditScriptErrors(idf, lexicon, config)
     from ..analyser.pair_reader import PairReader
 
-    return LearnedErrors(idf, lexicon, PairReader(folder, threads), config)
+    return LearnedErrors(idf, lexicon, PairReader(folder, config.below, threads), config)

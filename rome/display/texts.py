@@ -81,7 +81,9 @@ def _list(items: Sequence[Html]) -> Html:
 
 def _no_errors(doubtful: bool) -> Html:
     """Says so in words."""
-    return element("p", escaped("No errors, only differences without consequence." if doubtful else "No errors found."), class_="rome-note")
+    return element(
+        "p", escaped("No errors, only differences without consequence." if doubtful else "No errors found."), class_="rome-note"
+    )
 
 
 def _place(error: ErrorSpan, side: Side, length: int) -> tuple[int, int]:

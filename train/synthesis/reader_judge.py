@@ -15,6 +15,7 @@ from rome.evaluation.perturbing import Analyse
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, EMBEDDED
 from rome.features.analyser.identity import file_digest, models_identity
+from rome.features.analyser.model_set import layers_below
 from rome.features.analyser.pair_reader import PairReader
 from rome.features.errors.reader import READER_FILE, WEIGHTS, PairReading, Reader
 from rome.features.errors.values import CRITICAL, MAJOR
@@ -97,4 +98,4 @@ def load_reader_judge(models: str = EMBEDDED, threads: int | None = None) -> Rea
             "transformers loads (sescore), or --severity likelihood (sescore2)"
         )
     identity = digest(f"{models_identity(metric.models)},{file_digest(own.folder / 'errors')}")
-    return ReaderJudge(metric.analyse, PairReader(own.folder, threads), identity)
+    return ReaderJudge(metric.analyse, PairReader(own.folder, layers_below(own.folder), threads), identity)
