@@ -34,7 +34,7 @@ def feature_signature(
     arithmetic of this machine. idf : the name of the IDF table.
     """
     parts = {
-        "features": "2",
+        "features": "3",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,

@@ -19,8 +19,7 @@ from rome.features.values import Analysis
 from rome.train.synthesis import reader_judge
 from rome.train.synthesis.edit_script import EditScript
 from rome.train.synthesis.entailment import TransformerEntailment, load_entailment
-from rome.train.synthesis.reader_judge import HARMLESS, ReaderJudge, load_reader_judge
-from rome.train.synthesis.severities import ReaderRule
+from rome.train.synthesis.reader_judge import HARMLESS, ReaderJudge, ReaderRule, load_reader_judge
 from rome.train.synthesis.values import Operation
 
 from handmade import analysis
@@ -28,6 +27,7 @@ from handmade import analysis
 shipped = pytest.mark.skipif(
     not (set_folder() / "errors" / READER_FILE).is_file(), reason="the packaged set has no reader of both texts"
 )
+ENTAILED = exp(-HARMLESS / 5)
 PAIRS = [("A dog sleeps.", "An animal sleeps."), ("A dog sleeps.", "It rains in the old town."), ("It rains.", "It rains.")]
 
 
@@ -60,14 +60,13 @@ class WordReader:
 
 
 def test_probabilities_follow_the_amount() -> None:
-    """exp(-amount / 5): 1 for nothing, gamma at what is just not harmless; each pair is read once, in its direction."""
+    """exp(-amount / 5), 1 for no error; each pair is read once, in its direction."""
     reader = WordReader()
     judge = ReaderJudge(analyse, reader, "abc")
     pairs = [("A dog sleeps .", "A dog sleeps ."), ("A dog sleeps .", "A cat sleeps ."), ("Two dogs .", "Two dogs sleep .")]
-    assert judge.signature == "reader@abc" and judge.gamma == pytest.approx(exp(-HARMLESS / 5), abs=5e-4)
+    assert judge.signature == "reader@abc"
     np.testing.assert_allclose(judge.probabilities(pairs), np.exp([0, -2 / 5, -1 / 5]), atol=1e-6)
     assert reader.read == pairs and judge.probabilities([]).shape == (0,)
-    assert (judge.probabilities(pairs) >= judge.gamma).all()
 
 
 def test_the_rest_is_shared_by_what_errors_are() -> None:
@@ -120,15 +119,14 @@ def judge() -> ReaderJudge:
 @pytest.mark.parametrize(
     "pair",
     [
-        ("The dog bit the man.", "The man bit the dog."),
         ("Tom gave Mary a book.", "Mary gave Tom a book."),
         ("He is not guilty.", "He is guilty."),
         ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
     ],
 )
 def test_what_turns_the_meaning_is_not_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
-    """Least of all who did what to whom, in the very same words; neither way."""
-    assert (judge.probabilities([pair, pair[::-1]]) < judge.gamma).all()
+    """Neither way; also where the words are the very same."""
+    assert (judge.probabilities([pair, pair[::-1]]) < ENTAILED).all()
 
 
 @shipped
@@ -143,7 +141,16 @@ def test_what_turns_the_meaning_is_not_entailed(judge: ReaderJudge, pair: tuple[
 )
 def test_what_says_the_same_is_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
     """Both ways, in other words and another order."""
-    assert (judge.probabilities([pair, pair[::-1]]) >= judge.gamma).all()
+    assert (judge.probabilities([pair, pair[::-1]]) >= ENTAILED).all()
+
+
+@shipped
+def test_who_did_what_to_whom_counts(judge: ReaderJudge) -> None:
+    """The same words in another order: swaps that change who acts are major, and entailed less than a paraphrase is."""
+    text, swap = "The dog bit the man.", Operation("swap", 4, 19, "dog bit the man", "man bit the dog")
+    assert [minor for minor, _ in ReaderRule(judge).of([(text, swap)])] == [False]
+    turned, same = judge.probabilities([(text, "The man bit the dog."), (text, "The man was bitten by the dog.")])
+    assert turned < same
 
 
 @shipped

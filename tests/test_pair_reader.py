@@ -173,7 +173,7 @@ TEXT = "The old man didn't sell 3 houses in Oslo. He has left, unhappily."
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """`small` without a reader, and with a random one."""
-    folder, but = tmp_path_factory.mktemp("sets"), ("errors", "fill", "entailment", "scorer-supervised")
+    folder, but = tmp_path_factory.mktemp("sets"), ("errors", "fill", "scorer-supervised")
     settings = {name: own for name, own in manifest(set_folder("small"))["settings"].items() if name != "errors"}
     plain = linked_set(folder / "plain", but=but, settings=settings)
     other = linked_set(folder / "other", but=but, settings={**settings, "errors": {"below": BELOW}})

@@ -23,7 +23,7 @@ from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipe
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
-from rome.train.synthesis.severities import LikelihoodRule
+from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule
 from rome.train.synthesis.textattack_pairs import TextAttackPairs
 from rome.train.synthesis.values import MOST, GeneratedPair
 
@@ -35,12 +35,12 @@ SEEDS = range(4)
 
 def sescore(models: dict[str, str], block: int) -> SEScore:
     """Without models: words and phrases."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], Judge(), block=block)
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(Judge()), block=block)
 
 
 def sescore_checkpoints(models: dict[str, str], block: int) -> SEScore:
     """With tiny checkpoints, whose numbers depend on the batch in their last digits."""
-    return SEScore([load_filler(models["masked"])], load_entailment(models["judge"]), block=block)
+    return SEScore([load_filler(models["masked"])], EntailmentRule(load_entailment(models["judge"])), block=block)
 
 
 def sescore2(models: dict[str, str], block: int) -> SEScore2:

@@ -22,6 +22,7 @@ from rome.train.synthesis.error_types import TYPES, error_type
 from rome.train.synthesis.fillers import EmbeddedFiller, FillRequest, load_filler, load_likelihood
 from rome.train.synthesis.seeds import poisson
 from rome.train.synthesis.sescore import SEScore, SEScoreSettings
+from rome.train.synthesis.severities import EntailmentRule
 from rome.train.synthesis.stratified import Draft, words_of
 from rome.train.synthesis.values import GeneratedPair, Operation
 
@@ -52,7 +53,7 @@ class LengthEntailment:
 
 def pipeline(**options: Any) -> SEScore:
     """SEScore on a word filler and a phrase filler."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], LengthEntailment(), **options)
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(LengthEntailment()), **options)
 
 
 @st.composite
@@ -157,7 +158,7 @@ def test_edits_are_drawn_as_the_paper_draws_them() -> None:
     lengths = Counter(len(pair.operations) for pair in pairs)
     capped = 1 - sum(math.exp(-5) * 5**n / math.factorial(n) for n in range(5))
     assert lengths[5] / len(pairs) == pytest.approx(capped, abs=0.12) and max(lengths) == 5
-    assert len(made.entailment.asked) == 2 * count
+    assert len(made.severities.entailment.asked) == 2 * count
 
 
 def test_poisson_draws_have_the_distribution() -> None:
@@ -176,7 +177,7 @@ def test_severity_needs_both_directions() -> None:
 
     for forward, back, severity in [(0.9, 0.9, "minor"), (0.9, 0.899, "major"), (0.2, 1.0, "major"), (0.89999, 0.95, "minor")]:
         given = {True: forward, False: back}
-        made = SEScore([FakeFiller()], Table(), SEScoreSettings(most_edits=1))
+        made = SEScore([FakeFiller()], EntailmentRule(Table()), SEScoreSettings(most_edits=1))
         found = [one for seed in range(20) for pair in made.pairs(SOURCED, seed) for one in pair.operations]
         assert {one.severity for one in found} == {severity}
         assert {one.label for one in found} == {-1.0 if severity == "minor" else -5.0}
@@ -189,33 +190,35 @@ def test_each_step_is_judged_on_the_text_that_the_former_made() -> None:
     """The texts that entailment sees are a chain from the reference to the hypothesis."""
     made = pipeline()
     (pair,) = made.pairs(SOURCED[:1], 3)
-    steps = made.entailment.asked[: len(pair.operations)]
+    steps = made.severities.entailment.asked[: len(pair.operations)]
     assert steps[0][0] == pair.reference and steps[-1][1] == pair.hypothesis
     assert all(one[1] == other[0] for one, other in zip(steps, steps[1:], strict=False))
-    assert made.entailment.asked[len(steps) :] == [(after, before) for before, after in steps]
+    assert made.severities.entailment.asked[len(steps) :] == [(after, before) for before, after in steps]
 
 
 def test_texts_that_give_nothing_are_counted() -> None:
     """Too short ones are skipped; without fillings only deletions and swaps are left."""
-    made = SEScore([FakeFiller(silent=True)], LengthEntailment())
+    made = SEScore([FakeFiller(silent=True)], EntailmentRule(LengthEntailment()))
     pairs = list(made.pairs([("a:1", "Too short"), ("a:2", ""), ("a:3", TEXTS[0])], 5))
     assert made.skipped == {"too short": 2} and [pair.source for pair in pairs] == ["a:3"]
     assert {one.kind for one in pairs[0].operations} <= {"deletion", "swap"}
-    only = SEScore([FakeFiller(silent=True)], LengthEntailment(), SEScoreSettings(most_edits=1))
+    only = SEScore([FakeFiller(silent=True)], EntailmentRule(LengthEntailment()), SEScoreSettings(most_edits=1))
     found = [pair for seed in range(60) for pair in only.pairs(SOURCED[:1], seed)]
     assert only.skipped["no edit found a place"] + len(found) == 60 and only.skipped["no edit found a place"] > 5
     with pytest.raises(InputError, match="needs a filler"):
-        SEScore([], LengthEntailment())
+        SEScore([], EntailmentRule(LengthEntailment()))
 
 
 def test_the_signature_holds_every_choice() -> None:
     """Each setting, filler and the entailment changes it."""
     plain = pipeline().signature
     other = {
-        pipeline(settings=replace(SEScoreSettings(), **{name: 3})).signature for name in ("edits", "gamma", "swap", "tries")
+        pipeline(settings=replace(SEScoreSettings(), **{name: 3})).signature for name in ("edits", "minor", "swap", "tries")
     }
-    assert len({plain, *other, SEScore([FakeFiller()], LengthEntailment()).signature}) == 6
-    assert "edits:5|most_edits:5|deletion:1.5|replacement:1.5|swap:4|gamma:0.9" in plain and "entailment:length" in plain
+    assert len({plain, *other, SEScore([FakeFiller()], EntailmentRule(LengthEntailment())).signature}) == 6
+    assert (
+        "edits:5|most_edits:5|deletion:1.5|replacement:1.5|swap:4|minor:-1" in plain and "entailment:length|gamma:0.9" in plain
+    )
 
 
 @pytest.mark.parametrize(
@@ -511,7 +514,7 @@ def test_the_embedded_filler_leaves_out_what_stands_there() -> None:
 def test_sescore_runs_on_checkpoints(checkpoints: dict[str, str], kinds: tuple[str, ...]) -> None:
     """The laws hold with real fillers, and block sizes change nothing."""
     fillers = [load_filler(checkpoints[kind]) for kind in kinds]
-    made = [list(SEScore(fillers, LengthEntailment(), block=block).pairs(SOURCED, 11)) for block in (64, 1)]
+    made = [list(SEScore(fillers, EntailmentRule(LengthEntailment()), block=block).pairs(SOURCED, 11)) for block in (64, 1)]
     assert made[0] == made[1] and len(made[0]) == len(SOURCED)
     for pair in made[0]:
         assert pair.replayed() == pair.hypothesis

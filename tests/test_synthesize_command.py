@@ -25,6 +25,7 @@ from rome.train.synthesis import registry
 from rome.train.synthesis.files import read_generated, run_file, write_generated
 from rome.train.synthesis.perturbed_pairs import PerturbationPairs
 from rome.train.synthesis.sescore import SEScore
+from rome.train.synthesis.severities import EntailmentRule
 from rome.train.synthesis.summary import Summary, parts_of
 from rome.train.synthesis.textattack_pairs import TextAttackPairs, weighed
 from rome.train.synthesis.values import GeneratedPair, Operation
@@ -70,7 +71,7 @@ class Several:
 
 def sescore() -> SEScore:
     """The real pipeline without models, two texts at a time."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], Judge(), block=2)
+    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(Judge()), block=2)
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_pairs_statistics_and_report(rome: Run, texts: str, tmp_path: Path) -> N
     assert all(pair.replayed() == pair.hypothesis and pair.seed == 3 for pair in pairs)
     assert "skipped 1 blank, 1 repeated, 1 too short" in err and "pairs a second" in printed and "swap" in printed
     assert read_manifest(folder)["metrics"] == {"sescore": pairs[0].pipeline} and read_manifest(folder)["seed"] == 3
-    assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == len(pairs) + 1
+    assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == min(len(pairs), 10) + 1
 
 
 def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +301,8 @@ def test_textattack_negatives_as_pairs() -> None:
     for pair in pairs:
         assert pair.replayed() == pair.hypothesis != pair.reference
         assert pair.label == max(-25.0, sum(one.label or 0.0 for one in pair.operations))
-    assert {one.severity for pair in pairs for one in pair.operations if one.type == "qwerty"} == {"minor"}
+    slips = [one for pair in pairs for one in pair.operations if one.type == "qwerty"]
+    assert {one.severity for one in slips if one.original.islower() and one.original not in ("no", "not")} == {"minor"}
     assert [one.severity for one in weighed("two big dogs", "two dogs", "word_deletion")] == ["major"]
     assert [one.label for one in weighed("He did not go", "He didn't go", "contract")] == [0.0]
 

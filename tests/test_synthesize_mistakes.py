@@ -23,7 +23,7 @@ from rome.train.synthesis.perturbed_pairs import PerturbationPairs
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2
-from rome.train.synthesis.severities import LikelihoodRule
+from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule
 from rome.train.synthesis.textattack_pairs import TextAttackPairs
 
 from perturbation_sentences import SENTENCES, parsed
@@ -38,7 +38,7 @@ def _sescore2(options: Any) -> SEScore2:
 
 
 WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {
-    "sescore": lambda options: SEScore([FakeFiller()], Judge()),
+    "sescore": lambda options: SEScore([FakeFiller()], EntailmentRule(Judge())),
     "sescore2": _sescore2,
     "bleurt": lambda options: BleurtPipeline(FakeFiller()),
     "rome": lambda options: TextAttackPairs(FakePerturber()),  # type: ignore[arg-type]

@@ -72,12 +72,12 @@ class Errors(ABC):
         return self.measure_all([(reference, hypothesis)])[0]
 
     def measure_all(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[Component]:
-        """exp(-count / (5 sqrt(n))) for a reference of n words, one component a pair of reference and hypothesis.
+        """exp(-count / (4 n ** 0.3)) for a reference of n words, one component a pair of reference and hypothesis.
 
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
         error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count. Shorter texts forgive
-        less and longer ones more, with the root of the length: people's ratings of whole segments agree better with that than with
-        the bare count or with the count a word. An empty hypothesis for a reference with words has value 0 and the full count.
+        less and longer ones more: people's ratings of whole segments agree better with that than with the bare count or with the
+        count a word. An empty hypothesis for a reference with words has value 0 and the full count.
         """
         compared = [compare(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
         return [self._component(*pair) for pair in zip(compared, self.judged(compared), strict=True)]

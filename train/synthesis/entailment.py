@@ -29,10 +29,6 @@ class Entailment(Protocol):
     """Says how probable it is that one text entails another."""
 
     @property
-    def gamma(self) -> float:
-        """The least probability, both ways, of a minor mistake."""
-
-    @property
     def signature(self) -> str:
         """The model in one line."""
 
@@ -48,11 +44,8 @@ class TransformerEntailment:
     """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
 
     spec : a local folder, or the hub name of a model that is on this machine; nothing is downloaded.
-    gamma : SEScore's own. Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it
-    is of another kind.
+    Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
     """
-
-    gamma = 0.9
 
     def __init__(self, spec: str | Path, device: str = "cpu") -> None:
         self.model, self.tokenizer, name = _load_classifier(str(spec), device)

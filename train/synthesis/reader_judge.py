@@ -22,22 +22,19 @@ from rome.features.errors.values import CRITICAL, MAJOR
 from rome.features.values import Analysis
 from rome.metric import RoMe
 from rome.signature import digest
-from rome.train.synthesis.values import Operation
+from rome.train.synthesis.severities import Edits, Verdict
 
-__all__ = ["HARMLESS", "ReaderJudge", "load_reader_judge"]
+__all__ = ["HARMLESS", "ReaderJudge", "ReaderRule", "load_reader_judge"]
 
 HARMLESS = 3.0
-"""A change that weighs less is minor: half way between a minor error (1) and a major one (5)."""
+"""An edit that weighs less is minor: half way between a minor error (1) and a major one (5)."""
 
 
 class ReaderJudge:
     """Both judgements that synthesis asks for, from one reading of a pair; what a pair gets does not depend on its neighbours.
 
-    analyse : such as ``RoMe().analyse``. identity : of its models and the reader, for the signature. gamma : the probability of a
-    change that weighs HARMLESS.
+    analyse : such as ``RoMe().analyse``. identity : of its models and the reader, for the signature.
     """
-
-    gamma = round(exp(-HARMLESS / MAJOR), 3)
 
     def __init__(self, analyse: Analyse, reader: Reader, identity: str = "") -> None:
         self.analyse, self.reader = analyse, reader
@@ -59,7 +56,7 @@ class ReaderJudge:
         contradicted = (1.0 - entailed) * turned
         return np.round(np.stack([entailed, contradicted, 1.0 - entailed - contradicted], axis=1), 6).reshape(-1, 3)
 
-    def weights(self, edits: Sequence[tuple[str, Operation]]) -> list[float]:
+    def weights(self, edits: Edits) -> list[float]:
         """What each edit of a text weighs, carried out alone: the expected weight, in [0, 10], of the worst word that it takes or brings.
 
         An edit that touches no word of either text weighs 0.
@@ -78,6 +75,18 @@ class ReaderJudge:
         known = [(analyses[one], analyses[other]) for one, other in pairs]
         for (one, other), reading in zip(known, self.reader(known), strict=True):
             yield one, other, reading
+
+
+class ReaderRule:
+    """Minor where the worst word of the edit weighs less than ``harmless``."""
+
+    def __init__(self, judge: ReaderJudge, harmless: float = HARMLESS) -> None:
+        self.judge, self.harmless = judge, harmless
+        self.signature = f"severity:{judge.signature}|harmless:{harmless:g}"
+
+    def of(self, edits: Edits) -> list[Verdict]:
+        """By the weight of each edit."""
+        return [(weight < self.harmless, {"weight": weight}) for weight in self.judge.weights(edits)]
 
 
 def _within(analysis: Analysis, start: int, end: int) -> list[bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,15 +41,17 @@ class SynthesisOptions:
 
 
 def _sescore(options: SynthesisOptions) -> Pipeline:
-    """Insertions, deletions, replacements and swaps; severity by entailment (SEScore)."""
+    """Insertions, deletions, replacements and swaps; severity by the reader, or by entailment (SEScore)."""
     from rome.train.synthesis.entailment import load_entailment
     from rome.train.synthesis.fillers import load_filler
+    from rome.train.synthesis.reader_judge import ReaderJudge, ReaderRule
     from rome.train.synthesis.sescore import SEScore, SEScoreSettings
+    from rome.train.synthesis.severities import EntailmentRule
 
+    settings = SEScoreSettings() if options.most is None else SEScoreSettings(most_edits=options.most)
     fillers = [load_filler(spec, options.device) for spec in options.fill]
-    entailment = load_entailment(options.entailment, options.device, options.threads)
-    settings = SEScoreSettings(gamma=entailment.gamma)
-    return SEScore(fillers, entailment, settings if options.most is None else replace(settings, most_edits=options.most))
+    judge = load_entailment(options.entailment, options.device, options.threads)
+    return SEScore(fillers, ReaderRule(judge) if isinstance(judge, ReaderJudge) else EntailmentRule(judge), settings)
 
 
 def _sescore2(options: SynthesisOptions) -> Pipeline:
@@ -70,8 +72,8 @@ def _sescore2(options: SynthesisOptions) -> Pipeline:
 def _severities(options: SynthesisOptions) -> Severities:
     """What tells minor steps from major ones."""
     from rome.train.synthesis.fillers import load_likelihood
-    from rome.train.synthesis.reader_judge import load_reader_judge
-    from rome.train.synthesis.severities import LikelihoodRule, ReaderRule
+    from rome.train.synthesis.reader_judge import ReaderRule, load_reader_judge
+    from rome.train.synthesis.severities import LikelihoodRule
 
     if options.severity == "likelihood":
         return LikelihoodRule(load_likelihood(options.fill[0], options.device))

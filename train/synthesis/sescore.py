@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from rome.exceptions import InputError
 from rome.train.synthesis.error_types import error_type
 from rome.train.synthesis.fillers import Filler, FillRequest
 from rome.train.synthesis.seeds import identifier, pair_seed, poisson
+from rome.train.synthesis.severities import Severities
 from rome.train.synthesis.stratified import Change, Draft
 from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 
 __all__ = ["SEScore", "SEScoreSettings"]
 
 KINDS = ("insertion", "deletion", "replacement", "swap")
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class SEScoreSettings:
 
     edits : mean number of edits a text (lambda_e), Poisson. most_edits : its cap (M_max). deletion, replacement : mean length of a
     span in words (lambda_d, lambda_r), Poisson without 0. swap : largest distance between swapped words (lambda_s).
-    gamma : least probability of entailment, to three decimals and both ways, of a minor mistake. minor, major : what each costs.
-    least_words : shorter texts are skipped. tries : draws of a place before an edit is given up (algorithm 1 would draw for ever).
+    minor, major : what each mistake costs. least_words : shorter texts are skipped. tries : draws of a place before an edit is given
+    up (algorithm 1 would draw for ever).
     """
 
     edits: float = 5.0
@@ -37,7 +37,6 @@ class SEScoreSettings:
     deletion: float = 1.5
     replacement: float = 1.5
     swap: int = 4
-    gamma: float = 0.9
     minor: float = -1.0
     major: float = -5.0
     least_words: int = 4
@@ -80,22 +79,21 @@ class SEScore:
     """Insertions, deletions, replacements and swaps, drawn alike, each on the text that the former ones made, none on another's place.
 
     fillers : the models that fillings come from, drawn alike; one that fills with single words replaces single words.
-    entailment : judges each step from the text before it to the text after it. block : texts at a time, for speed.
+    severities : judge each step on the text that the former ones made. block : texts at a time, for speed.
     skipped : how many texts gave nothing, by reason. dropped : how many edits found no place or no filling, by kind.
     """
 
     name = "sescore"
 
     def __init__(
-        self, fillers: Sequence[Filler], entailment: Any, settings: SEScoreSettings | None = None, *, block: int = 64
+        self, fillers: Sequence[Filler], severities: Severities, settings: SEScoreSettings | None = None, *, block: int = 64
     ) -> None:
         if not fillers:
             raise InputError("SEScore needs a filler: give `embedded`, a masked or a sequence-to-sequence language model")
-        self.fillers, self.entailment, self.block = tuple(fillers), entailment, block
+        self.fillers, self.severities, self.block = tuple(fillers), severities, block
         self.settings = settings or SEScoreSettings()
         filled = "+".join(filler.signature for filler in self.fillers)
-        judged = getattr(entailment, "signature", type(entailment).__name__)
-        self.signature = f"sescore{VERSION}|{self.settings.signature}|fill:{filled}|entailment:{judged}"
+        self.signature = f"sescore{VERSION}|{self.settings.signature}|fill:{filled}|{severities.signature}"
         self.skipped: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
 
@@ -178,29 +176,25 @@ class SEScore:
         work.strata.append(work.draft.text)
 
     def _judged(self, works: Sequence[_Work], seed: int) -> Iterator[GeneratedPair]:
-        """The pairs, every step judged by entailment both ways between the text before it and the text after it (eq. 2), to three decimals."""
-        steps = [step for work in works for step in zip(work.strata, work.strata[1:], strict=False)]
-        both = [*steps, *((after, before) for before, after in steps)]
-        probabilities = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
-        judged = iter(zip(probabilities[: len(steps)], probabilities[len(steps) :], strict=True))
+        """The pairs, every step judged on the text before it, all at once."""
+        verdicts = iter(
+            self.severities.of([edit for work in works for edit in zip(work.strata, work.operations, strict=False)])
+        )
         for work in works:
             if work.drawn and not work.operations:
                 self.skipped["no edit found a place"] += 1
                 continue
-            operations = tuple(self._weighed(operation, *next(judged)) for operation in work.operations)
+            operations = tuple(self._weighed(operation, *next(verdicts)) for operation in work.operations)
             label = max(sum(operation.label or 0.0 for operation in operations), -MOST)
             name = identifier(self.signature, seed, work.source, work.reference)
             yield GeneratedPair(
                 name, self.signature, seed, work.reference, work.draft.text, operations, label, source=work.source
             )
 
-    def _weighed(self, operation: Operation, forward: float, back: float) -> Operation:
+    def _weighed(self, operation: Operation, minor: bool, details: dict[str, float]) -> Operation:
         """The operation with severity and label."""
-        settings = self.settings
-        minor = forward >= settings.gamma and back >= settings.gamma
-        severity, label = ("minor", settings.minor) if minor else ("major", settings.major)
-        details = {**operation.details, "entailment": forward, "entailment_back": back}
-        return replace(operation, severity=severity, label=label, details=details)
+        severity, label = ("minor", self.settings.minor) if minor else ("major", self.settings.major)
+        return replace(operation, severity=severity, label=label, details={**operation.details, **details})
 
 
 def _request(work: _Work, plan: _Plan) -> FillRequest:

@@ -1,6 +1,6 @@
-"""How bad a single edit of a text is: what the reader of both texts says, or SEScore2's own rule (§4.2).
+"""How bad a single edit of a text is: the papers' own rules (`reader_judge` has another).
 
-The rule: an edit is minor when what it brings is likely there, or when what it takes weighs little; else major. Three things are
+SEScore2's (§4.2): an edit is minor when what it brings is likely there, or when what it takes weighs little; else major. Three things are
 done otherwise than printed:
 
 - The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
@@ -13,21 +13,23 @@ done otherwise than printed:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.idf import IdfTable
 from rome.train.synthesis.edit_script import words_of
 from rome.train.synthesis.fillers import FillRequest, Likelihood
-from rome.train.synthesis.reader_judge import HARMLESS, ReaderJudge
 from rome.train.synthesis.values import Operation
 
-__all__ = ["Edits", "LikelihoodRule", "ReaderRule", "Severities"]
+if TYPE_CHECKING:
+    from rome.train.synthesis.entailment import Entailment
+
+__all__ = ["Edits", "EntailmentRule", "LikelihoodRule", "Severities", "Verdict"]
 
 CONTEXTS = ("hypothesis", "reference")
 Edits = Sequence[tuple[str, Operation]]
-"""Texts with one edit each, which is carried out alone: steps are judged independently (§4.2)."""
+"""Texts, each with an edit of it; each is carried out alone."""
 Verdict = tuple[bool, dict[str, float]]
 """Whether an edit is minor, and the number behind it by its name."""
 
@@ -43,20 +45,24 @@ class Severities(Protocol):
         """One verdict an edit, in order; it depends on the edit and its text alone."""
 
 
-class ReaderRule:
-    """Minor where the worst word of the edit weighs less than ``harmless``."""
+class EntailmentRule:
+    """SEScore's rule (§3.3, eq. 2): minor where the texts before and after entail each other, both with at least gamma, to three decimals."""
 
-    def __init__(self, judge: ReaderJudge, harmless: float = HARMLESS) -> None:
-        self.judge, self.harmless = judge, harmless
-        self.signature = f"severity:{judge.signature}|harmless:{harmless:g}"
+    def __init__(self, entailment: Entailment, gamma: float = 0.9) -> None:
+        self.entailment, self.gamma = entailment, gamma
+        self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """By the weight of each edit."""
-        return [(weight < self.harmless, {"weight": weight}) for weight in self.judge.weights(edits)]
+        """By both probabilities, all asked for at once."""
+        steps = [(text, text[: edit.start] + edit.new + text[edit.end :]) for text, edit in edits]
+        both = [*steps, *((after, before) for before, after in steps)]
+        found = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
+        judged = zip(found[: len(steps)], found[len(steps) :], strict=True)
+        return [(min(there, back) >= self.gamma, {"entailment": there, "entailment_back": back}) for there, back in judged]
 
 
 class LikelihoodRule:
-    """The paper's rule.
+    """SEScore2's rule.
 
     likelihood : of words in their places. idf : weights of deleted words, the embedded table by default. gamma : a likelihood of at
     least this makes an insertion or replacement minor (0.1). weight : lambda, deleted words all below this make a deletion minor (1).
