@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from rome.combiner import Combiner
-from rome.features.errors.values import MAJOR, MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan
+from rome.features.errors.values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 from rome.features.grammar import GrammarEvidence, SentenceAcceptability
 from rome.features.semantic import AlignedPair, SemanticEvidence
 from rome.features.syntax import SyntaxEvidence, Tree
@@ -52,7 +52,7 @@ def scored(
     words, others = tuple(reference.split()), tuple(hypothesis.split())
     count = math.fsum([*(e.weight for e in errors), unlisted])
     empty = bool(words) and not others
-    last = 0.0 if empty else math.exp(-count / (MAJOR * math.sqrt(max(1, len(words)))))
+    last = 0.0 if empty else value_of(count, len(words))
     pairs = tuple(AlignedPair(n, n, 0.9, 0.1) for n in range(min(len(words), len(others))))
     shape = (len(words), len(others))
     masses = [np.full(n, 1 / max(1, n)) for n in shape]
@@ -66,7 +66,7 @@ def scored(
     syntax = SyntaxEvidence(*trees, equal, 1.0, float(max(1, len(words) + len(others) - 1)))
     grammar = GrammarEvidence((SentenceAcceptability(hypothesis, 0, len(hypothesis), values[2]),) if others else ())
     proofs = (semantic, syntax, grammar, ErrorsEvidence(tuple(errors), count)) if evidence else (None,) * 4
-    raws = (1 - values[0], 1.0, -0.1, MAXIMUM if empty else MAXIMUM * (1 - math.exp(-count / MAXIMUM)))
+    raws = (1 - values[0], 1.0, -0.1, MAXIMUM if empty else count)
     names, numbers = ("semantic", "syntax", "grammar", "errors"), (*values, last)
     components = Components(*(Component(*row) for row in zip(names, numbers, raws, UNITS, proofs, strict=True)))
     rows = np.array([numbers])

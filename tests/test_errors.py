@@ -16,7 +16,7 @@ from rome.features.errors.edits import repetitions
 from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, compare
 from rome.features.errors.lexicon import Lexicon, number_value
 from rome.features.errors.severity import SeverityConfig
-from rome.features.errors.values import CRITICAL, MAJOR, MAXIMUM, ErrorSpan, value_of
+from rome.features.errors.values import CRITICAL, MAXIMUM, ErrorSpan, value_of
 from rome.features.grammar import GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.semantic import SemanticConfig
@@ -221,9 +221,9 @@ def test_more_than_the_most_is_scaled_down_together() -> None:
 
 
 def test_longer_texts_forgive_more() -> None:
-    """The value of a count grows with the root of the length: a major error in a text of one word, and of a hundred."""
-    assert value_of(MAJOR, 1) == value_of(MAJOR, 0) == pytest.approx(math.exp(-1.0))
-    assert value_of(MAJOR, 100) == pytest.approx(math.exp(-0.1)) and value_of(0.0, 7) == 1.0
+    """The value of a count grows with the length: the same errors in a text of one word, and of a thousand."""
+    assert value_of(4.0, 1) == value_of(4.0, 0) == pytest.approx(math.exp(-1.0))
+    assert value_of(4.0, 1000) == pytest.approx(math.exp(-(1000**-0.3))) and value_of(0.0, 7) == 1.0
 
 
 def test_errors_come_in_the_order_of_the_hypothesis() -> None:

@@ -130,7 +130,7 @@ def test_components_are_those_of_the_score(maker: MetricMaker) -> None:
         assert maker.make(f"rome.{name}").score(references, hypotheses).tolist() == pytest.approx(wanted, abs=1e-9)
     assert maker.make("rome").marks([[REFERENCES[0]]], [REFERENCES[0]]) == [()]
     (marks,) = maker.make("rome").marks([[REFERENCES[0]]], ["The museum opens at ten on weekdays."])
-    assert ("ten", "critical") in [("The museum opens at ten on weekdays."[m.start : m.end], m.severity) for m in marks]
+    assert "ten" in ["The museum opens at ten on weekdays."[m.start : m.end] for m in marks]
 
 
 class Counting:

@@ -177,7 +177,7 @@ def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    errors = errors_feature(ErrorsConfig(estimator="learned"), table, lexicon, folder)
+    errors = errors_feature(ErrorsConfig(), table, lexicon, folder)
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
 

@@ -140,6 +140,7 @@ ROWS = {
     "certainty_changed": (ROOMS, "They might be able to leave .*"),
     "event_reversed": (ROOMS, "They .*, unless John agreed to pay."),
     "roles_swapped": (CUP, "Maria beat John in Oslo in 1990 because .*"),
+    "phrases_exchanged": (CUP, ".+"),
     "names_exchanged": (CUP, "(Maria beat John in Oslo .* Rome|John beat Maria in Rome .* Oslo) until 1996."),
     "numbers_exchanged": (CUP, "John beat Maria in Oslo in 1996 because 5 players stayed in Rome until 1990."),
     "cause_and_effect_swapped": (CUP, "5 players stayed in Rome until 1996 because John beat Maria in Oslo in 1990."),

@@ -84,27 +84,27 @@ def test_one_after_the_other_equals_both(weights: list[float], data: st.DataObje
 
 def test_the_formula_is_the_estimators() -> None:
     """The errors feature itself, given fewer errors, says what the counterfactual says."""
+    from rome.features.analyser.config import set_folder
     from rome.features.errors.estimator import Errors
+    from rome.features.errors.lexicon import Lexicon
+    from rome.features.idf import IdfTable
 
     from handmade import analysis
 
     class Given(Errors):
         def __init__(self, errors: Sequence[ErrorSpan]) -> None:
-            super().__init__(None, None)  # type: ignore[arg-type]
+            super().__init__(IdfTable(10, {"the": 9}), Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
             self.errors = errors
 
-        def counted(self, reference: object, hypothesis: object, least: float = 0.0) -> list[ErrorSpan | float]:
-            return [error if error.weight >= least else error.weight for error in self.errors]
-
-        def judged(self, compared: object, least: float = 0.0) -> Sequence[ErrorSpan]:
-            return ()
+        def judged(self, pairs: Sequence[object]) -> list[list[ErrorSpan]]:
+            return [list(self.errors) for _ in pairs]
 
     reference, hypothesis = "the cat sleeps on a mat", "the dog sleeps on a mat"
-    errors = [error(4.5), error(30.0, hypothesis="cow"), error(0.7, hypothesis="pig"), error(0.01, hypothesis="fly")]
+    errors = [error(4.5), error(10.0, hypothesis="cow"), error(0.7, hypothesis="pig"), error(0.01, hypothesis="fly")]
     whole, less = (
         Given(part).measure(analysis(reference), analysis(hypothesis)) for part in (errors, [errors[0], *errors[2:]])
     )
-    segment = scored(reference=reference, hypothesis=hypothesis, errors=errors[:3], unlisted=0.01)
+    segment = scored(reference=reference, hypothesis=hypothesis, errors=errors[:3])
     assert (segment.components.errors.value, segment.components.errors.raw) == (whole.value, whole.raw)
     after = segment.counterfactual(without=errors[1]).after.components.errors
     assert (after.value, after.raw) == (pytest.approx(less.value, rel=1e-12), pytest.approx(less.raw, rel=1e-12))
