@@ -83,7 +83,7 @@ def test_results_say_that_they_are_supervised(make_segment: Callable[..., Any]) 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the supervised scorer, in a package whose set has none."""
-    folder = linked_set(tmp_path / "models" / "small", name="small", but=("scorer-supervised",)) / "scorer-supervised"
+    folder = linked_set(tmp_path / "models" / "base", name="base", but=("scorer-supervised",)) / "scorer-supervised"
     monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
     folder.mkdir()
     return folder

@@ -56,7 +56,7 @@ class ScorerConfig:
         default_factory=lambda: _frozen(identity=1.0, reference=0.88, paraphrase=0.88, system=0.75, rated=0.5, meaning=0.5)
     )
     base_weight: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.0, meaning=2.0)
+        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.5, meaning=2.0)
     )
     severe_target: Mapping[str, float] = field(
         default_factory=lambda: _frozen(

@@ -155,7 +155,7 @@ def _parts(metric: RoMe) -> tuple[Part, ...]:
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        errors_feature(errors, table, lexicon, folder / "errors"),
+        errors_feature(errors, table, lexicon, folder),
     )
 
 
