@@ -58,7 +58,7 @@ class Plan:
     input_layer: int = 2
 
 
-BITS = 6
+BITS = 4
 """A number of a matrix, in the file."""
 
 
