@@ -34,8 +34,8 @@ __all__ = [
     "torch_threads",
 ]
 
-LEAST = 8
-"""Rows of a matrix; products of fewer than four use other kernels, with other last digits."""
+LEAST = 16
+"""Rows of a matrix; products of fewer than five rows a thread use other kernels, with other last digits."""
 
 
 @dataclass(frozen=True, slots=True)

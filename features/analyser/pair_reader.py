@@ -22,7 +22,7 @@ from rome.exceptions import ModelMissingError
 from ..errors.reader import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
 from ..values import Analysis
 from .encoder import load_trunk
-from .packed import Layer, bert_layers, blocks, layer_states, torch_threads
+from .packed import Layer, at_least, bert_layers, blocks, layer_states, torch_threads
 from .trunk import Trunk, distance_bias
 from .weights import load_weights
 
@@ -87,6 +87,7 @@ class PairReader:
         states = torch.cat([row.states(tensors) for row in rows])
         for after in layer_states(layers, states, lengths, lambda length: distance_bias(distances, length)):
             states = after
+        states = at_least(states)
         probabilities = linear(states, tensors["severity.weight"], tensors["severity.bias"]).softmax(-1)
         types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1)
         for start, row in zip(accumulate([0, *lengths[:-1]]), rows, strict=True):
