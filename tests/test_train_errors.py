@@ -441,6 +441,7 @@ def test_agreement_is_the_mean_likeness_to_all_others(data: Path, tmp_path: Path
         found = np.array([[text.lower().count(letter) for letter in "aeinst"] for text in texts], np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
+    monkeypatch.setattr("rome.train.errors_agreement.source_folder", lambda: tmp_path)
     monkeypatch.setattr(errors_agreement, "_SentenceVectors", lambda folder: vectors)
     rows = [json.loads(line) for line in write_agreements(tmp_path / "a.jsonl", 0, 2).open(encoding="utf-8")]
     again = write_agreements(tmp_path / "b.jsonl", 0, 2).read_bytes()
