@@ -134,9 +134,8 @@ def counterfactual(
     """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
 
     without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the one of
-    the model set that the signature names. What is too light to be listed still counts, so without all listed errors the errors component
-    is 1, or as near to it as the unlisted rest allows. A gain is never negative, and a heavier error gains at least what a lighter one
-    does, as ``segment.losses`` say.
+    the model set that the signature names. Without all its errors the errors component is 1. A gain is never negative, and a heavier error gains
+    at least what a lighter one does, as ``segment.losses`` say.
 
     Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an
     empty hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
@@ -145,8 +144,7 @@ def counterfactual(
     net = _net(segment, combiner)
     places = _places(without, evidence.errors, segment)
     kept = tuple(error for place, error in enumerate(evidence.errors) if place not in places)
-    unlisted = evidence.count - math.fsum(error.weight for error in evidence.errors)
-    count = min(math.fsum([*(error.weight for error in kept), unlisted]), evidence.count)
+    count = min(math.fsum(error.weight for error in kept), evidence.count)
     component = _component(segment, ErrorsEvidence(kept, count))
     values = np.array([[*(c.value for c in segment.components)][:-1] + [component.value]], dtype=np.float64)
     after = replace(

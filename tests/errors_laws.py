@@ -16,8 +16,8 @@ def check_laws(found: Component, reference: Analysis, hypothesis: Analysis) -> N
     assert 0.0 <= found.raw == found.evidence.count <= MAXIMUM
     assert all(error.severity != "none" and 0.0 < error.weight <= MAXIMUM for error in errors)
     assert all((other.severity, other.weight) == ("none", 0.0) for other in differences)
+    assert found.raw == pytest.approx(math.fsum(error.weight for error in errors))
     if hypothesis.words or not reference.words:
-        assert found.raw == pytest.approx(math.fsum(error.weight for error in errors))
         assert found.value == value_of(found.raw, len(reference.words))
     else:
         assert (found.value, found.raw) == (0.0, MAXIMUM)

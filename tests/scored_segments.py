@@ -45,12 +45,11 @@ def scored(
     hypothesis: str = "The dog sleeps on the mat.",
     values: tuple[float, float, float] = (0.8, 0.7, 0.9),
     errors: Sequence[ErrorSpan] = (),
-    unlisted: float = 0.0,
     evidence: bool = True,
 ) -> SegmentScore:
     """A segment with these three components, and the errors component and the score that follow."""
     words, others = tuple(reference.split()), tuple(hypothesis.split())
-    count = math.fsum([*(e.weight for e in errors), unlisted])
+    count = math.fsum(e.weight for e in errors)
     empty = bool(words) and not others
     last = 0.0 if empty else value_of(count, len(words))
     pairs = tuple(AlignedPair(n, n, 0.9, 0.1) for n in range(min(len(words), len(others))))

@@ -16,7 +16,8 @@ from rome.features.errors.edits import repetitions
 from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, compare
 from rome.features.errors.lexicon import Lexicon, number_value
 from rome.features.errors.severity import SeverityConfig
-from rome.features.errors.values import CRITICAL, MAXIMUM, ErrorSpan, value_of
+from rome.features.errors.surface import SLIPS
+from rome.features.errors.values import CRITICAL, MAXIMUM, MINOR, ErrorSpan, value_of
 from rome.features.grammar import GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.semantic import SemanticConfig
@@ -184,6 +185,19 @@ def test_repetitions_and_moves() -> None:
 def test_tokenised_reference_excuses_spacing_and_lower_case_reference_excuses_casing() -> None:
     """A habit that the reference shares is no mistake."""
     assert ERRORS.measure(analysis("the house is big ."), analysis("The House is big .")).value == 1.0
+
+
+@pytest.mark.parametrize("hypothesis", ["the house is big.", "The house is big .", "The house is big"])
+def test_slips_weigh_little_and_are_listed(hypothesis: str) -> None:
+    """Case, spacing and marks count their probability times a fifth of a minor error; unlikely slips are differences."""
+    found = ERRORS.measure(analysis("The house is big."), analysis(hypothesis))
+    (error,) = found.evidence.errors
+    assert error.type in SLIPS and found.raw == error.weight == ERRORS.config.surface.slip * error.confidence * MINOR
+    strict = EditScriptErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_weight=0.95))
+    assert not strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.errors
+    assert strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.differences == (
+        replace(error, weight=0.0, severity="none"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ from rome.features.values import Analysis
 from rome.train import errors, errors_agreement, errors_figures, errors_signals, errors_texts
 from rome.train.card import FIELDS, read_card
 from rome.train.errors_agreement import write_agreements
-from rome.train.errors_groups import Groups, Member, Mixture
+from rome.train.errors_damage import damages
+from rome.train.errors_groups import COST, UNLIKE, UNRELATED, Groups, Member, Mixture
 from rome.train.errors_losses import TYPE_OF, labels_of
 from rome.train.errors_net import PairNet
 from rome.train.errors_sides import Sides
@@ -142,9 +143,10 @@ def test_sentences_after_edits() -> None:
 
 
 def test_plain_texts_are_cut_by_a_rule() -> None:
-    """Contractions, possessives, numbers and marks as Universal Dependencies cut them; an empty text has no sentence."""
+    """Contractions, possessives, numbers and marks as Universal Dependencies cut them; an empty text has no sentence, others have several."""
     found = plain("They don't sell John's 1,000 cars at 9:30.")
     assert found.forms() == ("they", "do", "n't", "sell", "john", "'s", "1,000", "cars", "at", "9:30", ".")
+    assert plain('"It rains." We go, e.g. home.').sentences == ((0, 12), (12, 29))
     assert found.sentences == ((0, 42),) and plain("") == Made("", (), (), ())
 
 
@@ -276,7 +278,7 @@ def test_texts_are_prepared_once_and_go_on_where_they_stopped(prepared: Path, pa
     texts = [json.loads(line)["text"] for line in lines]
     assert len(set(texts)) == len(texts) > 12
     part = tmp_path / "texts.jsonl"
-    part.write_text("".join(lines[:-7]), encoding="utf-8")
+    part.write_text("".join(lines[:-7]) + lines[-7][:20], encoding="utf-8")
     parser.asked.clear()
     prepare([*texts, *texts[:3]], "small", 0, part, Path("unused"))
     assert parser.asked == [texts[-7:-2], texts[-2:]] and set(
@@ -351,6 +353,13 @@ def groups(prepared: Path, agreement: Path) -> Groups:
     return Groups(Pool([prepared]), paraphrases(0, 9, 9), agreement, 0)
 
 
+def test_groups_need_pairs(agreement: Path, tmp_path: Path) -> None:
+    """Texts that were made of other pairs are told, not drawn from."""
+    (tmp_path / "texts.jsonl").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match=r"0 pairs .* prepared texts.*--texts"):
+        Groups(Pool([tmp_path / "texts.jsonl"]), paraphrases(0, 9, 9), agreement, 0)
+
+
 def test_groups_of_meaning(groups: Groups) -> None:
     """Acceptable near and far on level 0, critical ones on 2 with ten points, between them minor and major, and at times a stranger."""
     seen: set[tuple[float, bool]] = set()
@@ -385,12 +394,46 @@ def test_a_step_holds_what_its_mixture_says(groups: Groups, prepared: Path) -> N
         assert not group.members[0].text.marks and group.members[0].level == 0.0
         assert all({levels[mark.severity] for mark in member.text.marks} == {member.level} for member in group.members[1:])
     for group in found[5:7]:
-        assert all(member.level == -2.5 * TEXTS.index(member.text.text) for member in group.members)
+        agreed = [TEXTS.index(member.text.text) / 4 for member in group.members]
+        assert [(m.level, m.severity) for m in group.members] == [(-10.0 * n, UNLIKE * (1.0 - n)) for n in agreed]
     rated = {(TEXTS[n], TEXTS[n + 1]): float(n % 5) for n in range(10) if n != 5}
     for member in found[7].members:
         assert member.reference is not None and rated[member.reference.text, member.text.text] == member.level
+    weights = [member.severity for member in sorted(found[7].members, key=lambda member: member.level)]
+    assert weights == sorted(weights) and weights[0] >= 0.0 and weights[-1] <= UNRELATED
     without = Groups(Pool([prepared]), paraphrases(0, 9, 9), None, 0)
     assert [group.kind for group in without.step(mixture, random.Random(1))].count("outputs") == 0
+
+
+def test_ladders(groups: Groups) -> None:
+    """Every rung holds the mistakes of the one below and more; what it weighs is known where the reference itself was changed."""
+    seen = set()
+    for number in range(60):
+        (group,) = groups.step(Mixture(0, 0, 0, 0, 0, 1), random.Random(number))
+        first, *others = group.members
+        own = first.text.text == group.reference.text
+        seen.add(own)
+        assert not first.text.marks and first.level == 0.0 and first.near == own and others
+        levels = [member.level for member in group.members]
+        assert levels == sorted(levels) and len({member.text.text for member in group.members}) == len(group.members)
+        for member in others:
+            marks = member.text.marks
+            cost = sum(COST[mark.severity] for mark in marks)
+            assert marks and member.level <= cost / 5.0  # a change of two edits counts once, and has two marks
+            assert member.severity == min(5.0 * member.level, UNRELATED) if own else math.isnan(member.severity)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 5, 40])
+def test_damages(wanted: int) -> None:
+    """At most as many as are wanted, which fit together; each gives another text, whose words and their marks can be told."""
+    whole = text_of(TEXTS[0])
+    found = damages(whole, ["zebra", "by"], wanted, random.Random(wanted))
+    assert len(found) <= wanted and bool(found) == bool(wanted) and fits(found)
+    result = made(whole, found)
+    assert [result.text[a:b] for a, b in result.words] == [match.group() for match in TOKEN.finditer(result.text)]
+    assert len(result.marks) == len(found)
+    assert damages(Text("", (), (), ()), ["zebra"], 3, random.Random(0)) == []
 
 
 def generated() -> list[GeneratedPair]:
@@ -478,7 +521,18 @@ def net_of(models: Path) -> PairNet:
     return PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
 
 
-PLAN = errors.Plan(steps=12, rate=0.1, below=1, rank=4, meaning=2)
+PLAN = errors.Plan(steps=10, later=2, rate=0.1, below=1, rank=4)
+
+
+def test_the_stages_of_a_plan() -> None:
+    """In each stage the rate rises to its highest and falls to next to nothing; the second holds more of what is bad."""
+    plan = errors.Plan(steps=400, later=80, rate=1.0)
+    rates = [plan.stage(step)[1] for step in range(1, 481)]
+    for stage, highest in ((rates[:400], 0.8), (rates[400:], 0.55)):
+        top = stage.index(max(stage))
+        assert stage[: top + 1] == sorted(stage[: top + 1]) and stage[top:] == sorted(stage[top:], reverse=True)
+        assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
+    assert plan.stage(400)[0] == errors.FIRST != plan.stage(401)[0] == errors.LATER and errors.LATER.ladders > errors.FIRST.ladders
 
 
 def lines(work: Path) -> list[dict[str, Any]]:
@@ -494,7 +548,7 @@ def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Pat
     assert errors.fit(whole, sides, groups, PLAN, 0, folders[0], every=4) >= 0
     log = lines(folders[0])
     assert [line["step"] for line in log] == [4, 8, 12] and not whole.training
-    assert log[-1]["words"] + log[-1]["amounts"] < log[0]["words"] + log[0]["amounts"]
+    assert log[1]["words"] + log[1]["amounts"] < log[0]["words"] + log[0]["amounts"]  # the second stage has worse texts
     assert {"words", "types", "ranks", "amounts", "near > near", "near > far"} <= set().union(*log)
 
     def interrupt(net: PairNet, sides: Sides) -> dict[str, float]:
@@ -537,7 +591,7 @@ def test_the_recipe_end_to_end(
     made.write_text("".join(pair.to_json() + "\n" for pair in generated()), encoding="utf-8")
     parser = argparse.ArgumentParser()
     errors.add_arguments(parser)
-    common = ["--models", str(models), "--steps", "2", "--below", "1", "--rank", "2", "--meaning", "1", "--systems", "9"]
+    common = ["--models", str(models), "--steps", "1", "--below", "1", "--rank", "2", "--later", "1", "--systems", "9"]
     for name, more in {
         "a": ["--texts", str(prepared), "--agreement", str(agreement)],
         "b": [],
@@ -550,7 +604,7 @@ def test_the_recipe_end_to_end(
     assert tuple(card) == FIELDS and None not in card.values()
     assert (
         card["recipe"]
-        == "rome train errors --out FOLDER --seed 0 --models tiny --steps 2 --below 1 --rank 2 --systems 9 --meaning 1"
+        == "rome train errors --out FOLDER --seed 0 --models tiny --steps 1 --later 1 --below 1 --rank 2 --systems 9"
     )
     assert set(card["figures"]) == {"held_out", "development"} and card["size_bytes"] == len(files[0])
     assert set(card["figures"]["development"]) == {"handmade_in_order", "handmade_whole_groups"}

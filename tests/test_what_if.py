@@ -22,8 +22,8 @@ from scored_segments import error, net, scored
 WEIGHTS = st.lists(st.floats(0.05, 40.0), min_size=1, max_size=7)
 
 
-def weighted(weights: Sequence[float], unlisted: float = 0.0) -> object:
-    return scored(errors=[error(w, hypothesis=f"dog{n}") for n, w in enumerate(weights)], unlisted=unlisted)
+def weighted(weights: Sequence[float]) -> object:
+    return scored(errors=[error(w, hypothesis=f"dog{n}") for n, w in enumerate(weights)])
 
 
 @settings(deadline=None, max_examples=50)
@@ -37,18 +37,11 @@ def test_without_all_errors_the_component_is_one(weights: list[float]) -> None:
     assert found.dropped == segment.evidence.errors.errors
 
 
-def test_what_is_too_light_to_be_listed_still_counts() -> None:
-    """Unlisted weights stay in the count, because nobody named them."""
-    found = weighted([2.0, 1.0], unlisted=0.5).counterfactual(without=[0, 1])
-    assert found.after.evidence.errors.count == pytest.approx(0.5)
-    assert found.after.components.errors.value == pytest.approx(math.exp(-0.5 / (4 * 6**0.3)))
-
-
 @settings(deadline=None, max_examples=50)
-@given(WEIGHTS, st.data(), st.floats(0.0, 0.3))
-def test_dropping_an_error_never_lowers_the_score(weights: list[float], data: st.DataObject, unlisted: float) -> None:
+@given(WEIGHTS, st.data())
+def test_dropping_an_error_never_lowers_the_score(weights: list[float], data: st.DataObject) -> None:
     """The net is monotone, and so is the count; the other components stay; the contributions add up."""
-    segment = weighted(weights, unlisted)
+    segment = weighted(weights)
     found = segment.counterfactual(without=data.draw(st.integers(0, len(weights) - 1)))
     assert found.difference >= -1e-12
     assert found.after.components.errors.raw <= segment.components.errors.raw
@@ -57,10 +50,10 @@ def test_dropping_an_error_never_lowers_the_score(weights: list[float], data: st
 
 
 @settings(deadline=None, max_examples=50)
-@given(WEIGHTS, st.floats(0.0, 0.3))
-def test_gains_and_losses_agree(weights: list[float], unlisted: float) -> None:
+@given(WEIGHTS)
+def test_gains_and_losses_agree(weights: list[float]) -> None:
     """Each mistake that cost something gains something; a heavier one cost and gains at least as much; the losses add up."""
-    segment = weighted(weights, unlisted)
+    segment = weighted(weights)
     losses = [loss for loss in segment.losses if loss.error]
     gains = [segment.counterfactual(without=loss.error).difference for loss in losses]
     assert all(gain >= 0.0 >= loss.loss for gain, loss in zip(gains, losses, strict=True))

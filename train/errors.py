@@ -12,7 +12,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,11 @@ DATA = [
     "STS 2012-2016 without machine translations",
     "perturbations and harmless changes of them (data/perturbations)",
 ]
+FIRST = Mixture()
+LATER = Mixture(meaning=3, mistakes=1, outputs=3, rated=2, synthesized=1, ladders=2)
+LATER_RATE = 0.7
+WARMING = 100
+"""Steps at the beginning of a stage in which the rate rises, at most an eighth of it."""
 BITS = 6
 """Of the adapters' numbers."""
 HELD = 40
@@ -58,11 +63,12 @@ class Plan:
     """The sizes of one training run. below : layers of the trunk that read each text alone. rank : of the adapters.
 
     wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
-    which outputs are ranked. meaning, mistakes, outputs, rated, generated : groups of each kind in a step; the last where
-    --synthesized gives such pairs. signals : steps of a first stage that learns BLEURT's signals of them.
+    which outputs are ranked. steps, later : of the two stages, each with its own mixture of groups. signals : steps before them that
+    learn BLEURT's signals of the pairs that --synthesized gives.
     """
 
     steps: int = 900
+    later: int = 700
     rate: float = 5e-4
     below: int = 4
     rank: int = 32
@@ -70,17 +76,21 @@ class Plan:
     systems: int = 4500
     pairs: int = 8000
     segments: int = 3000
-    meaning: int = 4
-    mistakes: int = 1
-    outputs: int = 1
-    rated: int = 1
-    generated: int = 1
     signals: int = 0
 
-    @property
-    def mixture(self) -> Mixture:
-        """The groups of a step."""
-        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, self.generated)
+    def stage(self, step: int) -> tuple[Mixture, float]:
+        """The groups of a step, counted from 1, and its rate: meaning first, then more of what real and bad outputs are like.
+
+        In each stage the rate rises, and falls to next to nothing.
+        """
+        if step <= self.steps:
+            return FIRST, self.rate * _slope(step, self.steps)
+        return LATER, LATER_RATE * self.rate * _slope(step - self.steps, self.later)
+
+
+def _slope(step: int, steps: int) -> float:
+    """The share of the rate at a step of a stage."""
+    return min(1.0, step / min(WARMING, max(1, steps // 8))) * max(0.02, 1.0 - step / steps)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = paraphrases(seed, plan.wikipedia, plan.systems)[: plan.pairs]
     texts = arguments.texts or [_prepared(pairs, arguments, work)]
     agreement = arguments.agreement or write_agreements(work / "agreement.jsonl", seed, plan.segments)
-    generated = [pair for path in arguments.synthesized for pair in read_generated(path)]
+    files = enumerate(arguments.synthesized)
+    generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_generated(path)]
     groups = Groups(Pool(texts), pairs, agreement, seed, generated)
     folder = set_folder(arguments.models) / "encoder"
     sides = Sides(folder, plan.below)
@@ -115,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"signals: {learn_signals(net, sides, generated, plan.signals, plan.rate, seed)}\n")
     seconds = fit(net, sides, groups, plan, seed, work, arguments.resume, arguments.every)
     export(net, out)
-    figures = {"held_out": held_out(net, sides, groups, plan, seed), "development": meaning_figures(net, sides)}
+    figures = {"held_out": held_out(net, sides, groups, seed), "development": meaning_figures(net, sides)}
     _card(out, plan, arguments, seconds, groups, figures)
     return 0
 
@@ -153,21 +164,22 @@ def fit(
         done, before = kept["step"], kept["seconds"]
     started, weights = time.monotonic() - before, Weights()
     seen: dict[str, list[float]] = defaultdict(list)
-    for step in range(done + 1, plan.steps + 1):
-        optimizer.param_groups[0]["lr"] = plan.rate * min(1.0, step / 100) * max(0.02, 1.0 - step / plan.steps)
+    last = plan.steps + plan.later
+    for step in range(done + 1, last + 1):
+        mixture, optimizer.param_groups[0]["lr"] = plan.stage(step)
         net.train()
-        loss, log = losses(net, sides, list(groups.step(plan.mixture, random.Random(f"{seed}|{step}"))), weights)
+        loss, log = losses(net, sides, list(groups.step(mixture, random.Random(f"{seed}|{step}"))), weights)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         for name, values in log.items():
             seen[name] += values
-        if step % every == 0 or step == plan.steps:
+        if step % every == 0 or step == last:
             seconds = time.monotonic() - started
             line = {
                 "step": step,
-                "of": plan.steps,
+                "of": last,
                 "seconds": round(seconds),
                 **_means(seen),
                 **(judge(net, sides) if judge else {}),
@@ -186,12 +198,12 @@ def _means(seen: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 @torch.no_grad()
-def held_out(net: PairNet, sides: Sides, groups: Groups, plan: Plan, seed: int, steps: int = HELD) -> dict[str, float]:
+def held_out(net: PairNet, sides: Sides, groups: Groups, seed: int, steps: int = HELD) -> dict[str, float]:
     """The losses and the shares of comparisons in order on groups that no step drew; their texts may have been seen in others."""
     net.eval()
     seen: dict[str, list[float]] = defaultdict(list)
     for step in range(steps):
-        own: list[Group] = list(groups.step(plan.mixture, random.Random(f"held out|{seed}|{step}")))
+        own: list[Group] = list(groups.step(LATER, random.Random(f"held out|{seed}|{step}")))
         for name, values in losses(net, sides, own, Weights())[1].items():
             seen[name] += values
     return _means(seen)
@@ -221,7 +233,7 @@ def _card(out: Path, plan: Plan, arguments: argparse.Namespace, seconds: int, gr
         licence="Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)",
         recipe=" ".join(["rome train errors --out FOLDER", f"--seed {arguments.seed}", *changed]),
         seed=arguments.seed,
-        steps=plan.steps,
+        steps=plan.steps + plan.later,
         seconds=seconds,
         figures=figures,
         notes=f"{before}held_out: losses, and shares of comparisons in order, on groups drawn by another seed from the same texts; "

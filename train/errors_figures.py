@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,13 +11,11 @@ from rome.exceptions import InputError
 
 from .errors_net import PairNet
 from .errors_sides import Sides
-from .errors_texts import TOKEN, Made
+from .errors_texts import plain
 
 __all__ = ["counts", "meaning_figures"]
 
 BATCH = 32
-ENDS = re.compile(r"(?<=[a-z0-9)\"])[.!?][\"”]?\s+(?=[A-Z\"“])")
-"""Where a simple rule ends a sentence."""
 
 
 @torch.no_grad()
@@ -30,16 +26,9 @@ def counts(net: PairNet, sides: Sides, pairs: list[tuple[str, str]]) -> NDArray[
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1]))
     for start in range(0, len(order), BATCH):
         chosen = order[start : start + BATCH]
-        read = sides.of([_cut(text) for n in chosen for text in pairs[n]])
+        read = sides.of([plain(text) for n in chosen for text in pairs[n]])
         found[chosen] = net(list(zip(read[::2], read[1::2], strict=True))).amount.expm1().double().numpy()
     return found
-
-
-def _cut(text: str) -> Made:
-    """A text with its words and sentences."""
-    cuts = [0, *(match.end() for match in ENDS.finditer(text)), len(text)]
-    sentences = tuple((a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
-    return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())
 
 
 def meaning_figures(net: PairNet, sides: Sides, limit: int | None = None) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 Meaning: a text and what says the same, near and far, and both with a fact turned, so that distance from the reference says nothing.
 Mistakes: a real output, and copies of it with one mistake each. Outputs: those of one segment, ranked by how much the others agree
-with them. Rated: sentences whose likeness people rated. Synthesized: what a pipeline of `rome synthesize` made of a text.
+with them. Ladders: a text and what more and more mistakes make of it. Rated: sentences whose likeness people rated. Synthesized: what a pipeline of `rome synthesize` made of a text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rome.data.sources import data_file, read_jsonl
+from rome.exceptions import InputError
 from rome.train.synthesis.values import GeneratedPair
 
+from .errors_damage import damages
 from .errors_texts import Change, Made, Paraphrase, Pool, Text, fits, made, plain, translated
 
 __all__ = ["COST", "Group", "Groups", "Member", "Mixture"]
 
 COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 UNRELATED = 25.0
+RUNGS = (1, 2, 4, 8)
+"""Changes of the members of a ladder, at most."""
+OWN = 0.5
+"""The share of ladders that begin at the reference itself; the others begin at an output."""
+UNLIKE = 12.0
+"""What the errors of an output would weigh that agrees with the others in nothing."""
+RATING = 5.0
+"""The highest, of sentences that mean the same."""
+RATING_POWER = 1.3
+"""How much more the lower ratings tell of errors than the higher."""
+TOGETHER = 5
+"""Rated sentences, outputs or changes that are compared in one group, at most."""
 LONGEST = 70
 """Words of two rated sentences together."""
 RARE = 0.6
@@ -38,7 +52,8 @@ class Mixture:
     mistakes: int = 1
     outputs: int = 1
     rated: int = 1
-    synthesized: int = 0
+    synthesized: int = 1
+    ladders: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +101,11 @@ class Groups:
         self.texts = [text for text in pool.texts.values() if text.words]
         self.counts = _changes_by_name(self.texts)
         self.by_kind = self._by_kind()
+        if not self.pairs or len(self.rated) < TOGETHER:
+            raise InputError(
+                f"{len(self.pairs)} pairs that say the same have prepared texts, and {len(self.rated)} pairs of sentences are rated: training "
+                f"needs at least 1 and {TOGETHER}; give --texts the file made of the same pairs, and look into pairs/sts_2012_2016.jsonl.gz"
+            )
 
     def step(self, mixture: Mixture, chance: random.Random) -> Iterator[Group]:
         """The groups of one step."""
@@ -97,6 +117,8 @@ class Groups:
             yield self._ranked(chance)
         for _ in range(mixture.rated):
             yield self._rating(chance)
+        for _ in range(mixture.ladders):
+            yield self._ladder(chance)
         for _ in range(mixture.synthesized if self.generated else 0):
             yield self._synthesized(chance)
 
@@ -178,23 +200,51 @@ class Groups:
     def _ranked(self, chance: random.Random) -> Group:
         """Outputs of one segment, those that agree least with the others last."""
         row = chance.choice(self.outputs)
-        chosen = chance.sample(row["outputs"], min(5, len(row["outputs"])))
-        members = [Member(plain(text), float("nan"), -10.0 * agreement, 0.0) for text, agreement in chosen]
+        chosen = chance.sample(row["outputs"], min(TOGETHER, len(row["outputs"])))
+        members = [Member(plain(text), UNLIKE * (1.0 - agreement), -10.0 * agreement, 0.0) for text, agreement in chosen]
         return Group("outputs", plain(row["reference"]), tuple(members))
 
     def _rating(self, chance: random.Random) -> Group:
         """Sentences rated by people; the reference of a group is its first member's, each member has its own."""
-        rows = chance.sample(self.rated, 5)
-        members = [Member(plain(other), float("nan"), 5.0 - rating, 0.0, False, plain(one)) for one, other, rating in rows]
+        rows = chance.sample(self.rated, TOGETHER)
+        members = [Member(plain(other), _weight_of(rating), RATING - rating, 0.0, False, plain(one)) for one, other, rating in rows]
         return Group("rated", plain(""), tuple(members))
+
+    def _ladder(self, chance: random.Random) -> Group:
+        """A text, and what more and more of one list of changes make of it."""
+        own = chance.random() < OWN
+        pair = chance.choice(self.pairs if own else self.real or self.pairs)
+        reference, text = self.pool.texts[pair.one], self.pool.texts[pair.one if own else pair.other]
+        changes = damages(text, self._strangers(chance), chance.choice(RUNGS), chance)
+        known = text.of("minor", "major", "critical")
+        for change in chance.sample(known, min(RUNGS[-1], len(known))):
+            if fits([*changes, change]):
+                changes.append(change)
+        chance.shuffle(changes)
+        members = [Member(made(text, ()), 0.0 if own else float("nan"), 0.0, 1.0 if own else 0.15, own)]
+        for count in sorted({min(rung, len(changes)) for rung in RUNGS}):
+            cost = sum(COST[change.severity] for change in changes[:count])
+            severity = min(cost, UNRELATED) if own else float("nan")
+            members.append(Member(made(text, changes[:count]), severity, cost / 5.0, 1.0 if own else 0.3, own))
+        return Group("ladders", made(reference, ()), tuple(members))
+
+    def _strangers(self, chance: random.Random) -> list[str]:
+        """The words of some text."""
+        text = chance.choice(self.texts)
+        return [text.text[a:b] for a, b in text.words]
 
     def _synthesized(self, chance: random.Random) -> Group:
         """A reference and what a pipeline of `rome synthesize` made of it, the costlier the worse."""
         pairs = chance.choice(self.generated)
-        chosen = chance.sample(pairs, min(5, len(pairs)))
+        chosen = chance.sample(pairs, min(TOGETHER, len(pairs)))
         members = [Member(plain(pair.hypothesis), -(pair.label or 0.0), -(pair.label or 0.0) / 5.0, 0.0) for pair in chosen]
         reference = plain(pairs[0].reference)
         return Group("synthesized", reference, (Member(reference, 0.0, 0.0, 1.0, True), *members))
+
+
+def _weight_of(rating: float) -> float:
+    """What the errors weigh of a sentence whose likeness was rated so: none for the highest rating, those of an unrelated text for 0."""
+    return UNRELATED * (1.0 - rating / RATING) ** RATING_POWER
 
 
 def _by_reference(generated: Iterable[GeneratedPair]) -> list[list[GeneratedPair]]:

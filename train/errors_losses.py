@@ -25,7 +25,7 @@ TYPE_OF = {
     **dict.fromkeys(("word_added", "added_word"), "addition"),
     **dict.fromkeys(("antonym", "adjectives_by_antonyms", "opposite_word", "event_reversed"), "antonym"),
     **dict.fromkeys(("negation_added", "negation_removed"), "negation"),
-    **dict.fromkeys(("named_entity_replaced", "entities_replaced_fully", "names_exchanged"), "name"),
+    **dict.fromkeys(("named_entity_replaced", "entities_replaced_fully", "entities_replaced_partially", "names_exchanged"), "name"),
     **dict.fromkeys(
         ("part_of_speech_shift", "pronoun_case", "function_word", "tense", "aspect", "interrogative", "misused_word"), "grammar"
     ),
@@ -34,7 +34,8 @@ TYPE_OF = {
     **dict.fromkeys(("roles_swapped", "phrases_exchanged", "converse_verb"), "roles"),
     **dict.fromkeys(("day_or_month_changed", "time_of_day_changed"), "time"),
     **{"gender_pronoun": "gender", "word_swap": "order", "quantifier_changed": "quantifier", "condition_changed": "condition"},
-    **{"modality_changed": "modality", "unit_changed": "unit", "relation_reversed": "relation"},
+    **{"modality_changed": "modality", "unit_changed": "unit"},
+    **dict.fromkeys(("relation_reversed", "concession_changed", "inclusion_changed"), "relation"),
     **{"frequency_changed": "frequency", "cause_and_effect_swapped": "cause"},
 }
 CHUNK = 16

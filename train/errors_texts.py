@@ -50,6 +50,8 @@ Spans = tuple[tuple[int, int], ...]
 Edit = tuple[int, int, str]
 TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,:]\d+)*|\w+|[^\w\s]")
 """Roughly the words of Universal Dependencies."""
+ENDS = re.compile(r"(?<=[a-z0-9)\"])[.!?][\"”]?\s+(?=[A-Z\"“])")
+"""Where a sentence ends."""
 SAMPLE = 3000
 BLOCK = 250
 EACH = {"none": 8, "critical": 12, "other": 5}
@@ -171,8 +173,10 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def plain(text: str) -> Made:
-    """A text of one sentence whose words the rule finds."""
-    return Made(text, tuple(m.span() for m in TOKEN.finditer(text)), ((0, len(text)),) if text else (), ())
+    """A text whose words and sentences simple rules find."""
+    cuts = [0, *(match.end() for match in ENDS.finditer(text)), len(text)]
+    sentences = tuple((a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
+    return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,7 @@ def _agreed(reference: str, outputs: Sequence[str]) -> str | None:
 def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Path, workers: int = 1) -> Path:
     """Analyse texts, make changes of each, and write them as JSON lines; texts that the file has already are skipped."""
     path.touch()
+    _end_whole(path)
     known = {row["text"] for row in read_jsonl(path)}
     fresh = [text for text in dict.fromkeys(texts) if text not in known]
     todo = [fresh[n : n + BLOCK] for n in range(0, len(fresh), BLOCK)]
@@ -261,6 +266,12 @@ def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Pat
             out.flush()
             print(f"changes of {n} of {len(todo)} blocks", flush=True)
     return path
+
+
+def _end_whole(path: Path) -> None:
+    """Cut off a last line that an interruption left unfinished."""
+    with path.open("r+b") as stream:
+        stream.truncate(stream.read().rfind(b"\n") + 1)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from .compared import Compared
 from .edits import Edit, edit_script
 from .lexicon import Lexicon
 from .severity import Judgement, SeverityConfig, SeverityJudge
-from .surface import SurfaceConfig, surface_errors
+from .surface import SLIPS, SurfaceConfig, surface_errors
 from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 
 __all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
@@ -23,7 +23,8 @@ __all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """smallest_weight : what weighs less is a difference without consequence: it is listed as such and does not count.
+    """smallest_weight : what weighs less is a difference without consequence: it is listed as such and does not count. Of casing,
+        spacing and punctuation the probability of a mistake decides instead.
 
     threshold : the probability of a mistake from which a word is part of one.
     estimator : "learned" (the reader of both texts) or "edit-script" (rules alone). head : a digest of the reader's file. below : after
@@ -77,29 +78,39 @@ class Errors(ABC):
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
         error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count. Shorter texts forgive
         less and longer ones more: people's ratings of whole segments agree better with that than with the bare count or with the
-        count a word. An empty hypothesis for a reference with words has value 0 and the full count.
+        count a word. An empty hypothesis for a reference with words has one error, the full count, and value 0.
         """
         compared = [compare(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
         return [self._component(*pair) for pair in zip(compared, self.judged(compared), strict=True)]
 
     def _component(self, compared: Compared, found: Sequence[ErrorSpan]) -> Component:
         """What a pair's errors make: those of its words, and those of its characters."""
-        least = self.config.smallest_weight
-        every = [*found, *compared.surface]
-        listed = [error for error in every if error.severity != "none" and error.weight >= least]
+        words = len(compared.reference.words)
+        empty = bool(words) and not compared.hypothesis.words
+        every = [_nothing_said(compared.reference)] if empty else [*found, *compared.surface]
+        listed = [error for error in every if not self._forgiven(error)]
         total = math.fsum(error.weight for error in listed)
         if total > MAXIMUM:
             listed = [replace(error, weight=error.weight * MAXIMUM / total) for error in listed]
-        differences = [replace(e, weight=0.0, severity="none") for e in every if e.severity == "none" or e.weight < least]
-        words = len(compared.reference.words)
-        empty = bool(words) and not compared.hypothesis.words
-        count = MAXIMUM if empty else min(total, MAXIMUM)
+        differences = [replace(error, weight=0.0, severity="none") for error in every if self._forgiven(error)]
+        count = min(total, MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(differences))
         return Component(self.name, 0.0 if empty else value_of(count, words), count, "severity-weighted errors", evidence)
+
+    def _forgiven(self, error: ErrorSpan) -> bool:
+        """Whether it is a mere difference: it weighs too little, or, a slip that never weighs much, is hardly a mistake."""
+        strength = error.confidence if error.type in SLIPS else error.weight
+        return error.severity == "none" or strength < self.config.smallest_weight
 
     @abstractmethod
     def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
         """What is wrong with the words of each pair, and where they differ without consequence, in any order."""
+
+
+def _nothing_said(reference: Analysis) -> ErrorSpan:
+    """The error of a hypothesis without a word."""
+    whole = text_span(reference, tuple(range(len(reference.words))))
+    return ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, whole, None)
 
 
 def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:

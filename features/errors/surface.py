@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..slips import SPACE_PATTERNS, typed_twice
 from ..values import Analysis, Word
@@ -12,17 +12,22 @@ from .articles import wrong_articles
 from .punctuation import PunctuationConfig, punctuation_errors
 from .values import MAJOR, MINOR, ErrorSpan, TextSpan
 
-__all__ = ["SurfaceConfig", "surface_errors"]
+__all__ = ["SLIPS", "SurfaceConfig", "surface_errors"]
+
+SLIPS = frozenset(("casing", "spacing", "punctuation"))
+"""Types of mistake that a reader hardly minds."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceConfig:
     """The probability that each kind of difference is a mistake; all are minor.
 
+    slip : what a mistake of casing, spacing or punctuation counts beside another minor one. In MQM it is .1 (Freitag et al. 2021).
     article : of ``a`` where ``an`` belongs, and the other way round.
     repetition : of the first word that is typed twice; repetition_more : of each further one.
     """
 
+    slip: float = 0.2
     casing: float = 0.4
     first_word_casing: float = 0.8
     spacing: float = 0.5
@@ -139,11 +144,11 @@ def surface_errors(
 
     A reference written all in small letters says nothing about case: then casing is not judged.
     """
-    found: list[ErrorSpan] = list(_spacing(reference, hypothesis, config))
+    slips = [*_spacing(reference, hypothesis, config), *punctuation_errors(reference, hypothesis, matches, config.punctuation)]
+    if any(character.isupper() for character in reference.text):
+        slips += _casing(reference, hypothesis, matches, config)
+        slips += _sentence_casing(reference, hypothesis, matches, config)
+    found = [replace(error, weight=config.slip * error.weight) for error in slips]
     found += _articles(reference, hypothesis, matches, config)
     found += _repetition(reference, hypothesis, config)
-    found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
-    if any(character.isupper() for character in reference.text):
-        found += _casing(reference, hypothesis, matches, config)
-        found += _sentence_casing(reference, hypothesis, matches, config)
     return tuple(found)
