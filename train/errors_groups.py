@@ -2,7 +2,8 @@
 
 Meaning: a text and what says the same, near and far, and both with a fact turned, so that distance from the reference says nothing.
 Mistakes: a real output, and copies of it with one mistake each. Outputs: those of one segment, ranked by how much the others agree
-with them. Ladders: a text and what more and more mistakes make of it. Rated: sentences whose likeness people rated. Synthesized: what a pipeline of `rome synthesize` made of a text.
+with them. Ladders: a text and what more and more mistakes make of it. Rated: sentences whose likeness people rated. Synthesized:
+what a pipeline of `rome synthesize` made of a text.
 """
 
 from __future__ import annotations
