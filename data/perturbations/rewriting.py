@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from rome.features.values import Analysis
+from rome.features.values import Analysis, Word
 
 from .lists import names_of
 from .surgery import Change, choose
@@ -42,6 +42,8 @@ TIMES = (
     | {month.lower() for month in names_of("month")}
 )
 TIME_WORDS = frozenset("in on at after before during since until by within over throughout".split())
+STANDING = frozenset("include concern regard follow consist contain belong be have".split())
+PEOPLE = tuple("man men woman women people child children person players player soldiers boy girl students student workers".split())
 MARKS = frozenset("because if when while although though after before since once unless as".split())
 THIRD = frozenset("he she it they his her its their him them this that these those".split())
 STILL = frozenset("know call base locate situate use make compose design dedicate devote consider own".split())
@@ -396,103 +398,68 @@ def relative_clause_opened(analysis: Analysis, rng: random.Random, materials: Ma
 
 
 def _reopened(analysis: Analysis, n: int, rng: random.Random) -> list[Change] | None:
-    word, noun = analysis.words[n], analysis.words[analysis.words[n].head]
-    phrase = subtree(analysis, n)
-    if word.relation == "acl:relcl":
-        subject, be = child_of(analysis, n, "nsubj"), child_of(analysis, n, "aux")
-        short = (
-            subject is not None and be is not None and subject + 1 == be and be + 1 == n and analysis.words[be].lemma == "be"
-        )
-        if (
-            not short
-            or subject is None
-            or analysis.words[subject].text not in ("who", "which", "that")
-            or not has_own_span(analysis, n)
-        ):
-            return None
-        next_word = analysis.words[n + 1] if n + 1 < len(analysis.words) else word
-        touching = max(nominal_core(analysis, word.head)) in (
-            subject - 1,
-            subject - 2 if analysis.words[subject - 1].text == "," else subject - 1,
-        )
-        if (
-            not touching
-            or next_word.xpos not in ("IN", "TO", "RB")
-            or (word.xpos == "VBG" and word.lemma.lower() not in MOVING)
-        ):
-            return None
-        return [(analysis.words[subject].start, word.start, "")]
-    start = analysis.words[n].start
+    """A relative clause without its pronoun and verb, or with them."""
+    return _shortened(analysis, n) if analysis.words[n].relation == "acl:relcl" else _lengthened(analysis, n, rng)
+
+
+def _shortened(analysis: Analysis, n: int) -> list[Change] | None:
+    """*the man who was seen by all* -> *the man seen by all*."""
+    words, word = analysis.words, analysis.words[n]
+    subject, be = child_of(analysis, n, "nsubj"), child_of(analysis, n, "aux")
+    if subject is None or be is None or not subject + 1 == be == n - 1 or words[be].lemma != "be":
+        return None
+    if words[subject].text not in ("who", "which", "that") or not has_own_span(analysis, n):
+        return None
+    before = subject - 2 if words[subject - 1].text == "," else subject - 1
+    following = words[n + 1] if n + 1 < len(words) else word
+    if max(nominal_core(analysis, word.head)) not in (subject - 1, before) or following.xpos not in ("IN", "TO", "RB"):
+        return None
     if word.xpos == "VBG" and word.lemma.lower() not in MOVING:
         return None
-    inner = phrase[0] == n or (analysis.words[phrase[0]].text == "," and len(phrase) > 1 and phrase[1] == n)
-    if (
-        not inner
-        or noun.upos not in ("NOUN", "PROPN")
-        or analysis.words[n].head >= n
-        or not stands_alone(analysis, n)
-        or len(phrase) < 2
-    ):
+    return [(words[subject].start, word.start, "")]
+
+
+def _lengthened(analysis: Analysis, n: int, rng: random.Random) -> list[Change] | None:
+    """*the man seen by all* -> *the man who was seen by all*."""
+    words, word = analysis.words, analysis.words[n]
+    noun, phrase, lemma = words[word.head], subtree(analysis, n), word.lemma.lower()
+    set_apart = words[n - 1].text == ","
+    inner = phrase[0] == n or (words[phrase[0]].text == "," and len(phrase) > 1 and phrase[1] == n)
+    if not inner or noun.upos not in ("NOUN", "PROPN") or word.head >= n or not stands_alone(analysis, n) or len(phrase) < 2:
         return None
-    if word.xpos == "VBG" and word.lemma.lower() in (
-        "include",
-        "concern",
-        "regard",
-        "follow",
-        "consist",
-        "contain",
-        "belong",
-        "be",
-        "have",
-    ):
+    if word.xpos == "VBG" and (lemma not in MOVING or lemma in STANDING or (set_apart and noun.upos != "PROPN")):
         return None
-    before = n - 2 if analysis.words[n - 1].text == "," else n - 1
+    before = n - 2 if set_apart else n - 1
     if before < 0 or before != max(nominal_core(analysis, word.head)) or _has(analysis, n, "nsubj"):
         return None
-    if analysis.words[n - 1].text == "," and analysis.words[word.head].upos != "PROPN" and word.xpos == "VBG":
-        return None
-    set_apart = analysis.words[n - 1].text == ","
-    root = next((m for m, w in enumerate(analysis.words) if w.head < 0 and w.sentence == word.sentence), n)
-    helper = child_of(analysis, root, "cop", "aux")
-    finite = analysis.words[helper if helper is not None else root]
-    dated = any(re.fullmatch(r"1[5-9]\d\d|20\d\d|ago", analysis.words[m].text) for m in phrase)
-    past = finite.xpos == "VBD" or dated or (word.xpos == "VBN" and word.lemma.lower() not in STILL)
-    if finite.xpos not in ("VBD", "VBZ", "VBP", "MD") or (word.xpos == "VBN" and word.lemma.lower() in STILL and dated):
-        return None
-    now = word.xpos == "VBN" and finite.xpos != "VBD" and word.lemma.lower() not in STILL and not dated
-    agent = any(analysis.words[m].text == "by" for m in phrase)
-    if (
-        (now and not agent)
-        or word.lemma.lower() in ("advance", "return", "retire")
-        or (word.lemma.lower() in STILL and past and dated)
-    ):
-        return None
-    person = noun.upos == "PROPN" and noun.text in names_of("male name") | names_of("female name") | names_of("family name")
-    person = person or noun.text.lower().endswith(
-        (
-            "man",
-            "men",
-            "woman",
-            "women",
-            "people",
-            "child",
-            "children",
-            "person",
-            "players",
-            "player",
-            "soldiers",
-            "boy",
-            "girl",
-            "students",
-            "student",
-            "workers",
-        )
-    )
-    if noun.upos == "PROPN" and not person:
+    tense, person = _tense_of(analysis, n, phrase), _is_person(noun)
+    if tense is None or (noun.upos == "PROPN" and not person):
         return None
     pronoun = "who" if person else "which" if set_apart or rng.random() < 0.3 else "that"
-    form = form_of_be("past" if past else "present", is_plural(analysis, word.head))
-    return [(start, start, f"{pronoun} {form} ")]
+    return [(word.start, word.start, f"{pronoun} {form_of_be(tense, is_plural(analysis, word.head))} ")]
+
+
+def _tense_of(analysis: Analysis, n: int, phrase: Sequence[int]) -> str | None:
+    """The tense that a participle of a noun stands for; None where it is not plain."""
+    words, word = analysis.words, analysis.words[n]
+    root = next((m for m, w in enumerate(words) if w.head < 0 and w.sentence == word.sentence), n)
+    helper = child_of(analysis, root, "cop", "aux")
+    finite = words[helper if helper is not None else root]
+    done, lasting = word.xpos == "VBN", word.lemma.lower() in STILL
+    dated = any(re.fullmatch(r"1[5-9]\d\d|20\d\d|ago", words[m].text) for m in phrase)
+    past = finite.xpos == "VBD" or dated or (done and not lasting)
+    if finite.xpos not in ("VBD", "VBZ", "VBP", "MD") or (done and lasting and dated) or (lasting and past and dated):
+        return None
+    unsure = done and finite.xpos != "VBD" and not lasting and not dated
+    if (unsure and not any(words[m].text == "by" for m in phrase)) or word.lemma.lower() in ("advance", "return", "retire"):
+        return None
+    return "past" if past else "present"
+
+
+def _is_person(noun: Word) -> bool:
+    """Whether a noun is known to mean people."""
+    names = names_of("male name") | names_of("female name") | names_of("family name")
+    return (noun.upos == "PROPN" and noun.text in names) or noun.text.lower().endswith(PEOPLE)
 
 
 def coordination_order(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
