@@ -532,7 +532,8 @@ def test_the_stages_of_a_plan() -> None:
         top = stage.index(max(stage))
         assert stage[: top + 1] == sorted(stage[: top + 1]) and stage[top:] == sorted(stage[top:], reverse=True)
         assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
-    assert plan.stage(400)[0] == errors.FIRST != plan.stage(401)[0] == errors.LATER and errors.LATER.ladders > errors.FIRST.ladders
+    assert plan.stage(400)[0] == errors.FIRST != plan.stage(401)[0] == plan.second
+    assert errors.Plan(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 1, 6, 5, 1, 4)
 
 
 def lines(work: Path) -> list[dict[str, Any]]:

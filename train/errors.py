@@ -48,7 +48,6 @@ DATA = [
     "perturbations and harmless changes of them (data/perturbations)",
 ]
 FIRST = Mixture()
-LATER = Mixture(meaning=3, mistakes=1, outputs=3, rated=2, synthesized=1, ladders=2)
 LATER_RATE = 0.7
 WARMING = 100
 """Steps at the beginning of a stage in which the rate rises, at most an eighth of it."""
@@ -63,8 +62,8 @@ class Plan:
     """The sizes of one training run. below : layers of the trunk that read each text alone. rank : of the adapters.
 
     wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
-    which outputs are ranked. steps, later : of the two stages, each with its own mixture of groups. signals : steps before them that
-    learn BLEURT's signals of the pairs that --synthesized gives.
+    which outputs are ranked. steps, later : of the two stages. meaning, outputs, rated, ladders : groups of these kinds in a step of the
+    second. signals : steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
     """
 
     steps: int = 900
@@ -76,7 +75,16 @@ class Plan:
     systems: int = 4500
     pairs: int = 8000
     segments: int = 3000
+    meaning: int = 3
+    outputs: int = 3
+    rated: int = 2
+    ladders: int = 2
     signals: int = 0
+
+    @property
+    def second(self) -> Mixture:
+        """The groups of a step of the second stage."""
+        return Mixture(meaning=self.meaning, outputs=self.outputs, rated=self.rated, ladders=self.ladders)
 
     def stage(self, step: int) -> tuple[Mixture, float]:
         """The groups of a step, counted from 1, and its rate: meaning first, then more of what real and bad outputs are like.
@@ -85,7 +93,7 @@ class Plan:
         """
         if step <= self.steps:
             return FIRST, self.rate * _slope(step, self.steps)
-        return LATER, LATER_RATE * self.rate * _slope(step - self.steps, self.later)
+        return self.second, LATER_RATE * self.rate * _slope(step - self.steps, self.later)
 
 
 def _slope(step: int, steps: int) -> float:
@@ -126,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"signals: {learn_signals(net, sides, generated, plan.signals, plan.rate, seed)}\n")
     seconds = fit(net, sides, groups, plan, seed, work, arguments.resume, arguments.every)
     export(net, out)
-    figures = {"held_out": held_out(net, sides, groups, seed), "development": meaning_figures(net, sides)}
+    figures = {"held_out": held_out(net, sides, groups, plan, seed), "development": meaning_figures(net, sides)}
     _card(out, plan, arguments, seconds, groups, figures)
     return 0
 
@@ -198,12 +206,12 @@ def _means(seen: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 @torch.no_grad()
-def held_out(net: PairNet, sides: Sides, groups: Groups, seed: int, steps: int = HELD) -> dict[str, float]:
+def held_out(net: PairNet, sides: Sides, groups: Groups, plan: Plan, seed: int, steps: int = HELD) -> dict[str, float]:
     """The losses and the shares of comparisons in order on groups that no step drew; their texts may have been seen in others."""
     net.eval()
     seen: dict[str, list[float]] = defaultdict(list)
     for step in range(steps):
-        own: list[Group] = list(groups.step(LATER, random.Random(f"held out|{seed}|{step}")))
+        own: list[Group] = list(groups.step(plan.second, random.Random(f"held out|{seed}|{step}")))
         for name, values in losses(net, sides, own, Weights())[1].items():
             seen[name] += values
     return _means(seen)
