@@ -34,7 +34,7 @@ def feature_signature(
     arithmetic of this machine. idf : the name of the IDF table.
     """
     parts = {
-        "features": "3",
+        "features": "4",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,

@@ -173,8 +173,7 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
     """The errors component of a hypothesis with words that has these errors."""
-    value = value_of(evidence.count, len(segment.evidence.semantic.reference_words))
-    return replace(segment.components.errors, value=value, raw=evidence.count, evidence=evidence)
+    return replace(segment.components.errors, value=value_of(evidence.count), raw=evidence.count, evidence=evidence)
 
 
 def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:

@@ -18,7 +18,7 @@ def check_laws(found: Component, reference: Analysis, hypothesis: Analysis) -> N
     assert all((other.severity, other.weight) == ("none", 0.0) for other in differences)
     assert found.raw == pytest.approx(math.fsum(error.weight for error in errors))
     if hypothesis.words or not reference.words:
-        assert found.value == value_of(found.raw, len(reference.words))
+        assert found.value == value_of(found.raw)
     else:
         assert (found.value, found.raw) == (0.0, MAXIMUM)
     for error in (*errors, *differences):

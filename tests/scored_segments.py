@@ -51,7 +51,7 @@ def scored(
     words, others = tuple(reference.split()), tuple(hypothesis.split())
     count = math.fsum(e.weight for e in errors)
     empty = bool(words) and not others
-    last = 0.0 if empty else value_of(count, len(words))
+    last = 0.0 if empty else value_of(count)
     pairs = tuple(AlignedPair(n, n, 0.9, 0.1) for n in range(min(len(words), len(others))))
     shape = (len(words), len(others))
     masses = [np.full(n, 1 / max(1, n)) for n in shape]

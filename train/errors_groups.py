@@ -208,7 +208,9 @@ class Groups:
     def _rating(self, chance: random.Random) -> Group:
         """Sentences rated by people; the reference of a group is its first member's, each member has its own."""
         rows = chance.sample(self.rated, TOGETHER)
-        members = [Member(plain(other), _weight_of(rating), RATING - rating, 0.0, False, plain(one)) for one, other, rating in rows]
+        members = [
+            Member(plain(other), _weight_of(rating), RATING - rating, 0.0, False, plain(one)) for one, other, rating in rows
+        ]
         return Group("rated", plain(""), tuple(members))
 
     def _ladder(self, chance: random.Random) -> Group:

@@ -25,7 +25,9 @@ TYPE_OF = {
     **dict.fromkeys(("word_added", "added_word"), "addition"),
     **dict.fromkeys(("antonym", "adjectives_by_antonyms", "opposite_word", "event_reversed"), "antonym"),
     **dict.fromkeys(("negation_added", "negation_removed"), "negation"),
-    **dict.fromkeys(("named_entity_replaced", "entities_replaced_fully", "entities_replaced_partially", "names_exchanged"), "name"),
+    **dict.fromkeys(
+        ("named_entity_replaced", "entities_replaced_fully", "entities_replaced_partially", "names_exchanged"), "name"
+    ),
     **dict.fromkeys(
         ("part_of_speech_shift", "pronoun_case", "function_word", "tense", "aspect", "interrogative", "misused_word"), "grammar"
     ),

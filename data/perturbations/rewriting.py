@@ -43,7 +43,9 @@ TIMES = (
 )
 TIME_WORDS = frozenset("in on at after before during since until by within over throughout".split())
 STANDING = frozenset("include concern regard follow consist contain belong be have".split())
-PEOPLE = tuple("man men woman women people child children person players player soldiers boy girl students student workers".split())
+PEOPLE = tuple(
+    "man men woman women people child children person players player soldiers boy girl students student workers".split()
+)
 MARKS = frozenset("because if when while although though after before since once unless as".split())
 THIRD = frozenset("he she it they his her its their him them this that these those".split())
 STILL = frozenset("know call base locate situate use make compose design dedicate devote consider own".split())

@@ -73,12 +73,12 @@ class Errors(ABC):
         return self.measure_all([(reference, hypothesis)])[0]
 
     def measure_all(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[Component]:
-        """exp(-count / (4 n ** 0.3)) for a reference of n words, one component a pair of reference and hypothesis.
+        """4 / (4 + count), one component a pair of reference and hypothesis.
 
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
-        error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count. Shorter texts forgive
-        less and longer ones more: people's ratings of whole segments agree better with that than with the bare count or with the
-        count a word. An empty hypothesis for a reference with words has one error, the full count, and value 0.
+        error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count.
+        The count is not divided by the length: what the reader makes of a pair is meant of the whole pair. An empty hypothesis for a
+        reference with words has one error, the full count, and value 0.
         """
         compared = [compare(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
         return [self._component(*pair) for pair in zip(compared, self.judged(compared), strict=True)]
@@ -95,7 +95,7 @@ class Errors(ABC):
         differences = [replace(error, weight=0.0, severity="none") for error in every if self._forgiven(error)]
         count = min(total, MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(differences))
-        return Component(self.name, 0.0 if empty else value_of(count, words), count, "severity-weighted errors", evidence)
+        return Component(self.name, 0.0 if empty else value_of(count), count, "severity-weighted errors", evidence)
 
     def _forgiven(self, error: ErrorSpan) -> bool:
         """Whether it is a mere difference: it weighs too little, or, a slip that never weighs much, is hardly a mistake."""
