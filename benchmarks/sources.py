@@ -82,7 +82,7 @@ def main(given: Sequence[str] | None = None) -> int:
         work = options.work / name.replace(" ", "_")
         work.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(options.seed)
-        net = PairNet(load_trunk(folder), plan.below, plan.rank)
+        net = PairNet(load_trunk(folder), plan.below, plan.rank, plan.above)
         net.load_state_dict(torch.load(options.start, weights_only=True)["net"])
         if name == SIGNALS:
             learn_signals(net, sides, generated, plan.later, plan.rate, options.seed)

@@ -187,12 +187,14 @@ def test_tokenised_reference_excuses_spacing_and_lower_case_reference_excuses_ca
     assert ERRORS.measure(analysis("the house is big ."), analysis("The House is big .")).value == 1.0
 
 
-@pytest.mark.parametrize("hypothesis", ["the house is big.", "The house is big .", "The house is big"])
+@pytest.mark.parametrize("hypothesis", ["the house is big.", "The house is big .", "The, house is big."])
 def test_slips_weigh_little_and_are_listed(hypothesis: str) -> None:
-    """Case, spacing and marks count their probability times a fifth of a minor error; unlikely slips are differences."""
+    """Case, spacing and marks count their probability times a fifth of a minor error; unlikely slips are differences. A missing end counts in full."""
     found = ERRORS.measure(analysis("The house is big."), analysis(hypothesis))
     (error,) = found.evidence.errors
     assert error.type in SLIPS and found.raw == error.weight == ERRORS.config.surface.slip * error.confidence * MINOR
+    end = ERRORS.measure(analysis("The house is big."), analysis("The house is big"))
+    assert end.raw == ERRORS.config.surface.punctuation.no_end * MINOR
     strict = EditScriptErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_weight=0.95))
     assert not strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.errors
     assert strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.differences == (

@@ -23,7 +23,7 @@ from rome.train.scorer_chains import edit_severity  # noqa: E402
 from rome.train.scorer_config import ScorerConfig  # noqa: E402
 from rome.train.scorer_figures import scale_figures  # noqa: E402
 from rome.train.scorer_net import MonotoneNet, fit_targets, held_out_mask, ranked_pairs  # noqa: E402
-from rome.train.scorer_pairs import TRANSLATED, Pair, rated_pairs, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer_pairs import TRANSLATED, Pair, agreed_pairs, rated_pairs, read_pairs, write_pairs  # noqa: E402
 from rome.train.scorer_severe import SEVERE, damage  # noqa: E402
 
 QUICK = ["steps=150"]
@@ -136,6 +136,30 @@ def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch:
     assert figures["rated_tau"] == pytest.approx(1.0) and "mean_good_paraphrase" not in figures
 
 
+def test_outputs_are_ranked_by_their_agreement(tmp_path: Path) -> None:
+    """Five outputs a segment at most, as good as they agree with the others, the same for the same seed; they hardly set the scale."""
+    rows = [{"reference": f"the dog number {n}", "outputs": [[f"dog {n} {k}", k / 10] for k in range(3 + n)]} for n in range(6)]
+    path = tmp_path / "agreement.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    pairs = agreed_pairs(path, 4, 0)
+    assert pairs == agreed_pairs(path, 4, 0) != agreed_pairs(path, 4, 1) and len(agreed_pairs(path, 99, 0)) == 3 + 4 + 4 * 5
+    assert len({pair.group for pair in pairs}) == 4 and len({pair.id for pair in pairs}) == len(pairs)
+    config = ScorerConfig()
+    for pair in pairs:
+        assert config.target(pair) == pair.quality == int(pair.hypothesis[-1]) / 10
+        assert config.weight(pair) < config.weight(replace(pair, base="rated"))
+        assert pair.reference.split()[-1] == pair.hypothesis.split()[1]
+
+
+def test_making_pairs_needs_what_the_reader_was_trained_on(tmp_path: Path) -> None:
+    """Texts and outputs of `rome train errors`: both are named before anything is made."""
+    parser = argparse.ArgumentParser()
+    scorer.add_arguments(parser)
+    for given in ([], ["--texts", "x"], ["--agreement", "x"]):
+        with pytest.raises(InputError, match="--texts and --agreement"):
+            scorer.run(parser.parse_args(["--out", str(tmp_path), "--work", str(tmp_path), *given]))
+
+
 def test_no_rated_pair_is_a_machine_translation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What STS took from machine translation is neither drawn nor read; the other pairs stay the same ones, in order, in their groups."""
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
@@ -238,11 +262,3 @@ def test_figures_measure_only_what_occurs() -> None:
     pairs, _ = synthetic(1)
     figures = scale_figures(np.array([0.9, 0.8, 0.3, 0.1]), pairs, ScorerConfig())
     assert figures["mean_one_minor_error"] == 0.8 and "mean_empty" not in figures and figures["ranking_accuracy"] == 1.0
-
-
-def test_making_pairs_needs_the_texts_of_the_reader(tmp_path: Path) -> None:
-    """Without --pairs and --texts the recipe says where texts come from."""
-    parser = argparse.ArgumentParser()
-    scorer.add_arguments(parser)
-    with pytest.raises(InputError, match="--texts: name the texts.jsonl that `rome train errors` left"):
-        scorer.run(parser.parse_args(["--out", str(tmp_path / "out"), "--work", str(tmp_path / "work")]))

@@ -59,7 +59,8 @@ HELD = 40
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of one training run. below : layers of the trunk that read each text alone. rank : of the adapters.
+    """The sizes of one training run. below : layers of the trunk that read each text alone. above : of its last layers, that
+    read both. rank : of the adapters.
 
     wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
     which outputs are ranked. steps, later : of the two stages. meaning, outputs, rated, ladders : groups of these kinds in a step of the
@@ -70,6 +71,7 @@ class Plan:
     later: int = 700
     rate: float = 5e-4
     below: int = 4
+    above: int = 3
     rank: int = 32
     wikipedia: int = 4000
     systems: int = 4500
@@ -128,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = set_folder(arguments.models) / "encoder"
     sides = Sides(folder, plan.below)
     torch.manual_seed(seed)
-    net = PairNet(load_trunk(folder), plan.below, plan.rank)
+    net = PairNet(load_trunk(folder), plan.below, plan.rank, plan.above)
     net.start_marks(sides.marks())
     if plan.signals and not arguments.resume:
         sys.stderr.write(f"signals: {learn_signals(net, sides, generated, plan.signals, plan.rate, seed)}\n")

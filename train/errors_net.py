@@ -83,15 +83,15 @@ class Read:
 
 
 class PairNet(nn.Module):
-    """The reader of both texts. trunk : whose upper layers it starts from. below : layers that read each text alone."""
+    """The reader of both texts. trunk : whose last layers it starts from, so many as ``above``. below : layers that read each text alone."""
 
     def __init__(
-        self, trunk: Trunk, below: int, rank: int = 32, dropout: float = 0.1, dtype: torch.dtype = torch.bfloat16
+        self, trunk: Trunk, below: int, rank: int = 32, above: int = 3, dropout: float = 0.1, dtype: torch.dtype = torch.bfloat16
     ) -> None:
         super().__init__()
         config = trunk.config
         self.below, width = below, config.hidden_size
-        self.layers = nn.ModuleList(Layer(one, rank, dropout, dtype) for one in trunk.encoder.layer[below:])
+        self.layers = nn.ModuleList(Layer(one, rank, dropout, dtype) for one in trunk.encoder.layer[-above:])
         self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
         if self.distance is not None:
             self.distance.requires_grad_(True)

@@ -15,7 +15,7 @@ from rome.exceptions import InputError
 from rome.table import FeatureTable
 from rome.train.plan import add_models_argument, models_option
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
-from rome.train.scorer_pairs import Pair, base_pairs, rated_pairs, read_pairs, write_pairs
+from rome.train.scorer_pairs import Pair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
 
 __all__ = ["MODEL_FILE", "Measure", "add_arguments", "measure_pairs", "measure_texts", "rome_features", "run", "train"]
 
@@ -23,6 +23,8 @@ BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
 MEANING = 600
 """How many groups of acceptable and false hypotheses come beside them (see scorer_meaning.py)."""
+OUTPUTS = 600
+"""How many segments with real outputs come beside them, ranked by their agreement with the others."""
 RATED = 600
 """How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
 MODEL_FILE = "scorer.safetensors"
@@ -32,6 +34,7 @@ DATA = [
     "WMT22 and WMT23 references and system outputs",
     "MSRP train",
     "STS 2012-2016 without machine translations",
+    "WMT22 and WMT23 system outputs, ranked by their agreement with each other",
     "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
 LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)"
@@ -53,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         help="texts with their changes, as `rome train errors` makes them (needed to make pairs)",
+    )
+    parser.add_argument(
+        "--agreement", type=Path, help="outputs with their agreement, as `rome train errors` makes them (likewise)"
     )
     parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
@@ -95,13 +101,17 @@ def make(arguments: argparse.Namespace) -> list[Pair]:
     from rome.train.scorer_chains import make_pairs
     from rome.train.scorer_meaning import meaning_pairs
 
-    if not arguments.texts:
-        raise InputError("making pairs needs --texts: name the texts.jsonl that `rome train errors` left in its work folder")
+    if not arguments.texts or not arguments.agreement:
+        raise InputError(
+            "making pairs needs --texts and --agreement: name the texts.jsonl and the agreement.jsonl that `rome train errors` left in its "
+            "work folder"
+        )
     meaning = meaning_pairs(arguments.texts, max(2, int(MEANING * arguments.bases)), arguments.seed)
     bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
-        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated, meaning))
+        agreed = agreed_pairs(arguments.agreement, max(2, int(OUTPUTS * arguments.bases)), arguments.seed)
+        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated, meaning, agreed))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 

@@ -53,10 +53,10 @@ class ScorerConfig:
     binary_clean: float = 0.9
     binary_perturbed: float = 0.5
     base_quality: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=0.88, paraphrase=0.88, system=0.75, rated=0.5, meaning=0.5)
+        default_factory=lambda: _frozen(identity=1.0, reference=0.88, paraphrase=0.88, system=0.75, rated=0.5, meaning=0.5, outputs=0.75)
     )
     base_weight: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.5, meaning=2.0)
+        default_factory=lambda: _frozen(identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=2.5, meaning=2.0, outputs=0.1)
     )
     severe_target: Mapping[str, float] = field(
         default_factory=lambda: _frozen(

@@ -12,10 +12,12 @@ from typing import Any
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["TRANSLATED", "Pair", "base_pairs", "rated_pairs", "read_pairs", "write_pairs"]
+__all__ = ["TRANSLATED", "Pair", "agreed_pairs", "base_pairs", "rated_pairs", "read_pairs", "write_pairs"]
 
 LEVELS = ("clean", "light", "medium", "heavy", "severe")
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
+OUTPUTS = 5
+"""Of one segment, that are ranked."""
 RATED_SOURCE = "sts_2012_2016/"
 TRANSLATED = frozenset(RATED_SOURCE + part for part in ("2012-SMTeuroparl", "2012-SMTnews", "2016-postediting"))
 """Sources of rated pairs that hold output of machine translation, left out: nothing is learned from ratings of a system's output."""
@@ -123,6 +125,22 @@ def rated_pairs(count: int, seed: int) -> list[Pair]:
         quality = worst + (best - worst) * float(row["similarity"]) / 5.0
         texts, source = (row["a"].strip(), row["b"].strip()), RATED_SOURCE + row["source"]
         pairs.append(Pair(name, group, *texts, source, "rated", "none", "clean", 0, 0.0, quality))
+    return pairs
+
+
+def agreed_pairs(path: Path, count: int, seed: int) -> list[Pair]:
+    """Draw ``count`` segments with five real outputs each, to be ranked by how much they agree with the other systems' (their ``quality``).
+
+    path : the file that `rome train errors` makes; see errors_agreement.py. Nobody rated these outputs.
+    """
+    chance = random.Random(f"{seed}|agreed")
+    rows = list(read_jsonl(path))
+    pairs = []
+    for number, row in enumerate(chance.sample(rows, min(count, len(rows)))):
+        outputs = chance.sample(row["outputs"], min(OUTPUTS, len(row["outputs"])))
+        for k, (text, agreement) in enumerate(outputs):
+            name, group = f"outputs-{number:05d}-{k}", f"outputs-{number:05d}"
+            pairs.append(Pair(name, group, row["reference"], text, "wmt", "outputs", "none", "clean", 0, 0.0, agreement))
     return pairs
 
 

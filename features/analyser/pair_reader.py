@@ -1,12 +1,13 @@
-"""The pair reader: the trunk's upper layers, changed by low-rank adapters, over the words of both texts in one row.
+"""The pair reader: the trunk's last layers, changed by low-rank adapters, over the words of both texts in one row.
 
-Each text alone has passed the lower layers when it was analysed (`Analysis.states`), so a pair costs the upper ones. Words are marked by
-whether the other text has them too, and in the same company. `train/errors_net.py` is the same with gradients. Source of the adapters:
+Each text alone has passed the trunk's first layers, or all, when it was analysed (`Analysis.states`), so a pair costs the last ones. Words are marked
+by whether the other text has them too, and in the same company. `train/errors_net.py` is the same with gradients. Source of the adapters:
 Hu et al. 2022 (LoRA), equation 3.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -20,6 +21,7 @@ from torch.nn.functional import linear, softplus
 from rome.exceptions import ModelMissingError
 
 from ..errors.reader import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
+from ..errors.values import MAXIMUM
 from ..values import Analysis
 from .encoder import load_trunk
 from .packed import Layer, at_least, bert_layers, blocks, layer_states, torch_threads
@@ -61,7 +63,8 @@ class PairReader:
                 "write the reader's number into set.json (settings, errors, below)"
             )
         trunk = load_trunk(self.folder / "encoder")
-        trunk.encoder.layer = trunk.encoder.layer[self.below :]
+        own = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
+        trunk.encoder.layer = trunk.encoder.layer[-len(own) :]
         adapt(trunk, tensors)
         return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
 
@@ -96,7 +99,14 @@ class PairReader:
             seen = torch.stack([costs.amax(), costs.sum()]).log1p()
             amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
             words = row.words
-            yield PairReading(own[words].numpy(), types[start : start + row.length][words].numpy(), float(amount.expm1()))
+            yield PairReading(
+                own[words].numpy(), types[start : start + row.length][words].numpy(), _limited(float(amount.expm1()))
+            )
+
+
+def _limited(amount: float) -> float:
+    """The same where it is small, and never more than MAXIMUM, so that bad texts differ still."""
+    return -MAXIMUM * math.expm1(-amount / MAXIMUM)
 
 
 def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -27,6 +27,7 @@ class PunctuationConfig:
     no_end : the text ends without the reference's final mark. other_end : with another one, or with one where the reference has none.
     missing, added : a mark is missing, or too much, between words that stand side by side in both texts. loose : the same where the
         words around it differ too, so that the sentence may be built another way. stray : a mark that splits what no mark can split.
+    slip : what a mistake counts beside another minor one (in MQM .1, Freitag et al. 2021), but for the missing final mark.
     """
 
     no_end: float = 0.6
@@ -35,6 +36,7 @@ class PunctuationConfig:
     added: float = 0.4
     loose: float = 0.1
     stray: float = 0.6
+    slip: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,12 @@ def punctuation_errors(
             left[1].remove(twin)
     for mark in left[0]:
         tight = {mark.before, mark.after} <= there.keys() and _next_to(there[mark.before], there[mark.after], hypothesis)
-        yield _error("missing", config.missing if tight else config.loose, (reference, mark), None)
+        yield _error("missing", config.missing if tight else config.loose, config.slip, (reference, mark), None)
     back = {j: i for i, j in there.items()}
     for mark in left[1]:
         tight = {mark.before, mark.after} <= back.keys() and _next_to(back[mark.before], back[mark.after], reference)
-        weight = config.added if tight else config.loose
-        yield _error("unnecessary", config.stray if _stray(hypothesis, mark) else weight, None, (hypothesis, mark))
+        likely = config.stray if _stray(hypothesis, mark) else config.added if tight else config.loose
+        yield _error("unnecessary", likely, config.slip, None, (hypothesis, mark))
 
 
 def _end(
@@ -101,11 +103,11 @@ def _end(
 ) -> Iterator[ErrorSpan]:
     """The final marks of both texts."""
     if wanted is not None and found is None:
-        yield _error("missing", config.no_end, (reference, wanted), None)
+        yield _error("missing", config.no_end, 1.0, (reference, wanted), None)
     elif found is not None and wanted is None:
-        yield _error("unnecessary", config.other_end, None, (hypothesis, found))
+        yield _error("unnecessary", config.other_end, config.slip, None, (hypothesis, found))
     elif wanted is not None and found is not None and wanted.character != found.character:
-        yield _error("replacement", config.other_end, (reference, wanted), (hypothesis, found))
+        yield _error("replacement", config.other_end, config.slip, (reference, wanted), (hypothesis, found))
 
 
 def _beside(mark: Mark, other: Mark, there: dict[int, int]) -> bool:
@@ -126,9 +128,11 @@ def _stray(analysis: Analysis, mark: Mark) -> bool:
     return mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
 
 
-def _error(kind: str, probability: float, old: tuple[Analysis, Mark] | None, new: tuple[Analysis, Mark] | None) -> ErrorSpan:
+def _error(
+    kind: str, probability: float, share: float, old: tuple[Analysis, Mark] | None, new: tuple[Analysis, Mark] | None
+) -> ErrorSpan:
     spans = [
         TextSpan(side[0].text[side[1].place], side[1].place, side[1].place + 1) if side is not None else None
         for side in (old, new)
     ]
-    return ErrorSpan(kind, "punctuation", "minor", probability * MINOR, probability, *spans)  # type: ignore[arg-type]
+    return ErrorSpan(kind, "punctuation", "minor", share * probability * MINOR, probability, *spans)  # type: ignore[arg-type]

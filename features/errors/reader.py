@@ -43,7 +43,7 @@ TYPES = (
 class PairReading:
     """For p words of the reference and q of the hypothesis, the reference's first.
 
-    probabilities : (p + q, 4) of SEVERITIES. types : (p + q, len(TYPES)), given that the word is part of an error. amount : in [0, inf),
+    probabilities : (p + q, 4) of SEVERITIES. types : (p + q, len(TYPES)), given that the word is part of an error. amount : at least 0,
     what the errors of the pair weigh together.
     """
 

@@ -22,7 +22,7 @@ SLIPS = frozenset(("casing", "spacing", "punctuation"))
 class SurfaceConfig:
     """The probability that each kind of difference is a mistake; all are minor.
 
-    slip : what a mistake of casing, spacing or punctuation counts beside another minor one. In MQM it is .1 (Freitag et al. 2021).
+    slip : what a mistake of casing or spacing counts beside another minor one.
     article : of ``a`` where ``an`` belongs, and the other way round.
     repetition : of the first word that is typed twice; repetition_more : of each further one.
     """
@@ -144,11 +144,12 @@ def surface_errors(
 
     A reference written all in small letters says nothing about case: then casing is not judged.
     """
-    slips = [*_spacing(reference, hypothesis, config), *punctuation_errors(reference, hypothesis, matches, config.punctuation)]
+    slips = list(_spacing(reference, hypothesis, config))
     if any(character.isupper() for character in reference.text):
         slips += _casing(reference, hypothesis, matches, config)
         slips += _sentence_casing(reference, hypothesis, matches, config)
     found = [replace(error, weight=config.slip * error.weight) for error in slips]
+    found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
     found += _articles(reference, hypothesis, matches, config)
     found += _repetition(reference, hypothesis, config)
     return tuple(found)
