@@ -244,3 +244,22 @@ def test_the_shipped_reader_puts_meaning_before_surface(
         pair = shipped.analyse([segment.reference, segment.hypothesis])
         check_laws(segment.components.errors, pair[segment.reference], pair[segment.hypothesis])
     assert shipped.score(references=[reference], hypotheses=[reference]).segments[0].components.errors.value == 1.0
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.1, 8.0])
+def test_another_number_is_critical_whatever_the_reader_says(amount: float) -> None:
+    """A reader that sees nothing is corrected by counting."""
+    found = evidence(saying(amount), "the nine dogs ran", "the ten dogs ran")
+    (error,) = found.errors
+    assert (error.type, error.severity, error.confidence) == ("number", "critical", 1.0) and error.weight >= 10.0
+    assert found.count == error.weight
+
+
+def test_the_same_number_in_other_clothes_is_no_error() -> None:
+    """However bad the reader finds it; what else it finds keeps its share of the amount."""
+    reader = saying(12.0, nine=("critical", 1.0, "number"), **{"9": ("critical", 1.0, "number")}, old=("minor", 1.0, "name"))
+    found = evidence(reader, "the nine dogs ran", "the 9 dogs ran")
+    assert not found.errors and [one.hypothesis.text for one in found.differences if one.hypothesis] == ["9"]
+    found = evidence(reader, "the nine dogs ran", "the 9 old dogs ran")
+    assert [(e.hypothesis.text, e.severity) for e in found.errors if e.hypothesis] == [("old", "minor")]
+    assert found.count == pytest.approx(12.0 / 11.0)

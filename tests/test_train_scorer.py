@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.combiner import Combiner  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
+from rome.features.values import FEATURES  # noqa: E402
 from rome.table import FeatureTable  # noqa: E402
 from rome.train import scorer  # noqa: E402
 from rome.train.scorer_chains import edit_severity  # noqa: E402
@@ -62,7 +63,7 @@ def _recipe(tmp_path: Path, name: str, *extra: str) -> Path:
 
 def test_numpy_forward_equals_torch_forward() -> None:
     """The exported net computes what the trained one does."""
-    net = MonotoneNet(9, 0.02, torch.Generator().manual_seed(3))
+    net = MonotoneNet(9, dict.fromkeys(FEATURES, 0.02), torch.Generator().manual_seed(3))
     rows = np.random.default_rng(0).random((200, 4))
     with torch.no_grad():
         expected = net.score(net(torch.from_numpy(rows))).numpy()

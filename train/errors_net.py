@@ -86,7 +86,13 @@ class PairNet(nn.Module):
     """The reader of both texts. trunk : whose last layers it starts from, so many as ``above``. below : layers that read each text alone."""
 
     def __init__(
-        self, trunk: Trunk, below: int, rank: int = 32, above: int = 3, dropout: float = 0.1, dtype: torch.dtype = torch.bfloat16
+        self,
+        trunk: Trunk,
+        below: int,
+        rank: int = 32,
+        above: int = 3,
+        dropout: float = 0.1,
+        dtype: torch.dtype = torch.bfloat16,
     ) -> None:
         super().__init__()
         config = trunk.config

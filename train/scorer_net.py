@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -32,10 +32,10 @@ class MonotoneNet(nn.Module):
     Takes (n, 4) float64 features and gives (n,) logits, which `score` makes scores. `to_combiner` gives the same function in NumPy.
     """
 
-    def __init__(self, hidden: int, floor: float, generator: torch.Generator) -> None:
+    def __init__(self, hidden: int, floor: Mapping[str, float], generator: torch.Generator) -> None:
         super().__init__()
         width = len(FEATURES)
-        self.floor = floor
+        self.floor = torch.tensor([floor[name] for name in FEATURES], dtype=torch.float64)
         self.hidden_raw = nn.Parameter(torch.randn(hidden, width, generator=generator, dtype=torch.float64) * 0.5)
         self.hidden_bias = nn.Parameter(-torch.linspace(0.0, 3.0, hidden, dtype=torch.float64))
         self.output_raw = nn.Parameter(torch.zeros(hidden, dtype=torch.float64) - 0.5)

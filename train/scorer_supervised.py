@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
+from rome.features.values import FEATURES
 from rome.supervision import RatedSource, outputs_digest
 from rome.table import FeatureTable
 from rome.train.plan import models_option
@@ -29,6 +31,8 @@ from rome.train.scorer_ratings import Ratings, drawn_pairs, read_ratings
 
 __all__ = ["Anchors", "Measured", "anchors_of", "fit_rows", "measured", "run_supervised", "train_supervised"]
 
+FREE: Mapping[str, Any] = {"hidden": 6, "decay": 1e-4, "weight_floor": dict.fromkeys(FEATURES, 0.3)}
+"""Settings of a net that ratings decide alone."""
 PAIRS = 4000
 """Ranked pairs drawn from each file."""
 ANCHORS = 150
@@ -73,7 +77,7 @@ def run_supervised(arguments: argparse.Namespace) -> int:
     given = [option for name, option in UNUSED.items() if getattr(arguments, name)]
     if given or arguments.bases != 1.0:
         raise InputError(f"--ratings fits the net on human ratings alone: leave {', '.join(given) or '--bases'} out")
-    config = ScorerConfig(seed=arguments.seed).with_settings(arguments.set)
+    config = replace(ScorerConfig(seed=arguments.seed), **FREE).with_settings(arguments.set)
     ratings = read_ratings(arguments.ratings, arguments.dimension or ())
     folds_of(ratings, config.seed)  # too few inputs are reported before anything is measured
     arguments.work.mkdir(parents=True, exist_ok=True)

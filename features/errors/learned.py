@@ -15,6 +15,7 @@ from .alignment import moved_pairs, words_of
 from .compared import Compared
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
 from .lexicon import Lexicon
+from .numbers import compare_numbers
 from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
 from .values import CRITICAL, ErrorSpan, Kind, Severity
 
@@ -64,8 +65,9 @@ class LearnedErrors(Errors):
         if compared.reference.text == compared.hypothesis.text:
             return []
         repeated = sum(judgement.weight for edit, judgement in compared.edits if edit.repeated)
-        groups = _groups(_units(compared, reading, self.config.threshold), compared)
-        weights = self._shared(groups, max(reading.amount, repeated))
+        units, amount = _counted(_units(compared, reading, self.config.threshold), reading.amount, compared)
+        groups = _groups(units, compared)
+        weights = self._shared(groups, max(amount, repeated))
         return [_span(compared, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
     def _shared(self, groups: Sequence[Sequence[_Unit]], amount: float) -> list[float]:
@@ -114,6 +116,22 @@ def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_
             units.append(unit("order" if same else "replacement", i, j))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
+
+
+def _counted(units: list[_Unit], amount: float, compared: Compared) -> tuple[list[_Unit], float]:
+    """Units and amount after the numbers were compared by value: the same one is no error, another one is critical."""
+    numbers = compare_numbers(compared)
+    whole = sum(unit.cost for unit in units)
+    found = []
+    for unit in units:
+        places = [(side, n) for side, n in enumerate((unit.reference, unit.hypothesis)) if n is not None]
+        if all(n in numbers.same[side] for side, n in places):
+            unit = unit._replace(cost=0.0, wrong=False, type="number")
+        elif unit.kind == "replacement" and all(n in numbers.other[side] for side, n in places):
+            unit = unit._replace(cost=CRITICAL, confidence=1.0, severity="critical", wrong=True, type="number")
+        found.append(unit)
+    kept = sum(min(unit.cost, other.cost) for unit, other in zip(units, found, strict=True))
+    return found, max(amount * kept / max(whole, LEAST_COST), CRITICAL * numbers.count)
 
 
 def _type(kind: Kind, ruled: str | None, learned: str) -> str:
