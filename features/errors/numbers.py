@@ -6,6 +6,7 @@ Word vectors hardly tell nine from ten, and tell 25 from twenty-five; counting i
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..once import once
@@ -24,7 +25,8 @@ class Number(NamedTuple):
     text: str
 
 
-class NumbersCompared(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NumbersCompared:
     """Places of words of reference and hypothesis.
 
     same : of numbers that the other text writes in another way. other : of numbers that stand in the place of another one. count : how
@@ -74,13 +76,11 @@ def _joined(value: float, more: float, word: str) -> float | None:
 
 def compare_numbers(compared: Compared) -> NumbersCompared:
     """Pair the numbers of both texts by what is written, then by value; those that are left are told by the alignment."""
-    sides = [list(numbers_of(compared.reference)), list(numbers_of(compared.hypothesis))]
-    _paired(*sides, lambda number: (number.value, number.text))
-    same = _paired(*sides, lambda number: number.value)
+    ones, others = list(numbers_of(compared.reference)), list(numbers_of(compared.hypothesis))
+    _paired(ones, others, lambda number: (number.value, number.text))
+    same = _paired(ones, others, lambda number: number.value)
     there = {match.reference: match.hypothesis for match in compared.matches}
-    other = [
-        (one, two) for one in sides[0] for two in sides[1] if not {there.get(n) for n in one.places}.isdisjoint(two.places)
-    ]
+    other = [(one, two) for one in ones for two in others if not {there.get(n) for n in one.places}.isdisjoint(two.places)]
     return NumbersCompared(_places(same), _places(other), len(other))
 
 
