@@ -67,7 +67,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--limit", type=int, help="rated segments of each set, to try the script")
+    parser.add_argument("--limit", type=int, help="groups and rated segments of each set, to try the script")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     told = f"{conditions(options.threads)}; {options.models}, {options.steps} steps, seed {options.seed}"
@@ -87,7 +87,10 @@ def main(given: Sequence[str] | None = None) -> int:
         if name == SIGNALS:
             learn_signals(net, sides, generated, plan.later, plan.rate, options.seed)
         fit(net, sides, Groups(pool, pairs, options.agreement, options.seed, generated), plan, options.seed, work)
-        figures = {**meaning_figures(net, sides), **{one.title: follows(one, net, sides, options.limit) for one in JUDGED}}
+        figures = {
+            **meaning_figures(net, sides, options.limit),
+            **{one.title: follows(one, net, sides, options.limit) for one in JUDGED},
+        }
         columns = ["source", "pairs", *figures]
         rows.append([name, len(generated), *figures.values()])
         write_rows(options.output, [told], columns, rows)

@@ -39,12 +39,13 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module", params=sorted(TRUNKS))
+@pytest.fixture(scope="module", params=[(kind, above) for kind in sorted(TRUNKS) for above in (1, 2)], ids=str)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PairReader, PairNet]:
-    """A reader, and the net that it was exported from with the numbers that its file holds."""
-    folder = tmp_path_factory.mktemp(request.param)
-    write_trunk(folder / "encoder", request.param)
-    net = write_reader(folder)
+    """A reader of a trunk's last layer or of both, and the net that it was exported from with the numbers that its file holds."""
+    kind, above = request.param
+    folder = tmp_path_factory.mktemp(kind)
+    write_trunk(folder / "encoder", kind)
+    net = write_reader(folder, above=above)
     unknown = net.load_state_dict(load_weights(folder / "errors" / READER_FILE)[0], strict=False).unexpected_keys
     assert not unknown
     return PairReader(folder, BELOW, threads=1), net  # tiny products of two threads have other last digits

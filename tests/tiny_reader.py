@@ -33,10 +33,10 @@ def write_trunk(folder: Path, kind: str) -> Path:
     return folder
 
 
-def write_reader(folder: Path, *, below: int = BELOW, spread: float = 0.3) -> PairNet:
+def write_reader(folder: Path, *, below: int = BELOW, above: int = 2, spread: float = 0.3) -> PairNet:
     """Write the reader of the set in a folder, away from its beginning by so much at random; the net that it was made of."""
     torch.manual_seed(1)
-    net = PairNet(load_trunk(folder / "encoder"), below, rank=3, above=2, dtype=torch.float32).eval()
+    net = PairNet(load_trunk(folder / "encoder"), below, rank=3, above=above, dtype=torch.float32).eval()
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.add_(spread * torch.randn_like(parameter))

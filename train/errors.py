@@ -63,8 +63,8 @@ class Plan:
     read both. rank : of the adapters.
 
     wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
-    which outputs are ranked. steps, later : of the two stages. meaning, outputs, rated, ladders : groups of these kinds in a step of the
-    second. signals : steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
+    which outputs are ranked. steps, later : of the two stages. meaning, mistakes, outputs, rated, ladders : groups of these kinds in a step
+    of the second. signals : steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
     """
 
     steps: int = 900
@@ -78,6 +78,7 @@ class Plan:
     pairs: int = 8000
     segments: int = 3000
     meaning: int = 3
+    mistakes: int = 4
     outputs: int = 3
     rated: int = 2
     ladders: int = 2
@@ -86,7 +87,7 @@ class Plan:
     @property
     def second(self) -> Mixture:
         """The groups of a step of the second stage."""
-        return Mixture(meaning=self.meaning, outputs=self.outputs, rated=self.rated, ladders=self.ladders)
+        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, ladders=self.ladders)
 
     def stage(self, step: int) -> tuple[Mixture, float]:
         """The groups of a step, counted from 1, and its rate: meaning first, then more of what real and bad outputs are like.

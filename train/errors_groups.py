@@ -139,6 +139,11 @@ class Groups:
         weights = [self.counts[change.name] ** -0.7 * (PLAIN if _plainly_wrong(change.name) else 1.0) for change in changes]
         return chance.choices(changes, weights)[0]
 
+    def _taken(self, changes: list[Change], chance: random.Random) -> Change:
+        """One of the changes, as `_one` chooses it without regard to how plain it is, taken out of the list."""
+        weights = [self.counts[change.name] ** -0.7 for change in changes]
+        return changes.pop(chance.choices(range(len(changes)), weights)[0])
+
     def _with_harmless(self, text: Text, change: Change | None, most: int, chance: random.Random) -> Made:
         """The text with a change and up to so many harmless ones."""
         found = [] if change is None else [change]
@@ -190,7 +195,7 @@ class Groups:
         reference, output = self.pool.texts[pair.one], self.pool.texts[pair.other]
         members = [Member(made(output, ()), float("nan"), 0.0, 0.15)]
         changes = output.of("minor", "major", "critical")
-        for change in chance.sample(changes, min(4, len(changes))):
+        for change in (self._taken(changes, chance) for _ in range(min(TOGETHER - 1, len(changes)))):
             members.append(
                 Member(
                     made(output, [change]), float("nan"), {"minor": 1.0, "major": 2.0, "critical": 3.0}[change.severity], 0.3
