@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from rome.data.readers.bagel import read_bagel, read_meaning_representations, read_novikova
-from rome.data.readers.blimp import read_blimp
 from rome.data.readers.cola import read_cola
 from rome.data.readers.demetr import KINDS, read_demetr
 from rome.data.readers.direct_assessment import read_ad_scores, read_daseg, read_wmt15
@@ -208,21 +207,6 @@ DEMETR: Files = {
     "critical_id21_adj_adv_removed.json": json.dumps([pair_row(1, "Translation.", kind="critical_id21_adj_adv_removed")]),
     "critical_id20_shuffled.json": json.dumps([pair_row(2, "2 translation.", kind="critical_id20_shuffled")]),
     "base_id33_empty.json": json.dumps([pair_row(1, "", kind="base_id33_empty")]),
-}
-BLIMP: Files = {
-    "island.jsonl": jsonl(
-        *(
-            {
-                "sentence_good": f"Good {n}.",
-                "sentence_bad": f"Good {n} bad.",
-                "field": "syntax",
-                "linguistics_term": "islands",
-                "UID": "island",
-                "pairID": str(n),
-            }
-            for n in (0, 1)
-        )
-    )
 }
 COLA: Files = {"cola.tsv": "gj04\t1\t\tShe left.\ngj04\t0\t*\tLeft she the.\n"}
 OWN: Files = {
@@ -471,10 +455,6 @@ MISPAIRED = [
         "Translation.",
         "Translation 1.",
         "removed.json:1",
-    ),
-    Mispaired("blimp", BLIMP, single(read_blimp, BLIMP), "island.jsonl", '"pairID": "1"', '"pairID": "0"', "island.jsonl:2"),
-    Mispaired(
-        "blimp: another phenomenon", BLIMP, read_blimp, "island.jsonl", '"UID": "island"', '"UID": "binding"', "island.jsonl:1"
     ),
     Mispaired("cola", COLA, single(cola, COLA), "cola.tsv", "\t0\t*\t", "\tLeft\t*\t", "cola.tsv:2"),
     Mispaired(
@@ -728,13 +708,6 @@ def test_table_1_is_whole() -> None:
     assert (by_table, released) == ([10, 7, 14, 4], [13, 5, 14, 3])
     assert KINDS["minor_id16_function_word"].severity == "minor"
     assert KINDS["critical_id4_codemix"].severity == "major"
-
-
-def test_blimp(tmp_path: Path) -> None:
-    """A folder or one file gives the pairs with their phenomenon."""
-    folder = write(tmp_path, BLIMP)
-    assert read_blimp(folder) == read_blimp(folder / "island.jsonl")
-    assert [(p.good, p.bad, p.phenomenon, p.item) for p in read_blimp(folder)][1] == ("Good 1.", "Good 1 bad.", "island", "1")
 
 
 def test_own_table(tmp_path: Path) -> None:

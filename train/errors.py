@@ -188,13 +188,7 @@ def fit(
             seen[name] += values
         if step % every == 0 or step == last:
             seconds = time.monotonic() - started
-            line = {
-                "step": step,
-                "of": last,
-                "seconds": round(seconds),
-                **_means(seen),
-                **(judge(net, sides) if judge else {}),
-            }
+            line = {"step": step, "of": last, "seconds": round(seconds), **_means(seen), **(judge(net, sides) if judge else {})}
             with (work / PROGRESS).open("a", encoding="utf-8") as out:
                 out.write(json.dumps(line) + "\n")
             state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "seconds": seconds}

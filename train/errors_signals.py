@@ -1,23 +1,23 @@
 """The first stage of the reader's training, optional: BLEURT's signals of generated pairs (Sellam et al. 2020, section 4.2).
 
 From what the reader makes of a pair as a whole it foretells BLEU, ROUGE, BERTScore and entailment, all at once; the maps that do so are
-then dropped. Made of the same parts as `rome.train.synthesis.multitask`.
+then dropped.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from rome.exceptions import InputError
-from rome.train.synthesis.multitask_net import Task, task_of
-from rome.train.synthesis.signal_table import signal_table
-from rome.train.synthesis.signals import REGRESSION, SignalSources, available_signals
+from rome.train.synthesis.signals import REGRESSION, available_signals, signal_table
 from rome.train.synthesis.values import GeneratedPair
 
 from .errors_net import PairNet
@@ -38,12 +38,10 @@ def learn_signals(
     """
     if not pairs:
         raise InputError("signals need generated pairs: give --synthesized a file that `rome synthesize` wrote")
-    targets, losses = signal_table(pairs, available_signals(SignalSources())[0]).targets()
-    everyone = np.arange(len(pairs))
-    tasks = [task_of(name, targets[name], losses[name], 1.0, everyone) for name in targets]
-    known = {task.name: torch.from_numpy(np.asarray(task.normalised(targets[task.name]))) for task in tasks}
+    targets, losses = signal_table(pairs, available_signals()[0]).targets()
+    known = {name: _normalised(name, target, losses[name]) for name, target in targets.items()}
     torch.manual_seed(seed)
-    heads = nn.ModuleDict({str(n): nn.Linear(sides.width, task.size) for n, task in enumerate(tasks)})
+    heads = nn.ModuleDict({str(n): nn.Linear(sides.width, rows.shape[1]) for n, rows in enumerate(known.values())})
     parameters = [p for p in (*net.parameters(), *heads.parameters()) if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, rate, weight_decay=0.01)
     net.train()
@@ -52,19 +50,31 @@ def learn_signals(
         chosen = random.Random(f"{seed}|signals|{step}").sample(range(len(pairs)), min(BATCH, len(pairs)))
         read = sides.of([plain(text) for n in chosen for text in (pairs[n].reference, pairs[n].hypothesis)])
         start = net(list(zip(read[::2], read[1::2], strict=True))).start
-        each = [_loss(task, heads[str(n)](start), known[task.name][chosen]) for n, task in enumerate(tasks)]
+        each = [_loss(losses[name], heads[str(n)](start), rows[chosen]) for n, (name, rows) in enumerate(known.items())]
         optimizer.zero_grad()
         torch.stack(each).sum().backward()
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         seen.append([float(loss.detach()) for loss in each])
-    last = np.mean(seen[-max(1, steps // 10) :], axis=0) if seen else np.zeros(len(tasks))
-    return {task.name: round(float(value), 4) for task, value in zip(tasks, last, strict=True)}
+    last = np.mean(seen[-max(1, steps // 10) :], axis=0) if seen else np.zeros(len(known))
+    return {name: round(float(value), 4) for name, value in zip(known, last, strict=True)}
 
 
-def _loss(task: Task, found: Tensor, wanted: Tensor) -> Tensor:
+def _normalised(name: str, target: NDArray[Any], loss: str) -> Tensor:
+    """(n, k) float32: a regression in units of its mean and spread (appendix A.2), a class as probabilities."""
+    if loss != REGRESSION:
+        rows = np.eye(max(2, int(target.max()) + 1))[target] if target.ndim == 1 else target
+        return torch.from_numpy(rows.astype(np.float32))
+    there = target[~np.isnan(target).any(axis=1)]
+    if not len(there) or not np.isfinite(there).all():
+        raise InputError(f"the signal {name} has no known value, or an infinite one: leave it out")
+    spread = there.std(axis=0)
+    return torch.from_numpy(((target - there.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0)).astype(np.float32))
+
+
+def _loss(kind: str, found: Tensor, wanted: Tensor) -> Tensor:
     """The loss of one signal; unknown values count nothing."""
-    if task.loss != REGRESSION:
+    if kind != REGRESSION:
         return cross_entropy(found, wanted)
     there = ~wanted.isnan()
     return (found - wanted.float())[there].square().mean() if bool(there.any()) else found.sum() * 0.0

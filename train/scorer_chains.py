@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from rome.train.perturb import STOPWORDS, Perturber, Request
 from rome.train.scorer_pairs import Pair
 from rome.train.scorer_severe import SEVERE, SINGLE, damage
-from rome.train.textattack_operations import CHARACTER_OPERATIONS, WORD_OPERATIONS
+from rome.train.textattack_operations import CHARACTER_OPERATIONS
 
 __all__ = ["edit_severity", "make_pairs", "single_edits"]
 
@@ -114,8 +114,3 @@ def _weight(word: str, operation: str) -> float:
     if operation in CHARACTER_OPERATIONS or bare in FEW:
         return MINOR
     return {"word_deletion": 4.0, "inner_swap": 1.5}.get(operation, 2.5)
-
-
-def operations_used() -> tuple[str, ...]:
-    """Every TextAttack operation that `make_pairs` may draw, without repetition."""
-    return tuple(name for name in (*WORD_OPERATIONS, *CHARACTER_OPERATIONS) if name in DRAW)

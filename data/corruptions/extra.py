@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from rome.data.perturbations.lists import replacements, word_set
+
 from .lexicon import Lexicon
 from .tokens import Token
 
@@ -14,18 +16,8 @@ PREPOSITIONS = ("of", "to", "in", "for", "on", "at", "with", "from", "by", "abou
 AUXILIARIES = ("is", "are", "was", "did", "does", "has", "have", "be", "been", "will", "do", "to")
 PRONOUNS = ("he", "it", "they", "she", "him", "them", "there")
 NEGATED = {"any": "no", "anything": "nothing", "anyone": "no one", "anybody": "nobody", "ever": "never", "anywhere": "nowhere"}
-POLARITY = {
-    "some": "any",
-    "something": "anything",
-    "someone": "anyone",
-    "already": "yet",
-    "always": "ever",
-    "no": "any",
-    "never": "ever",
-}
-NEGATORS = frozenset(
-    ("not", "n't", "n’t", "never", "no", "nobody", "nothing", "without", "hardly", "few", "if", "whether", "?")
-)
+POLARITY = replacements("ungrammatical_order.polarity")
+NEGATORS = word_set("ungrammatical_order.negators")
 
 
 def _insert(tokens: list[Token], place: int, text: str) -> list[Token]:

@@ -4,78 +4,22 @@ from __future__ import annotations
 
 import random
 
+from rome.data.perturbations.lists import alternatives, replacements
+
 from .lexicon import Lexicon
 from .tokens import Token
 
 __all__ = ["OPERATIONS"]
 
-BE = {
-    "is": "are",
-    "are": "is",
-    "was": "were",
-    "were": "was",
-    "'s": "are",
-    "am": "are",
-    "has": "have",
-    "have": "has",
-    "does": "do",
-    "do": "does",
-}
-DEMONSTRATIVES = {
-    "this": "these",
-    "these": "this",
-    "that": "those",
-    "those": "that",
-    "many": "much",
-    "each": "all",
-    "every": "many",
-}
-PRONOUNS = {
-    "he": "him",
-    "she": "her",
-    "they": "them",
-    "i": "me",
-    "we": "us",
-    "him": "he",
-    "them": "they",
-    "me": "i",
-    "us": "we",
-}
+BE = replacements("ungrammatical_forms.be")
+DEMONSTRATIVES = replacements("ungrammatical_forms.demonstratives")
+PRONOUNS = replacements("ungrammatical_forms.pronouns")
 POSSESSIVES = {"my": "me", "his": "him", "their": "they", "our": "us", "your": "you", "its": "it's", "her": "she"}
 REFLEXIVES = ("myself", "yourself", "himself", "herself", "itself", "ourselves", "themselves")
-CONFUSED = {
-    "their": "there",
-    "there": "their",
-    "your": "you're",
-    "its": "it's",
-    "then": "than",
-    "than": "then",
-    "too": "to",
-    "who": "which",
-    "whose": "who's",
-    "where": "which",
-    "of": "off",
-    "affect": "effect",
-    "lose": "loose",
-    "were": "where",
-    "how": "what",
-    "because": "why",
-    "what": "that",
-    "whom": "he",
-    "whether": "that",
-    "if": "that",
-    "an": "and",
-}
+CONFUSED = replacements("ungrammatical_forms.confused")
 SINGULAR = frozenset("a an this that each every another one".split())
 PLURAL = frozenset("these those many several few both two three four five six ten various all".split())
-WRONG_FORMS = {
-    "VB": ("VBZ", "VBD", "VBG"),
-    "VBN": ("VB", "VBZ", "VBG"),
-    "VBG": ("VB", "VBZ", "VBD"),
-    "VBD": ("VBG", "VB", "VBN"),
-    "VBZ": ("VBG", "VBN"),
-    "VBP": ("VBG", "VBN"),
-}
+WRONG_FORMS = alternatives("ungrammatical_forms.wrong_forms")
 
 
 def _one(tokens: list[Token], rng: random.Random, options: list[tuple[int, str, str]]) -> list[Token] | None:

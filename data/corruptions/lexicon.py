@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from rome.data.perturbations.lists import replacements
 from rome.data.readers.ewt import TreebankSentence
 
 from .tokens import Token
@@ -16,27 +17,9 @@ __all__ = ["Lexicon"]
 
 DRAWN = 12
 VERB_TAGS = ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
-SUFFIX_TAGS = (
-    ("ing", "VBG"),
-    ("ed", "VBN"),
-    ("ly", "RB"),
-    ("ous", "JJ"),
-    ("ful", "JJ"),
-    ("able", "JJ"),
-    ("ive", "JJ"),
-    ("al", "JJ"),
-)
+SUFFIX_TAGS = replacements("treebank.suffix_tags").items()
 CLOSED_TAGS = frozenset("DT IN TO MD PRP PRP$ CC WDT WP WRB WP$ EX RP PDT POS".split())
-FAMILIES = {tag: "V" for tag in VERB_TAGS} | {
-    "NN": "N",
-    "NNS": "N",
-    "JJ": "J",
-    "JJR": "J",
-    "JJS": "J",
-    "RB": "R",
-    "RBR": "R",
-    "RBS": "R",
-}
+FAMILIES = {tag: "V" for tag in VERB_TAGS} | replacements("treebank.noun_families")
 
 
 class Lexicon:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from rome.data.perturbations.lists import word_sequence
+
 from .lexicon import Lexicon
 from .tokens import Token
 
@@ -12,27 +14,7 @@ __all__ = ["OPERATIONS"]
 
 CONTENT = ("NN", "NNS", "JJ", "VB", "VBD", "VBZ", "VBP", "VBN", "VBG", "RB", "NNP")
 DRAWN = ("NN", "NNS", "JJ", "VB", "VBD", "VBZ", "VBG", "RB", "IN", "DT", "PRP", "CC", "WRB", "MD")
-PREPOSITIONS = (
-    "of",
-    "in",
-    "to",
-    "for",
-    "on",
-    "with",
-    "at",
-    "from",
-    "by",
-    "about",
-    "into",
-    "over",
-    "after",
-    "through",
-    "between",
-    "under",
-    "against",
-    "than",
-    "as",
-)
+PREPOSITIONS = word_sequence("ungrammatical_forms.prepositions")
 PARTICLES = ("up", "out", "off", "down", "on", "in", "over", "away", "back")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

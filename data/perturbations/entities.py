@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rome.features.values import Analysis
 
-from .lists import names_of
+from .lists import names_of, word_sequence
 from .tree import has_own_span, in_title_case, of_relation
 
 __all__ = ["LISTED", "PLACES", "Entity", "entities"]
@@ -15,20 +15,7 @@ PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
 IN_PLACES = ("in", "near", "throughout", "outside", "around")
 LINKS = ("of", "de", "von", "van", "da", "del", "la", "al")
-OF_NAMES = (
-    "University",
-    "Bank",
-    "Ministry",
-    "Department",
-    "House",
-    "Church",
-    "Battle",
-    "Isle",
-    "Bay",
-    "Gulf",
-    "Republic",
-    "Kingdom",
-)
+OF_NAMES = word_sequence("entities.of_names")
 FOR_NAMES = frozenset("Campaign Centre Center Award Prize Fund Alliance Coalition Movement Programme Program".split())
 SAYING = ("say", "tell", "ask", "write", "think", "believe", "marry", "announce", "add", "claim", "argue", "explain", "state")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rome.features.values import Analysis
 
+from .lists import word_sequence, word_set
 from .surgery import Change, choose, in_case_of, replacement
 from .tree import child_of, children, in_title_case, of_relation, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -17,38 +18,14 @@ OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
 INFLECTED_TAGS = ("NNS", "VBZ", "VBD", "VBN", "VBG", "JJR", "JJS", "RBR", "RBS")
-UNSAFE_ANTONYMS = frozenset(
-    "own like may can will well right close lie in out up down on off over before after past more most less least much best".split()
-)
+UNSAFE_ANTONYMS = word_set("lexical.unsafe_antonyms")
 QUANTITIES = ("little", "less", "least", "more", "most", "none")
-FIXED_NOUNS = frozenset(
-    "thing way lot kind sort part number time one use case fact end hand day morning evening night week month year century decade "
-    "season summer winter heel form multitude variety series front top bottom middle rest majority moment term age basis area "
-    "nature sense level future past beginning amount pair couple group name north south east west".split()
-)
+FIXED_NOUNS = word_set("lexical.fixed_nouns")
 UNSAFE_VERBS = frozenset("have do get go come make take keep let be".split())
 PERSON_MODIFIERS = ("former", "alleged", "fake", "secret", "rival")
 THING_MODIFIERS = ("fake", "abandoned", "secret", "unsuccessful", "illegal", "imaginary", "temporary", "former")
-PERSON_ENDINGS = (
-    "er",
-    "or",
-    "ist",
-    "man",
-    "men",
-    "woman",
-    "women",
-    "ian",
-    "ant",
-    "people",
-    "ers",
-    "ors",
-    "ists",
-    "ians",
-    "ants",
-)
-NOT_PERSONS = frozenset(
-    "number power paper water letter order year weather matter chapter corner summer winter plant month other river tower".split()
-)
+PERSON_ENDINGS = word_sequence("lexical.person_endings")
+NOT_PERSONS = word_set("lexical.not_persons")
 
 
 def new_form(materials: Materials, lemma: str, tag: str) -> str | None:

@@ -1,15 +1,17 @@
-"""Small lists of English words, written for RoMe by hand, one tab-separated row a line."""
+"""Small lists of English words, written for RoMe by hand: tab-separated tables, and the lists of single rules in rules.json."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from rome.exceptions import InputError, ModelMissingError
 
-__all__ = ["names_of", "read_table", "table"]
+__all__ = ["alternatives", "names_of", "read_table", "replacements", "table", "word_sequence", "word_set"]
 
 
 @cache
@@ -28,6 +30,41 @@ def table(name: str) -> Mapping[str, tuple[str, ...]]:
 def names_of(kind: str) -> frozenset[str]:
     """All names of one kind in the list of names, such as ``country``; empty for an unknown kind."""
     return frozenset(table("names").get(kind, ()))
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The words of one rule in ``data/lexicons/rules.json`` by its name, such as ``logic.times``."""
+    return frozenset(word_sequence(name))
+
+
+def word_sequence(name: str) -> tuple[str, ...]:
+    """The same words in their order."""
+    found = _rule(name)
+    return tuple(found.split() if isinstance(found, str) else found)
+
+
+@cache
+def replacements(name: str) -> dict[str, str]:
+    """What one rule puts in the place of what."""
+    return dict(_rule(name))
+
+
+@cache
+def alternatives(name: str) -> dict[str, tuple[str, ...]]:
+    """What one rule may put in the place of what."""
+    return {old: tuple(new) for old, new in _rule(name).items()}
+
+
+def _rule(name: str) -> Any:
+    family, _, key = name.partition(".")
+    return _rules()[family][key]
+
+
+@cache
+def _rules() -> Mapping[str, Mapping[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads((files("rome.data") / "lexicons" / "rules.json").read_text(encoding="utf-8"))
+    return found
 
 
 def read_table(path: str | Path) -> dict[str, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rome.features.values import Analysis
 
+from .lists import alternatives, replacements, word_set
 from .surgery import Change, choose, deletion, in_case_of, replacement
 from .tree import child_of, children, clauses, has_own_span, is_plural, of_relation, stands_alone, subject_of
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -16,28 +17,14 @@ __all__ = ["PERTURBATIONS", "plural_form"]
 
 Rule = Callable[[Analysis, int, random.Random, Materials], Sequence[Change] | None]
 
-TIMES = frozenset(
-    "time times day days night nights week weeks weekend weekends month months year years hour hours minute minutes second seconds "
-    "morning evening afternoon summer winter spring autumn season century centuries decade decades moment point monday tuesday "
-    "wednesday thursday friday saturday sunday period while occasion".split()
-)
-VAGUE = TIMES | frozenset(
-    "kind kinds sort sorts type types manner way ways form extent degree reason reasons world round fours star stars inclusive "
-    "thing things case cases part parts respect respects means chance right cost costs rest".split()
-)
+TIMES = word_set("logic.times")
+VAGUE = TIMES | word_set("logic.vague")
 NEARLY = ("almost", "nearly", "virtually", "practically")
 SUBJECTS = ("nsubj", "nsubj:pass")
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
+QUANTIFIERS = frozenset("all every each most many few some none no half several".split())
 OWNERS = frozenset("the these those his her its their our my your this that".split())
-WHOLE = {
-    "everyone": "no one",
-    "everybody": "nobody",
-    "everything": "nothing",
-    "everywhere": "nowhere",
-    "nobody": "everybody",
-    "nothing": "everything",
-    "nowhere": "everywhere",
-}
+WHOLE = replacements("logic.whole")
 
 
 def quantifier_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
@@ -143,12 +130,7 @@ def _share(analysis: Analysis, n: int, rng: random.Random, materials: Materials)
     if low == "not" and _low(analysis, n + 1) in ("all", "every", "everyone", "everybody", "everything", "many"):
         verbal = n > 0 and analysis.words[n - 1].upos in ("AUX", "VERB")
         return None if verbal else _put(analysis, n, n + 1, _low(analysis, n + 1))
-    if low not in ("all", "every", "each", "most", "many", "few", "some", "none", "no", "half", "several") or before in (
-        "not",
-        "n't",
-        "how",
-        "the",
-    ):
+    if low not in QUANTIFIERS or before in ("not", "n't", "how", "the"):
         return None
     if not stands_alone(analysis, n) or _denied(analysis, n):
         return None
@@ -183,22 +165,7 @@ def _of_them(analysis: Analysis, n: int, rng: random.Random) -> list[Change] | N
     members = [m for m in children(analysis, n) if m > n + 1 and of_relation(analysis.words[m], "nmod", "obl")]
     head = members[0] if members else None
     partitive = head is not None and (owner in OWNERS or owner in ("them", "us", "whom", "which"))
-    skip = before in (
-        "at",
-        "first",
-        "best",
-        "worst",
-        "a",
-        "last",
-        "second",
-        "other",
-        "after",
-        "above",
-        "for",
-        "about",
-        "than",
-        "over",
-    )
+    skip = before in word_set("logic.not_before_partitive")
     if not partitive or head is None or skip or _low(analysis, head) in VAGUE:
         return None
     plural = is_plural(analysis, head) or owner in ("them", "us", "whom")
@@ -246,23 +213,7 @@ def _before_noun(analysis: Analysis, n: int, head: int) -> tuple[str, ...]:
     preposition = n > 0 and analysis.words[n - 1].upos in ("ADP", "SCONJ")
     there = noun.head >= 0 and child_of(analysis, noun.head, "expl") is not None
     numbered = _tag(analysis, n + 1) == "CD"
-    if before in (
-        "quite",
-        "every",
-        "only",
-        "just",
-        "very",
-        "as",
-        "good",
-        "great",
-        "these",
-        "those",
-        "or",
-        "first",
-        "last",
-        "next",
-        "past",
-    ):
+    if before in word_set("logic.not_before_quantifier"):
         return ()
     if low == "all" and before not in ("at", "above", "after", "for", "with", "despite"):
         if numbered:
@@ -362,19 +313,8 @@ def _whole(analysis: Analysis, n: int, rng: random.Random, materials: Materials)
     if one is not None:
         following = _low(analysis, one + 1)
     there = word.head >= 0 and child_of(analysis, word.head, "expl") is not None
-    bound = before in ("not", "n't", "but", "or", "for", "and", "next", "almost") or following in (
-        "but",
-        "more",
-        "less",
-        "to",
-        "like",
-        "of",
-        "other",
-        "else",
-        "new",
-        "special",
-        "in",
-        "about",
+    bound = before in ("not", "n't", "but", "or", "for", "and", "next", "almost") or following in word_set(
+        "logic.not_after_whole"
     )
     if there or bound or _denied(analysis, n):
         return None
@@ -384,19 +324,7 @@ def _whole(analysis: Analysis, n: int, rng: random.Random, materials: Materials)
 def _only(analysis: Analysis, n: int, rng: random.Random, materials: Materials) -> list[Change] | None:
     """*only five* -> *more than five*; *only members* -> *not only members*."""
     word = analysis.words[n]
-    if _low(analysis, n) not in ("only", "just") or _low(analysis, n - 1) in (
-        "the",
-        "not",
-        "n't",
-        "if",
-        "but",
-        "an",
-        "his",
-        "her",
-        "its",
-        "their",
-        "can",
-    ):
+    if _low(analysis, n) not in ("only", "just") or _low(analysis, n - 1) in word_set("logic.not_before_only"):
         return None
     if _is_number(analysis, n + 1) and word.relation == "advmod":
         return _put(analysis, n, n, "more than")
@@ -409,19 +337,7 @@ def _only(analysis: Analysis, n: int, rng: random.Random, materials: Materials) 
     )
 
 
-CONDITIONS = {
-    "even if": "only if",
-    "only if": "even if",
-    "as long as": "unless",
-    "so long as": "unless",
-    "provided that": "unless",
-    "on condition that": "unless",
-    "on the condition that": "unless",
-    "unless": "if",
-    "regardless of": "depending on",
-    "irrespective of": "depending on",
-    "depending on": "regardless of",
-}
+CONDITIONS = replacements("logic.conditions")
 AFTER_IF = frozenset("not so any only ever necessary possible anything at applicable needed required then".split())
 
 
@@ -433,20 +349,7 @@ def condition_changed(analysis: Analysis, rng: random.Random, materials: Materia
 def _condition(analysis: Analysis, n: int, rng: random.Random, materials: Materials) -> list[Change] | None:
     """A conjunction of a condition with its own clause."""
     low, word = _low(analysis, n), analysis.words[n]
-    if low == "if" and _low(analysis, n - 1) not in (
-        "as",
-        "even",
-        "only",
-        "what",
-        "and",
-        "or",
-        "but",
-        "than",
-        "see",
-        "know",
-        "asked",
-        "wonder",
-    ):
+    if low == "if" and _low(analysis, n - 1) not in word_set("logic.not_before_if"):
         clause = word.head
         whole = (
             word.relation == "mark"
@@ -485,17 +388,7 @@ def _period(analysis: Analysis, n: int, rng: random.Random, materials: Materials
     return _put(analysis, n, n, "since" if low == "until" else "until")
 
 
-CONCESSIONS = {
-    "despite the fact that": "because of the fact that",
-    "in spite of": "because of",
-    "because of": "despite",
-    "due to": "despite",
-    "owing to": "despite",
-    "thanks to": "despite",
-    "as a result of": "despite",
-    "despite": "because of",
-    "notwithstanding": "because of",
-}
+CONCESSIONS = replacements("logic.concessions")
 CONTRASTS = {"even though": "because", "although": "because", "though": "because", "because": "although"}
 
 
@@ -507,31 +400,7 @@ def concession_changed(analysis: Analysis, rng: random.Random, materials: Materi
 def _concession(analysis: Analysis, n: int, rng: random.Random, materials: Materials) -> list[Change] | None:
     """*because* and *although* before a clause with a subject, *because of* and *despite* before a noun phrase."""
     word, before = analysis.words[n], _low(analysis, n - 1)
-    if before in (
-        "not",
-        "just",
-        "only",
-        "simply",
-        "mainly",
-        "partly",
-        "largely",
-        "precisely",
-        "as",
-        "is",
-        "was",
-        "are",
-        "were",
-        "be",
-        "merely",
-        "mostly",
-        "probably",
-        "perhaps",
-        "primarily",
-        "or",
-        "and",
-        "s",
-        "'s",
-    ):
+    if before in word_set("logic.not_before_cause"):
         return None
     if word.relation in ("mark", "advmod") or _low(analysis, n) == "even":
         found = _table(analysis, n, CONTRASTS)
@@ -543,19 +412,7 @@ def _concession(analysis: Analysis, n: int, rng: random.Random, materials: Mater
     return None if verbal and _low(analysis, n) == "due" else _table(analysis, n, CONCESSIONS)
 
 
-INCLUSIONS = {
-    "with the exception of": "including",
-    "in addition to": "instead of",
-    "as well as": "but not",
-    "except for": "including",
-    "apart from": "including",
-    "other than": "including",
-    "instead of": "in addition to",
-    "rather than": "as well as",
-    "excluding": "including",
-    "including": "excluding",
-    "except": "including",
-}
+INCLUSIONS = replacements("logic.inclusions")
 
 
 def inclusion_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
@@ -573,23 +430,7 @@ def _inclusion(analysis: Analysis, n: int, rng: random.Random, materials: Materi
     ]
     first = "as well as" if low == "as" else next((p for p in INCLUSIONS if p.startswith(f"{low} ")), low)
     following = n + len(first.split())
-    if not nominal or before in (
-        "not",
-        "up",
-        "be",
-        "is",
-        "was",
-        "are",
-        "were",
-        "s",
-        "nothing",
-        "none",
-        "no",
-        "any",
-        "anything",
-        "everything",
-        "all",
-    ):
+    if not nominal or before in word_set("logic.not_before_inclusion"):
         return None
     if low not in ("instead", "in") and following not in nominal:
         return None
@@ -640,13 +481,7 @@ def _modal(analysis: Analysis, n: int, rng: random.Random, materials: Materials)
         return None
     if any(_low(analysis, m) in ("no", "only", "nothing", "never", "all") for m in range(max(n - 4, 0), verb)):
         return None
-    new = {
-        "must": ("need not", "must not", "may"),
-        "should": ("need not", "should not"),
-        "shall": ("need not", "shall not"),
-        "may": ("must", "must not"),
-        "can": ("must",),
-    }[low]
+    new = alternatives("logic.modals")[low]
     return _put(analysis, n, n, rng.choice(new))
 
 
@@ -654,13 +489,7 @@ def _duty(analysis: Analysis, n: int, rng: random.Random, materials: Materials) 
     """*has to pay* -> *does not have to pay*; *was required to pay* -> *was allowed to pay*; *mandatory* -> *optional*."""
     low, word = _low(analysis, n), analysis.words[n]
     if word.upos == "ADJ" and stands_alone(analysis, n):
-        other = {
-            "mandatory": "optional",
-            "compulsory": "optional",
-            "obligatory": "optional",
-            "optional": "mandatory",
-            "voluntary": "compulsory",
-        }.get(low)
+        other = replacements("logic.duties").get(low)
         return _put(analysis, n, n, other) if other else None
     if _low(analysis, n + 1) != "to" or _tag(analysis, n + 2) != "VB" or not stands_alone(analysis, n):
         return None
@@ -727,14 +556,7 @@ def _complement(analysis: Analysis, n: int) -> tuple[str, int | None]:
 def _ability(analysis: Analysis, n: int, rng: random.Random, materials: Materials) -> list[Change] | None:
     """*able to* -> *unable to*, *possible to* -> *impossible to*, *likely to* -> *unlikely to*, and back."""
     low, word = _low(analysis, n), analysis.words[n]
-    turned = {
-        "able": "unable",
-        "possible": "impossible",
-        "likely": "unlikely",
-        "capable": "incapable",
-        "willing": "unwilling",
-        "entitled": "not entitled",
-    }
+    turned = replacements("logic.abilities")
     turned |= {"unable": "able", "impossible": "possible", "unlikely": "likely", "incapable": "capable", "unwilling": "willing"}
     joined = "of" if low.endswith("capable") else "to"
     bound = _low(analysis, n - 1) in ("not", "n't", "as", "if", "where", "when", "no", "less", "only", "too") or (
@@ -745,13 +567,7 @@ def _ability(analysis: Analysis, n: int, rng: random.Random, materials: Material
     return _put(analysis, n, n, turned[low]) if word.upos in ("ADJ", "VERB") else None
 
 
-CERTAIN = {
-    "probably": "certainly",
-    "certainly": "possibly",
-    "definitely": "possibly",
-    "possibly": "certainly",
-    "perhaps": "certainly",
-}
+CERTAIN = replacements("logic.certain")
 
 
 def certainty_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
@@ -791,19 +607,7 @@ def _certain(analysis: Analysis, n: int, rng: random.Random, materials: Material
     )
 
 
-TO_VERBS = {
-    "fail": "manage",
-    "manage": "fail",
-    "refuse": "agree",
-    "decline": "agree",
-    "agree": "refuse",
-    "forget": "remember",
-    "remember": "forget",
-    "continue": "cease",
-    "cease": "continue",
-    "begin": "cease",
-    "start": "cease",
-}
+TO_VERBS = replacements("logic.to_verbs")
 ING_VERBS = {"stop": "keep", "keep": "stop", "continue": "stop", "quit": "keep", "begin": "stop", "start": "stop"}
 DENIABLE = frozenset("decide choose plan opt vow pledge promise intend seem appear".split())
 DIRECTED = frozenset("tell ask urge advise order instruct warn encourage persuade convince command beg request".split())

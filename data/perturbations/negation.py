@@ -6,15 +6,14 @@ import random
 
 from rome.features.values import Analysis
 
+from .lists import word_set
 from .surgery import Change, choose, deletion, in_case_of, replacement, starts_sentence
 from .tree import child_of, children, clauses, has_own_span, of_relation, stands_alone, subject_of, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS", "is_negated"]
 
-NEGATIVE = frozenset(
-    "not n't n’t no never none nobody nothing nowhere neither nor hardly scarcely barely rarely seldom only".split()
-)
+NEGATIVE = word_set("negation.negative")
 DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 POSITIVE = {"nothing": "something", "nobody": "somebody", "nowhere": "somewhere", "without": "with"}
@@ -87,22 +86,7 @@ def _bound(analysis: Analysis, n: int) -> bool:
     """Whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
     after = analysis.words[n + 1].text.lower() if n + 1 < len(analysis.words) else ""
     before = analysis.words[n - 1].text.lower() if n else ""
-    return after in (
-        "only",
-        "yet",
-        "even",
-        "just",
-        "least",
-        "longer",
-        "more",
-        "one",
-        "matter",
-        "but",
-        "necessarily",
-        "until",
-        "unless",
-        "unlike",
-    ) or before in ("or", "why", "if", "but", "and", ",", "whether")
+    return after in word_set("negation.not_after_not") or before in ("or", "why", "if", "but", "and", ",", "whether")
 
 
 def _affirmed(analysis: Analysis, n: int, materials: Materials) -> list[Change] | None:

@@ -9,7 +9,7 @@ from functools import cache
 
 from rome.features.values import Analysis
 
-from .lists import names_of, table
+from .lists import alternatives, names_of, table, word_sequence, word_set
 from .surgery import Change, finish, in_case_of, replacement, starts_sentence
 from .tree import in_title_case, of_relation, stands_alone, subject_of
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -20,24 +20,10 @@ NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 NEGATED = tuple("do does did is are was were has have had would could should will can must".split())
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 CONTRACTED = {"am": "'m", "are": "'re", "is": "'s", "has": "'s", "have": "'ve", "had": "'d", "will": "'ll", "would": "'d"}
-CONTRACTS_WITH = {
-    "am": ("i",),
-    "are": ("you", "we", "they"),
-    "is": ("he", "she", "it", "that", "there", "what", "who", "here"),
-    "has": ("he", "she", "it", "that", "there", "who"),
-    "have": ("i", "you", "we", "they"),
-    "had": ("i", "you", "he", "she", "we", "they"),
-    "will": ("i", "you", "he", "she", "it", "we", "they", "that", "there"),
-    "would": ("i", "you", "he", "she", "we", "they"),
-}
-ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-).split()
+CONTRACTS_WITH = alternatives("notation.contracts_with")
+ONES = word_sequence("numbers.cardinals")
 TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
-ORDINALS = (
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split() + ["twenty-first"]
+ORDINALS = (*word_sequence("notation.ordinals"), "twenty-first")
 SMALL = "(?:(?:" + "|".join(TENS[2:]) + ")(?:-(?:" + "|".join(ONES[1:10]) + "))?|" + "|".join(reversed(ONES[2:])) + ")"
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 FRACTIONS = (
@@ -47,53 +33,14 @@ MONTHS = "January February March April May June July August September October No
 MONTH = "(" + "|".join(MONTHS) + ")"
 DAYS = {"Monday": "Mon.", "Tuesday": "Tue.", "Wednesday": "Wed.", "Thursday": "Thu.", "Friday": "Fri.", "Saturday": "Sat."}
 DECADES = {"60": "sixties", "70": "seventies", "80": "eighties", "90": "nineties"}
-UNITS = {
-    "km": ("kilometre", "kilometer"),
-    "cm": ("centimetre", "centimeter"),
-    "mm": ("millimetre", "millimeter"),
-    "kg": ("kilogram", "kilo"),
-    "mg": ("milligram",),
-    "ml": ("millilitre", "milliliter"),
-    "kW": ("kilowatt",),
-    "MW": ("megawatt",),
-    "GW": ("gigawatt",),
-    "kWh": ("kilowatt-hour",),
-    "MHz": ("megahertz",),
-    "GHz": ("gigahertz",),
-    "MB": ("megabyte",),
-    "GB": ("gigabyte",),
-    "TB": ("terabyte",),
-    "ha": ("hectare",),
-    "hrs": ("hour",),
-    "mins": ("minute",),
-    "secs": ("second",),
-    "lbs": ("pound",),
-    "ft": ("foot",),
-    "yds": ("yard",),
-}
-SPEEDS = (
-    ("km/h", "kilometres per hour", "kilometers per hour", "kph", "kilometres an hour"),
-    ("mph", "miles per hour", "miles an hour"),
-    ("m/s", "metres per second", "meters per second"),
-    ("°C", "degrees Celsius", "degrees centigrade"),
-    ("°F", "degrees Fahrenheit"),
-    ("km²", "square kilometres", "square kilometers", "sq km", "km2"),
-    ("m²", "square metres", "square meters", "sq m", "m2"),
-)
+UNITS = alternatives("notation.units")
+SPEEDS = tuple((unit, *names) for unit, names in alternatives("notation.speeds").items())
 CURRENCIES = {"$": "dollars", "€": "euros", "£": "pounds", "US$": "US dollars", "¥": "yen"}
-LIGHT = (
-    "in for to of from and or by on at per as with after before until since than a an each every last this next over during per but "
-    "was were is are has had have will would can could may if when while because so that which who between through"
-).split()
-MEASURES = (
-    "long wide high tall deep away north south east west below above off later ago into "
-    "around apart thick square northwest northeast southwest southeast downstream upstream"
-).split()
+LIGHT = word_sequence("notation.light")
+MEASURES = word_sequence("notation.measures")
 ONE_WAY = frozenset("tire tires check checks story stories program license curb practice draft jewelry mold plow".split())
 """American spellings that are other words, too: only the British one changes."""
-AMBIGUOUS = frozenset(
-    "PM LA DC ER MP SEC IT Rev. Co. No. Gen. Gov. FA PRC ROK MS PC ID IS PR RN Ave. Lt. ICC ACS GP CAR PA AP MD LNG etc.".split()
-)
+AMBIGUOUS = word_set("notation.ambiguous")
 """Abbreviations with several long forms: only the long form changes."""
 
 
@@ -144,14 +91,7 @@ def _not_forms(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
         r"\b(\w+?)(n['’]t| not)\b(?! only)|\b(cannot|can't|can’t|can not|let's|let’s)\b(?! only)", analysis.text, re.I
     ):
         low = match.group().lower().replace("’", "'")
-        whole = {
-            "cannot": ("can't", "can not"),
-            "can't": ("cannot", "can not"),
-            "can not": ("cannot", "can't"),
-            "won't": ("will not",),
-            "shan't": ("shall not",),
-            "let's": ("let us",),
-        }
+        whole = alternatives("notation.whole_forms")
         place = word_at(analysis, match.end() - 1)
         head = analysis.words[place].head if place is not None else -1
         subject = subject_of(analysis, head) if head >= 0 else None
@@ -256,21 +196,7 @@ def _counted(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
         before = analysis.words[place - 1].text.lower() if place else ""
         if forms and not in_title_case(analysis, max(place - 1, 0)):
             chosen = rng.choice(forms) or ""
-            determined = before in (
-                "the",
-                "these",
-                "those",
-                "his",
-                "her",
-                "its",
-                "their",
-                "a",
-                "an",
-                "last",
-                "first",
-                "next",
-                "of",
-            )
+            determined = before in word_set("notation.determiners")
             yield match.start(), match.end(), in_words(value) or chosen if chosen.startswith("a ") and determined else chosen
 
 
@@ -354,32 +280,7 @@ def _ending(value: int) -> str:
 
 def _spans(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
     """Decades, centuries, dozens and times in other words."""
-    rows = (
-        (r"(?<!half )\ba dozen(?= [a-z]+s\b)", ("twelve", "12")),
-        (r"\bhalf a dozen\b", ("six",)),
-        (
-            r"(?<!half )(?<!quarter of )(?<!third of )\ba decade(?= (?:ago|later|earlier|before|after)\b)",
-            ("ten years", "10 years"),
-        ),
-        (r"(?<=\bfor )a decade\b(?! of)", ("ten years", "10 years")),
-        (r"\btwo decades\b(?! of)", ("twenty years", "20 years")),
-        (r"\bthree decades\b(?! of)", ("thirty years", "30 years")),
-        (r"\bfour decades\b(?! of)", ("forty years", "40 years")),
-        (r"\b(?:ten|10) years(?= (?:ago|later|earlier)\b)", ("a decade",)),
-        (r"\b(?:twenty|20) years(?= (?:ago|later|earlier)\b)", ("two decades",)),
-        (r"(?<!half )\ba century(?= (?:ago|later|earlier)\b)", ("a hundred years", "100 years")),
-        (r"\bfortnight\b", ("two weeks",)),
-        (r"\btwo weeks(?= (?:ago|later)\b)", ("a fortnight", "14 days")),
-        (r"\btwice(?= (?:a|per|in)\b)", ("two times", "2 times")),
-        (r"\btwo times(?= (?:a|per|in)\b)", ("twice",)),
-        (r"\bthree times(?= (?:a|per|in)\b)", ("3 times", "thrice")),
-        (r"\b(?:eighteen|18) months\b(?! old)", ("a year and a half", "one and a half years")),
-        (r"\btwelve\b(?= people\b)", ("a dozen",)),
-        (r"\bhalf an hour\b", ("30 minutes", "thirty minutes")),
-        (r"\b(?:30|thirty) minutes\b", ("half an hour",)),
-        (r"\b(?:60|sixty) minutes\b", ("one hour", "an hour")),
-        (r"\bNo\. (?=\d)", ("number ",)),
-    )
+    rows = alternatives("notation.spans").items()
     for pattern, forms in rows:
         yield from _matches(analysis, pattern, lambda match, forms=forms: rng.choice(forms))  # type: ignore[misc]
 
@@ -531,13 +432,7 @@ def _spaced(match: re.Match[str]) -> re.Match[str]:
 
 def _measuring(analysis: Analysis, end: int) -> bool:
     """Whether a word of measure follows: *5 km long*."""
-    return (
-        re.match(
-            rf" (?:{'|'.join(MEASURES)})\b",
-            analysis.text[end:],
-        )
-        is not None
-    )
+    return re.match(rf" (?:{'|'.join(MEASURES)})\b", analysis.text[end:]) is not None
 
 
 def _measures(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
@@ -658,37 +553,8 @@ def _occurrences(analysis: Analysis, old: str) -> Iterator[tuple[int, int]]:
                 yield match.start(), match.end()
 
 
-ADJECTIVES = (
-    "US",
-    "U.S.",
-    "USA",
-    "United States",
-    "UK",
-    "U.K.",
-    "United Kingdom",
-    "EU",
-    "European Union",
-    "UN",
-    "United Nations",
-    "NATO",
-)
-TITLES = (
-    "Doctor",
-    "Professor",
-    "General",
-    "Senator",
-    "Governor",
-    "Captain",
-    "Lieutenant",
-    "Sergeant",
-    "Saint",
-    "Mister",
-    "Mount",
-    "Reverend",
-    "Representative",
-    "Colonel",
-    "Major",
-)
+ADJECTIVES = word_sequence("notation.adjectives")
+TITLES = word_sequence("notation.titles")
 
 
 @cache

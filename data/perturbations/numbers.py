@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rome.features.values import Analysis, Word
 
-from .lists import names_of
+from .lists import names_of, word_sequence
 from .surgery import Change, choose, in_case_of, replacement
 from .tree import has_own_span
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -16,9 +16,7 @@ from .values import Materials, NotApplicable, Perturbation, Perturbed
 __all__ = ["PERTURBATIONS"]
 
 LATEST_YEAR = 2025
-CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-).split()
+CARDINALS = word_sequence("numbers.cardinals")
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 PLAIN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")

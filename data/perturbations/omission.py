@@ -7,16 +7,14 @@ import random
 from rome.features.values import Analysis
 
 from .entities import entities
+from .lists import word_set
 from .surgery import choose, without
 from .tree import base, child_of, children, is_contiguous, nominal_core, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
-KEPT_ADVERBS = frozenset(
-    "not n't as so too more most less least only even how when where why there then than about over up out away back no "
-    "in on off by very yet never nearly almost around approximately else ever well".split()
-)
+KEPT_ADVERBS = word_set("omission.kept_adverbs")
 KEPT_ADJECTIVES = frozenset("same own other such first last next many few much several more most".split())
 LIGHT_VERBS = frozenset("be have do".split())
 

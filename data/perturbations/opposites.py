@@ -10,7 +10,7 @@ from functools import cache
 from rome.features.values import Analysis, Word
 
 from .lexical import BASE_TAGS, open_words
-from .lists import table
+from .lists import replacements, table, word_set
 from .surgery import Change, choose, in_case_of, replacement
 from .tree import child_of, children, in_title_case, is_contiguous, of_relation, span, stands_alone, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -21,89 +21,7 @@ Phrase = tuple[int, int, tuple[str, ...]]
 """First and last word of a phrase that a lexicon has, and what it may become."""
 
 COMPARATIVES, SUPERLATIVES = ("JJR", "RBR"), ("JJS", "RBS")
-PHRASAL = {
-    "go up": "go down",
-    "go down": "go up",
-    "come up": "come down",
-    "come down": "come up",
-    "set up": "shut down",
-    "turn on": "turn off",
-    "turn off": "turn on",
-    "switch on": "switch off",
-    "switch off": "switch on",
-    "put on": "take off",
-    "speed up": "slow down",
-    "slow down": "speed up",
-    "get on": "get off",
-    "get off": "get on",
-    "give up": "carry on",
-    "carry on": "give up",
-    "go on": "stop",
-    "carry out": "cancel",
-    "open up": "close down",
-    "close down": "open up",
-    "shut down": "start up",
-    "build up": "tear down",
-    "tear down": "build up",
-    "pick up": "drop off",
-    "drop off": "pick up",
-    "log in": "log out",
-    "log out": "log in",
-    "sign in": "sign out",
-    "sign up": "sign off",
-    "check in": "check out",
-    "check out": "check in",
-    "move in": "move out",
-    "move out": "move in",
-    "turn up": "turn down",
-    "turn down": "accept",
-    "call off": "carry out",
-    "point out": "deny",
-    "put off": "bring forward",
-    "wake up": "fall asleep",
-    "stand up": "sit down",
-    "sit down": "stand up",
-    "get up": "lie down",
-    "fall down": "stand up",
-    "hand over": "hold back",
-    "let down": "please",
-    "rule out": "confirm",
-    "step down": "stay on",
-    "take over": "give up",
-    "warm up": "cool down",
-    "cool down": "warm up",
-    "take out": "put in",
-    "put in": "take out",
-    "go out": "stay in",
-    "come in": "go out",
-    "come out": "go in",
-    "run away": "come back",
-    "come back": "go away",
-    "go back": "stay",
-    "go away": "come back",
-    "throw away": "keep",
-    "break up": "make up",
-    "bring back": "take away",
-    "take away": "bring back",
-    "take back": "give away",
-    "give back": "keep",
-    "give away": "keep",
-    "hold back": "let go",
-    "scale up": "scale down",
-    "scale down": "scale up",
-    "leave behind": "take along",
-    "find out": "forget",
-    "show up": "stay away",
-    "line up": "disperse",
-    "cut off": "connect",
-    "kick off": "end",
-    "set out": "return",
-    "make up": "leave out",
-    "lay off": "take on",
-    "take on": "lay off",
-    "phase out": "phase in",
-    "wind down": "start up",
-}
+PHRASAL = replacements("opposites.phrasal")
 """Verbs with their particle, and the verb, with or without one, that turns them round."""
 INTRANSITIVE = frozenset(
     "fall rise die depart arrive disappear vanish appear emerge cease plummet soar plunge perish struggle decline deteriorate "
@@ -124,43 +42,16 @@ OBJECT_VERBS = frozenset(
     ).split()
 )
 """Verbs that do not stand without an object."""
-WITH_CLAUSE = frozenset(
-    "start stop begin cease continue like love hate dislike refuse agree confirm deny admit forget remember believe doubt allow "
-    "forbid permit fail accept reveal conceal succeed encourage discourage persuade dissuade prove disprove prefer fear".split()
-)
+WITH_CLAUSE = word_set("opposites.with_clause")
 """Verbs that take a clause or an infinitive, on both sides of a pair."""
-UNTURNED = frozenset(
-    "own/ADJ like/VERB may/VERB can/VERB will/VERB have/VERB do/VERB be/VERB go/VERB get/VERB make/VERB take/VERB well/ADV right/ADV "
-    "back/ADV close/ADV fact/NOUN order/NOUN front/NOUN good/NOUN head/NOUN light/NOUN practice/NOUN interest/NOUN base/NOUN "
-    "rest/NOUN right/NOUN back/NOUN subject/NOUN private/NOUN cover/VERB present/VERB give/VERB show/VERB lead/VERB lie/VERB "
-    "sit/VERB stand/VERB head/NOUN good/ADV stop/NOUN pass/NOUN minus/NOUN plus/NOUN same/ADJ rich/NOUN first/NOUN".split()
-)
+UNTURNED = word_set("opposites.unturned")
 LINKED = ("as", "so", "at", "each")
-PERSONS = frozenset(
-    "man woman person people boy girl child brother sister son daughter father mother cousin king queen student player lady actor "
-    "citizen worker friend patient couple widow guy monk priest farmer soldier teacher pupil voter adult teenager resident".split()
-)
-MOTION = frozenset(
-    "go come move walk run drive get step break fly jump fall sail enter climb throw push pull carry bring march rush crawl pour "
-    "fire travel ride slide dive flow drag roll hop ship transport load send take escape head leap race lead".split()
-)
-VOTING = frozenset(
-    "vote argue campaign speak rally demonstrate lobby protest fight evidence argument case play testify rule plead war struggle "
-    "decide battle campaign movement demonstration vaccine vote measure resolution win".split()
-)
-ATTACHED = frozenset(
-    "relationship relation problem contact contract agreement deal accordance line touch comparison connection association affair "
-    "conflict war cooperation collaboration partnership partner combination conjunction interview experience trouble talk fight "
-    "battle alliance treaty interaction discussion negotiation issue marriage friendship compliance dispute link tie dealing match "
-    "difficulty communication correspondence coordination "
-    "one those thing that familiarity engagement conversation argument satisfaction concern trade".split()
-)
+PERSONS = word_set("opposites.persons")
+MOTION = word_set("opposites.motion")
+VOTING = word_set("opposites.voting")
+ATTACHED = word_set("opposites.attached")
 """Nouns whose *with* does not become *without*."""
-TIMES = frozenset(
-    "minute hour day week month year decade century second moment season summer winter spring autumn morning evening night weekend "
-    "war independence January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday childhood then birth death age dawn dusk".split()
-)
+TIMES = word_set("opposites.times")
 PLACES = frozenset("table bed bridge tree roof ground water door river sea city desk sofa tunnel surface head mountain".split())
 STAYS_WITH = frozenset("birth way up rise place support attention notice chance access off in".split())
 CLAUSES = ("xcomp", "ccomp")
@@ -580,20 +471,7 @@ def _verb_turns(analysis: Analysis, n: int, option: str) -> bool:
     if " " in option or option in ("flee", "receive", "immigrate", "emigrate", "depart", "arrive"):
         intransitive = option in ("immigrate", "emigrate", "depart", "arrive")
         return not passive and (not objects if intransitive else bool(objects))
-    if lemma in (
-        "receive",
-        "follow",
-        "precede",
-        "lead",
-        "host",
-        "visit",
-        "serve",
-        "obey",
-        "command",
-        "govern",
-        "succeed",
-        "let",
-    ):
+    if lemma in word_set("opposites.not_turned"):
         return passive and lemma in ("follow", "precede") or bool(objects)
     return bool(objects) or passive
 

@@ -6,6 +6,7 @@ import random
 
 from rome.features.values import Analysis
 
+from .lists import alternatives
 from .surgery import Change, choose, in_case_of
 from .tree import base, child_of, children, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -17,30 +18,7 @@ BOUND_PAIRS = frozenset(
     for first in ("DET", "ADP", "ADJ", "NUM", "SCONJ", "AUX")
     for second in ("NOUN", "PROPN", "VERB", "DET", "ADJ", "PRON", "NUM")
 ) | {("VERB", "DET"), ("NOUN", "ADP"), ("VERB", "ADP"), ("PROPN", "ADP"), ("NOUN", "AUX"), ("NOUN", "CCONJ")}
-WRONG_PREPOSITIONS = {
-    "of": ("at", "to", "by"),
-    "in": ("of", "to", "by"),
-    "on": ("of", "to", "into"),
-    "at": ("of", "into", "from"),
-    "to": ("of", "at", "by"),
-    "from": ("of", "at", "on"),
-    "for": ("of", "at", "from"),
-    "with": ("of", "at", "to"),
-    "by": ("of", "at", "to"),
-    "about": ("at", "into", "by"),
-    "into": ("of", "at", "by"),
-    "between": ("of", "into", "to"),
-    "during": ("of", "into", "to"),
-    "against": ("of", "into", "at"),
-    "after": ("of", "into", "to"),
-    "before": ("of", "into", "to"),
-    "under": ("of", "into", "to"),
-    "over": ("of", "into", "to"),
-    "through": ("of", "at", "to"),
-    "among": ("at", "into", "to"),
-    "towards": ("of", "at", "by"),
-    "toward": ("of", "at", "by"),
-}
+WRONG_PREPOSITIONS = alternatives("order.wrong_prepositions")
 
 
 def word_swap(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:

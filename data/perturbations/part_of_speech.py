@@ -6,7 +6,7 @@ import random
 
 from rome.features.values import Analysis
 
-from .lists import table
+from .lists import table, word_set
 from .surgery import Change, choose, in_case_of, replacement
 from .tree import in_title_case, of_relation, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -15,17 +15,9 @@ __all__ = ["PERTURBATIONS", "adverb_of", "adjective_of"]
 
 OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 ADVERB_ENDINGS = ("al", "ive", "ous", "ic", "ful", "ible", "able", "ent", "ant", "less")
-PLAIN_ADJECTIVES = frozenset(
-    "bad quick slow quiet loud clear strong weak deep wide poor rich safe free happy angry easy heavy calm nice soft brief huge "
-    "private public close direct exact final firm formal fresh gentle great high perfect proud rapid rare sad severe sharp short "
-    "similar regular popular particular spectacular simple strange strict sudden sweet tight typical warm wild wise beautiful "
-    "separate accurate immediate desperate".split()
-)
+PLAIN_ADJECTIVES = word_set("part_of_speech.plain_adjectives")
 NO_ADVERB = frozenset("nuclear able total recent present patient royal coastal medieval animal capital local global".split())
-NO_ADJECTIVE = frozenset(
-    "only early daily likely hardly nearly lately namely shortly scarcely barely possibly probably simply reply friendly weekly "
-    "monthly yearly lovely lively ugly apparently mostly mainly partly fully early supply".split()
-)
+NO_ADJECTIVE = word_set("part_of_speech.no_adjective")
 NOT_WHEN = {"kind": "NOUN", "use": "NOUN", "direct": "VERB", "present": "VERB", "center": "VERB", "state": "VERB"}
 
 

@@ -6,6 +6,7 @@ import random
 
 from rome.features.values import Analysis
 
+from .lists import word_set
 from .surgery import Change, choose, starts_sentence
 from .tree import (
     child_of,
@@ -26,10 +27,7 @@ __all__ = ["PERTURBATIONS"]
 
 LONGEST = 10
 """Words of an object that a passive form may begin with."""
-NOT_PASSIVE = frozenset(
-    "have be become get lack resemble cost weigh fit suit mean want like let make do take cover last equal contain say tell ask give "
-    "promise offer show teach lend pay".split()
-)
+NOT_PASSIVE = word_set("passive.not_passive")
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"

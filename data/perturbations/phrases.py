@@ -6,18 +6,15 @@ import random
 
 from rome.features.values import Analysis
 
+from .lists import word_set
 from .surgery import choose, without
 from .tree import children, is_contiguous, of_relation, stands_alone, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
-CONNECTIVES = frozenset(
-    "however therefore thus moreover hence consequently furthermore nevertheless meanwhile otherwise besides".split()
-)
-CONJUNCTIONS = frozenset(
-    "and but or nor so because although though since while whereas unless until if when as after before once".split()
-)
+CONNECTIVES = word_set("phrases.connectives")
+CONJUNCTIONS = word_set("phrases.conjunctions")
 PAIRED = frozenset("both either neither whether not".split())
 REASON_PHRASE = "no prepositional phrase that can be left out"
 

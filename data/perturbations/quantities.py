@@ -9,7 +9,7 @@ from functools import cache
 
 from rome.features.values import Analysis, Word
 
-from .lists import table
+from .lists import alternatives, table, word_set
 from .surgery import Change, choose, in_case_of, replacement
 from .tree import has_own_span, in_title_case, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
@@ -24,7 +24,6 @@ CENTURIES = (
     "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
 )
 ORDERS = frozenset("hundred thousand million billion trillion dozen".split())
-ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 NUMBER = re.compile(r"(?<![\w.,/:–−'’№#-])(?!0\d)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w/:–−-]|[.,]\d)")
 YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 DIGITS = re.compile(r"\d+")
@@ -41,48 +40,12 @@ CENTURY = re.compile(r"(?<!\w)(\d{1,2})(st|nd|rd|th)(?=[ -](?:century|centuries)
 MIDDAY = re.compile(r"(?<=\d)(\s?)(a\.m\.|p\.m\.|am|pm|AM|PM|A\.M\.|P\.M\.|a\.m|p\.m)(?!\w)")
 CLOCK = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])([:.h])([0-5]\d)(?![\d:.]\d|\d|%)")
 HOUR = re.compile(r"(?<!\w)(?P<hour>1[0-2]|[1-9])(?= (?:o[’']clock|o[’'] clock)\b|\s?(?:a\.m\b|p\.m\b|am\b|pm\b|AM\b|PM\b))")
-RELATIVE_DAYS = {
-    "today": ("yesterday", "tomorrow"),
-    "yesterday": ("today", "tomorrow"),
-    "tomorrow": ("today", "yesterday"),
-    "tonight": ("last night", "this morning"),
-    "nowadays": ("in former times",),
-}
-RELATIVE = {
-    "last": ("next",),
-    "next": ("last",),
-    "this": ("last", "next"),
-    "past": ("next", "coming"),
-    "previous": ("following",),
-    "following": ("previous",),
-    "coming": ("past",),
-    "preceding": ("following",),
-    "current": ("previous",),
-    "recent": ("coming",),
-}
+RELATIVE_DAYS = alternatives("quantities.relative_days")
+RELATIVE = alternatives("quantities.relative")
 PERIODS = frozenset("week month year weekend decade century quarter season summer winter spring autumn fall".split()) | {
     d.lower() for d in WEEKDAYS
 }
-PARTS_OF_DAY = {
-    "morning": ("evening", "afternoon", "night"),
-    "mornings": ("evenings", "afternoons"),
-    "afternoon": ("morning", "night"),
-    "afternoons": ("mornings", "evenings"),
-    "evening": ("morning", "afternoon"),
-    "evenings": ("mornings", "afternoons"),
-    "noon": ("midnight",),
-    "midnight": ("noon",),
-    "midday": ("midnight",),
-    "dawn": ("dusk", "noon"),
-    "dusk": ("dawn", "noon"),
-    "sunrise": ("sunset",),
-    "sunset": ("sunrise",),
-    "daytime": ("night",),
-    "overnight": ("during the day",),
-    "night": ("morning", "afternoon"),
-    "nights": ("mornings", "days"),
-    "lunchtime": ("bedtime",),
-}
+PARTS_OF_DAY = alternatives("quantities.parts_of_day")
 
 
 @cache
@@ -348,24 +311,7 @@ def _is_day(analysis: Analysis, n: int) -> bool:
     word, words = analysis.words[n], analysis.words
     near = [words[m] for m in (n - 1, n + 1) if 0 <= m < len(words) and words[m].sentence == word.sentence]
     numbered = any(other.text[:1].isdigit() for other in near)
-    placed = n > 0 and words[n - 1].text.lower() in (
-        "in",
-        "on",
-        "of",
-        "since",
-        "until",
-        "from",
-        "to",
-        "by",
-        "and",
-        "last",
-        "next",
-        "this",
-        "late",
-        "early",
-        "mid",
-        "every",
-    )
+    placed = n > 0 and words[n - 1].text.lower() in word_set("quantities.before_day")
     if any(other.text[:1].isupper() and other.upos == "PROPN" and other.text not in (*MONTHS, *WEEKDAYS) for other in near):
         return False
     return (

@@ -9,7 +9,7 @@ from functools import cache
 
 from rome.features.values import Analysis
 
-from .lists import names_of, table
+from .lists import alternatives, names_of, replacements, table, word_sequence, word_set
 from .notation import several, word_at
 from .surgery import Change, in_case_of
 from .tree import child_of, children, in_title_case, of_relation, stands_alone, subject_of, subtree
@@ -21,71 +21,9 @@ CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
 LONGEST = 7
 """Words of a listed phrase, at most."""
-SAYING = (
-    "say",
-    "think",
-    "believe",
-    "know",
-    "hope",
-    "claim",
-    "suggest",
-    "feel",
-    "realise",
-    "realize",
-    "insist",
-    "find",
-    "show",
-    "fear",
-)
-DOUBLE_NEGATIONS = {
-    "not impossible": "possible",
-    "not uncommon": "common",
-    "not unusual": "common",
-    "not unlikely": "likely",
-    "not illegal": "legal",
-    "not without": "with",
-    "not unknown": "known",
-    "not incorrect": "correct",
-}
-PHRASES = (
-    (r"\bin (?=(?:1[5-9]|20)\d\d\b(?![-–/]))", ("in the year ",)),
-    (r"\bin the year (?=(?:1[5-9]|20)\d\d\b)", ("in ",)),
-    (r"\b(can|may|could) be found (?=(?:in|on|at)\b)", ()),
-    (r"\ba number of (?=[a-z])", ("several ", "some ")),
-    (r"\bseveral (?=[a-z]+s\b)(?!hundreds|thousands|times)", ("a number of ", "a few ")),
-    (r"\ball of (?=(?:the|these|those|his|her|their|our|its)\b)", ("all ",)),
-    (
-        r"(?<!of )(?<!after )(?<!for )(?<!above )(?<!in )\ball (?=(?:the|these|those|his|her|their|our|its) [a-z]+s\b)",
-        ("all of ",),
-    ),
-    (r"\bmost of (?=(?:the|these|those|his|her|their|our|its) [a-z]+s\b)", ("the majority of ",)),
-    (r"\bthe majority of (?=(?:the|these|those|his|her|their|our|its) [a-z]+s\b)", ("most of ",)),
-    (r"\bboth of (?=(?:the|these|those|his|her|their|our|its)\b)", ("both ",)),
-    (r"\beveryone\b(?! of)", ("everybody",)),
-    (r"\beverybody\b", ("everyone",)),
-    (r"\bnobody\b", ("no one",)),
-    (r"\bno one\b(?! of)", ("nobody",)),
-    (r"\bsomeone\b", ("somebody",)),
-    (r"\bsomebody\b", ("someone",)),
-    (r"\banyone\b(?! of)", ("anybody",)),
-    (r"\banybody\b", ("anyone",)),
-    (r"\boutside of (?=[a-z])", ("outside ",)),
-    (r"\binside of (?=[a-z])", ("inside ",)),
-    (r"\bamong (?=the\b)", ("amongst ",)),
-    (r"\buntil\b", ("till", "up until")),
-    (r"\btill\b", ("until",)),
-    (r"\bupon\b(?<!once upon)(?! request)", ("on",)),
-    (r"\bwhether or not\b", ("whether",)),
-    (r"\bin which\b(?= [a-z]+)(?=[^?]*$)", ("where",)),
-    (r"\bas though\b", ("as if",)),
-    (r"\bas if\b", ("as though",)),
-    (r"\btoward\b", ("towards",)),
-    (r"\bin spite of\b", ("despite",)),
-    (r"\bthroughout (?=the\b)", ("all through ",)),
-    (r"\bonto (?=the\b)", ("on to ",)),
-    (r"\bvia\b(?= [a-z])", ("by way of",)),
-    (r"\bper (?=(?:day|week|month|year|hour|minute)\b)", ("a ", "each ")),
-)
+SAYING = word_sequence("rewording.saying")
+DOUBLE_NEGATIONS = replacements("rewording.double_negations")
+PHRASES = alternatives("rewording.phrases").items()
 
 
 def synonym_reworded(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
@@ -130,19 +68,7 @@ def _phrase_fits(analysis: Analysis, old: str, start: int, end: int) -> bool:
     )
     if governs and not re.match(r" [\w\"“‘'(]", after):
         return False
-    if old.endswith(" to") and old.split()[0] in (
-        "able",
-        "unable",
-        "in",
-        "try",
-        "tries",
-        "began",
-        "begin",
-        "has",
-        "have",
-        "needs",
-        "wants",
-    ):
+    if old.endswith(" to") and old.split()[0] in word_set("rewording.not_reworded_with_to"):
         place = word_at(analysis, end + 1)
         return place is not None and analysis.words[place].xpos == "VB"
     if old in ("such as", "as well as") and before.endswith(("exactly", "quite", "just")):
@@ -198,24 +124,7 @@ def _stands_free(analysis: Analysis, n: int) -> bool:
         below = [analysis.words[m].text.lower() for m in children(analysis, n)]
         return not below and of_relation(word, "advmod")
     near = [analysis.words[m].text.lower() for m in range(n + 1, min(n + 2, len(analysis.words)))]
-    preposition = near and near[0] in (
-        "up",
-        "down",
-        "out",
-        "off",
-        "on",
-        "in",
-        "over",
-        "away",
-        "back",
-        "with",
-        "for",
-        "from",
-        "into",
-        "about",
-        "to",
-        "at",
-    )
+    preposition = near and near[0] in word_set("rewording.particles")
     return word.relation in ("root", "conj", "ccomp", "advcl", "xcomp", "acl:relcl", "acl", "parataxis") and not preposition
 
 

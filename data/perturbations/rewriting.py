@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rome.features.values import Analysis, Word
 
-from .lists import names_of
+from .lists import names_of, word_sequence, word_set
 from .surgery import Change, choose
 from .tree import (
     base,
@@ -34,27 +34,19 @@ GIVING_BACK = frozenset("give show offer lend teach award grant promise tell".sp
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "it": "it", "you": "you"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it", "you": "you"}
 TIMES = (
-    frozenset(
-        "year month week day morning afternoon evening night weekend summer winter spring autumn season decade century time war moment".split()
-    )
+    word_set("rewriting.times")
     | {day.lower() for day in names_of("weekday")}
     | frozenset("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow tonight".split())
     | {month.lower() for month in names_of("month")}
 )
 TIME_WORDS = frozenset("in on at after before during since until by within over throughout".split())
 STANDING = frozenset("include concern regard follow consist contain belong be have".split())
-PEOPLE = tuple(
-    "man men woman women people child children person players player soldiers boy girl students student workers".split()
-)
+PEOPLE = word_sequence("rewriting.people")
 MARKS = frozenset("because if when while although though after before since once unless as".split())
 THIRD = frozenset("he she it they his her its their him them this that these those".split())
 STILL = frozenset("know call base locate situate use make compose design dedicate devote consider own".split())
-FIXED_PAIRS = frozenset(
-    "trial error supply demand bosnia trinidad antigua barbuda law order rock roll black white bed breakfast pros cons".split()
-)
-MOVING = frozenset(
-    "live work stand sit play wait run wear walk stay sleep swim travel wave hold drive sing dance fight hide".split()
-)
+FIXED_PAIRS = word_set("rewriting.fixed_pairs")
+MOVING = word_set("rewriting.moving")
 
 
 def _phrase(analysis: Analysis, indices: Sequence[int], cases: dict[str, str]) -> str:
@@ -222,18 +214,7 @@ def _to_front(analysis: Analysis, words: list[int], root: int, m: int) -> list[C
     )
     if subject is None or subtree(analysis, subject)[0] != words[0] or _swaps_reference(analysis, root, m) or negated:
         return None
-    if analysis.words[phrase[0] - 1].text.lower() in (
-        "only",
-        "even",
-        "just",
-        "not",
-        "and",
-        "or",
-        "than",
-        "especially",
-        "from",
-        "–",
-    ):
+    if analysis.words[phrase[0] - 1].text.lower() in word_set("rewriting.not_before_fronted"):
         return None
     if lead == "to" or lead == "by" and analysis.words[m].relation != "advcl":
         return None
@@ -355,19 +336,7 @@ def _acts(analysis: Analysis, agent: int) -> bool:
     measured = any(analysis.words[n].upos in ("NUM", "SYM") for n in subtree(analysis, agent)) or "%" in word.text
     determined = _has(analysis, agent, "det", "nmod:poss") or word.xpos in ("NNP", "NNS", "NNPS")
     pronoun = word.xpos == "PRP" and not word.text.lower().endswith(("self", "selves"))
-    manner = word.lemma.lower() in TIMES or word.lemma.lower() in (
-        "means",
-        "way",
-        "end",
-        "hand",
-        "mail",
-        "train",
-        "bus",
-        "sea",
-        "law",
-        "percent",
-        "fact",
-    )
+    manner = word.lemma.lower() in TIMES or word.lemma.lower() in word_set("rewriting.manners")
     return not measured and not manner and (pronoun or (word.upos in ("NOUN", "PROPN") and determined))
 
 

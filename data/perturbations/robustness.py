@@ -9,12 +9,7 @@ from rome.features.values import Analysis
 
 from .lexical import exchanged, may_turn, open_words
 from .surgery import Change, choose, finish, in_case_of, replacement
-from .tree import (
-    has_own_span,
-    in_title_case,
-    of_relation,
-    stands_alone,
-)
+from .tree import has_own_span, in_title_case, of_relation, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS", "TOKEN"]

@@ -11,6 +11,7 @@ from itertools import combinations
 from rome.features.values import Analysis
 
 from .entities import PLACES, Entity, entities
+from .lists import replacements, word_set
 from .surgery import Change, choose, replacement, starts_sentence
 from .tree import (
     child_of,
@@ -37,35 +38,10 @@ LONGEST = 12
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you": "you"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "you": "you"}
 PERSONAL = frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)
-SYMMETRIC = frozenset(
-    "meet marry wed divorce resemble equal match join face play fight battle encounter date border adjoin intersect oppose rival "
-    "contradict accompany parallel combine merge mix tie draw connect share include comprise constitute represent mean be become "
-    "remain have take make do get gain last cost weigh want like need love lack contain say cooperate collaborate speak talk chat "
-    "debate argue compete clash converse agree marry compare contrast relate coincide correspond belong spend wish hope try "
-    "undergo feature reach enter leave total measure number".split()
-)
-MOTION = frozenset(
-    "move go come travel return fly attend visit watch found study graduate transfer relocate emigrate migrate arrive sail run walk "
-    "drive ride belong live work listen read write respond".split()
-)
+SYMMETRIC = word_set("roles.symmetric")
+MOTION = word_set("roles.motion")
 DIRECTIONS = ("to", "from", "against", "over", "behind", "after")
-PEOPLE = frozenset(
-    "man woman men women child children boy girl boys girls people person persons baby student students teacher teachers doctor "
-    "doctors nurse nurses patient patients customer customers client clients guest guests friend friends neighbour neighbor "
-    "neighbours neighbors police policeman policemen soldier soldiers army troops team teams club clubs company companies firm "
-    "government governments president minister ministers king queen prince princess father mother parents brother sister brothers "
-    "sisters son daughter sons daughters husband wife uncle aunt grandfather grandmother cousin family families court judge judges "
-    "lawyer lawyers party parties member members author authors writer writers artist artists actor actors actress singer singers "
-    "player players coach coaches opponent opponents enemy enemies victim victims suspect suspects thief thieves dog dogs cat cats "
-    "animal animals horse horses bird birds wolf wolves lion lions bear bears country countries nation nations state states city "
-    "authorities officials council committee union bank banks school university crowd public citizens residents workers worker boss "
-    "employee employees employer employers manager managers director directors chairman chief leader leaders colleague colleagues "
-    "partner partners rival rivals champion champions hero villain god gods saint pope bishop priest general captain officer officers "
-    "agent agents spy spies scientist scientists researcher researchers expert experts journalist journalists reporter reporters "
-    "critic critics fan fans audience couple gang rebels terrorists attackers attacker murderer killer gunman driver drivers pilot "
-    "seller sellers buyer buyers supplier suppliers owner owners tenant landlord master servant slave slaves knight lord lady someone "
-    "everyone nobody everybody somebody who group groups organization organisation agency ministry parliament senate".split()
-)
+PEOPLE = word_set("roles.people")
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,21 +308,7 @@ def _linked(analysis: Analysis, first: int, second: int) -> bool:
     if words[first].head == second or words[second].head == first:
         return True
     shared = words[first].head == words[second].head and words[first].head >= 0
-    return shared and words[words[first].head].lemma.lower() in SYMMETRIC - {
-        "leave",
-        "enter",
-        "join",
-        "reach",
-        "include",
-        "represent",
-        "take",
-        "get",
-        "have",
-        "like",
-        "love",
-        "become",
-        "be",
-    }
+    return shared and words[words[first].head].lemma.lower() in SYMMETRIC - word_set("roles.taking_part")
 
 
 def _names(analysis: Analysis, first: Entity, second: Entity) -> list[Change]:
@@ -358,10 +320,7 @@ def _names(analysis: Analysis, first: Entity, second: Entity) -> list[Change]:
     return changes
 
 
-SMALL = frozenset(
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty "
-    "thirty forty fifty".split()
-)
+SMALL = word_set("roles.small")
 DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d{1,2}:\d{2}")
 
 
@@ -448,16 +407,7 @@ def _numbers(analysis: Analysis, first: _Figure, second: _Figure) -> list[Change
     return changes
 
 
-CAUSING = {
-    "cause": "",
-    "trigger": "",
-    "prompt": "",
-    "provoke": "",
-    "spark": "",
-    "lead": "to",
-    "result": "in",
-    "contribute": "to",
-}
+CAUSING = replacements("roles.causing")
 CAUSED = {"result": "from", "stem": "from", "arise": "from"}
 BECAUSE_OF = ("because of", "due to", "as a result of", "owing to", "thanks to")
 MARKED = re.compile(r"[\"“”():;?…]")
@@ -522,10 +472,7 @@ def _trimmed(analysis: Analysis, words: list[int]) -> list[int]:
     return words
 
 
-TYING = frozenset(
-    "so however this that then also yet only maybe not just partly moreover therefore meanwhile besides thus furthermore actually even "
-    "perhaps still otherwise instead both why what how when where who".split()
-)
+TYING = word_set("roles.tying")
 WEAK = frozenset("just only not simply partly mainly maybe perhaps probably mostly largely is was even precisely".split())
 
 
@@ -661,15 +608,7 @@ def _reason_turned(analysis: Analysis, n: int, materials: Materials) -> list[Cha
         and analysis.words[clause].upos == "VERB"
         and subject_of(analysis, clause) is not None
     )
-    plain = text[start - 1 : start] == " " and analysis.words[n - 1].upos not in (
-        "PUNCT",
-        "ADV",
-        "AUX",
-        "CCONJ",
-        "PART",
-        "SCONJ",
-        "ADP",
-    )
+    plain = text[start - 1 : start] == " " and analysis.words[n - 1].upos not in word_set("roles.plain")
     fit = analysis.words[head].upos == "NOUN" and of_relation(analysis.words[head], "obl")
     finite = not any(of_relation(analysis.words[m], "acl", "advcl") for m in inner)
     return [(start - 1, start + len(found), ", which caused")] if ends and main and plain and fit and finite else None

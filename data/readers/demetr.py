@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +12,7 @@ from rome.data.readers.lines import json_array, shown
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["KINDS", "Kind", "MinimalPair", "demetr_digest", "read_demetr"]
+__all__ = ["KINDS", "Kind", "MinimalPair", "read_demetr"]
 
 Severity = Literal["critical", "major", "minor", "base"]
 
@@ -145,16 +143,6 @@ def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
     for path in paths:
         pairs += _read_kind(path, seen)
     return pairs
-
-
-def demetr_digest(pairs: Iterable[MinimalPair]) -> str:
-    """16 hexadecimal digits that change when any text, name or severity of the pairs does, or their order; places do not count."""
-    found = hashlib.blake2b(digest_size=8)
-    for pair in pairs:
-        row = asdict(pair)
-        del row["place"]
-        found.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode("utf-8"))
-    return found.hexdigest()
 
 
 def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str]]) -> list[MinimalPair]:

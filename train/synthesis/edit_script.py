@@ -119,10 +119,6 @@ class EditScript:
             shift += len(new) - (until - at)
         return tuple(found)
 
-    def text_of(self, places: Sequence[Place]) -> str:
-        """The text of a row of words, well spaced; the anchor's white space at both ends stays."""
-        return "".join(self._pieces(places))
-
     def _pieces(self, places: Sequence[Place]) -> list[str]:
         """Leading white space, then word and gap by turns, the last gap being the trailing white space."""
         old = self.words[0]

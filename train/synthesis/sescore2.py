@@ -86,12 +86,7 @@ class SEScore2:
     name = "sescore2"
 
     def __init__(
-        self,
-        index: SentenceIndex,
-        severities: Severities,
-        settings: SEScore2Settings | None = None,
-        *,
-        batch: int = 64,
+        self, index: SentenceIndex, severities: Severities, settings: SEScore2Settings | None = None, *, batch: int = 64
     ) -> None:
         self.index, self.severities, self.batch = index, severities, batch
         self.settings = settings or SEScore2Settings()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from rome.train.synthesis.entailment import Entailment
     from rome.train.synthesis.translation import RoundTrip
 
-__all__ = ["BACK_TRANSLATION", "FLAG", "SIGNALS", "Signal", "SignalSources", "available_signals", "make_signals"]
+__all__ = [
+    "BACK_TRANSLATION",
+    "FLAG",
+    "SIGNALS",
+    "Signal",
+    "SignalSources",
+    "SignalTable",
+    "available_signals",
+    "make_signals",
+    "signal_table",
+]
 
 SIGNALS = ("bleu", "rouge", "bertscore", "likelihood", "entailment", "backtranslation")
 """The six types of table 1, in its order."""
@@ -188,3 +199,71 @@ _MAKERS: dict[str, Callable[[SignalSources], list[Signal]]] = {
     "entailment": _entailment,
     "backtranslation": _backtranslation,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class SignalTable:
+    """ids : of the pairs. columns : name -> (n,) float64. signals : signal name -> its columns, loss, joint and signature."""
+
+    ids: tuple[str, ...]
+    columns: Mapping[str, Rows]
+    signals: Mapping[str, Mapping[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def targets(self) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+        """A target and a loss for each task of multi-task training (section 4.3).
+
+        A joint signal is one task with a (n, k) target, any other a task a column; a class flag becomes (n,) int64.
+        """
+        targets: dict[str, NDArray[Any]] = {}
+        losses: dict[str, str] = {}
+        for name, about in self.signals.items():
+            parts = {name: about["columns"]} if about["joint"] else {column: [column] for column in about["columns"]}
+            for task, columns in parts.items():
+                target = np.stack([self.columns[column] for column in columns], axis=1)
+                flag = about["loss"] == CLASSES and len(columns) == 1
+                targets[task], losses[task] = (target[:, 0].astype(np.int64) if flag else target), about["loss"]
+        return targets, losses
+
+
+def signal_table(pairs: Iterable[GeneratedPair], signals: Sequence[Signal], *, batch: int = 256) -> SignalTable:
+    """All signals of all pairs, in memory. Raises InputError for two pairs of one id or no signal."""
+    ids: list[str] = []
+    blocks: list[Rows] = []
+    for names, block in _batches(pairs, signals, batch):
+        ids += names
+        blocks.append(block)
+    rows = np.concatenate(blocks) if blocks else np.zeros((0, len(_columns(signals))))
+    return SignalTable(tuple(ids), dict(zip(_columns(signals), rows.T, strict=True)), _about(signals))
+
+
+def _batches(pairs: Iterable[GeneratedPair], signals: Sequence[Signal], batch: int) -> Iterator[tuple[list[str], Rows]]:
+    """Ids and (m, columns) rows, batch by batch."""
+    if not signals or batch < 1:
+        raise InputError("no table without a signal and a batch of at least one pair: name one or more signals")
+    rest, seen = iter(pairs), set[str]()
+    while block := list(islice(rest, batch)):
+        ids = [pair.id for pair in block]
+        repeated = next((name for n, name in enumerate(ids) if name in seen or name in ids[:n]), None)
+        if repeated is not None:
+            raise InputError(f"two pairs have the id {repeated}: give each run's pairs ids of their own")
+        seen.update(ids)
+        yield ids, np.concatenate([signal.rows(block) for signal in signals], axis=1)
+
+
+def _columns(signals: Sequence[Signal]) -> list[str]:
+    return [column for signal in signals for column in signal.columns]
+
+
+def _about(signals: Sequence[Signal]) -> dict[str, dict[str, Any]]:
+    return {
+        signal.name: {
+            "columns": list(signal.columns),
+            "loss": signal.loss,
+            "joint": signal.joint,
+            "signature": signal.signature,
+        }
+        for signal in signals
+    }
