@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from rome.combiner import Combiner
-from rome.data.readers.ewt import read_conllu
+from rome.data.readers.conllu import read_conllu
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
-from rome.data.readers.webnlg20 import read_webnlg20
+from rome.data.readers.webnlg import read_webnlg20
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.records import read_records
 from rome.evaluation.metrics.mark_files import MarkFile

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from rome.data.readers.wmt import read_wmt
+from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file
 from rome.metric import RoMe
 from rome.service.limits import Limits

@@ -24,8 +24,8 @@ from people import JUDGED, WMT15, Judged
 from result_rows import conditions, write_rows
 from safetensors import safe_open
 
-from rome.data.readers.cola import read_cola
 from rome.data.readers.rated import RatedSegment
+from rome.data.readers.texts import read_cola
 from rome.data.sources import data_file
 from rome.features.analyser.analyser import Analyser
 from rome.features.grammar import Grammar, GrammarConfig
@@ -65,7 +65,7 @@ def trees(metric: RoMe, limit: int | None) -> Figures:
     """F1 in percent on EWT dev from raw text."""
     from stanza.utils.datasets import conllu_to_text
 
-    from rome.train.stanza_scores import raw_text_scores
+    from rome.train.parser.recipe import raw_text_scores
 
     sentences = data_file("ud_english_ewt/dev.conllu").read_text(encoding="utf-8").strip().split("\n\n")[:limit]
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ def acceptability(metric: RoMe, texts: Iterable[str]) -> NDArray[np.float64]:
 
 def cola(metric: RoMe, limit: int | None) -> Figures:
     """Matthews correlation on CoLA's two development sets."""
-    from rome.train.grammar_figures import matthews
+    from rome.train.grammar.figures import matthews
 
     found: Figures = {}
     for name in ("in_domain_dev", "out_of_domain_dev"):
@@ -108,7 +108,7 @@ class Letters:
 
 def pairs(metric: RoMe, limit: int | None) -> Figures:
     """How often a clean sentence is more acceptable than its corruption, and how often both are alike to the models."""
-    from rome.train.grammar_data import load_material
+    from rome.train.grammar.data import load_material
 
     known = load_material(Letters()).pairs[:limit]
     clean = acceptability(metric, ("".join(map(chr, one.pieces)) for _, one, _ in known))

@@ -23,15 +23,12 @@ from result_rows import conditions, write_rows
 
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_trunk
-from rome.train.errors import Plan, fit
-from rome.train.errors_figures import counts, meaning_figures
-from rome.train.errors_groups import Groups
-from rome.train.errors_net import PairNet
-from rome.train.errors_sides import Sides
-from rome.train.errors_signals import learn_signals
-from rome.train.errors_texts import Pool, paraphrases
-from rome.train.synthesis.files import read_generated
-from rome.train.synthesis.values import GeneratedPair
+from rome.train.errors.groups import Groups
+from rome.train.errors.net import PairNet, Sides, counts, meaning_figures
+from rome.train.errors.recipe import ErrorsPlan, fit
+from rome.train.errors.signals import learn_signals
+from rome.train.errors.texts import Pool, paraphrases
+from rome.train.synthesis.pairs import GeneratedPair, read_generated
 
 SIGNALS = "signals, then all"
 
@@ -72,7 +69,7 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     told = f"{conditions(options.threads)}; {options.models}, {options.steps} steps, seed {options.seed}"
     torch.set_num_threads(options.threads)
-    plan = Plan(steps=0, later=options.steps, rate=options.rate, below=options.below, rank=options.rank)
+    plan = ErrorsPlan(steps=0, later=options.steps, rate=options.rate, below=options.below, rank=options.rank)
     folder = set_folder(options.models) / "encoder"
     sides, pool = Sides(folder, plan.below), Pool(options.texts)
     pairs = paraphrases(options.seed, plan.wikipedia, plan.systems)[: plan.pairs]

@@ -13,7 +13,7 @@ from itertools import count as numbers
 from itertools import islice
 from pathlib import Path
 
-from rome.data.readers.wmt import read_wmt
+from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file
 from rome.exceptions import RomeError
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from rome.evaluation.report.plots import render
 from rome.evaluation.report.values import Figure, Heatmap, Lines
+from rome.train.synthesis.pairs import GeneratedPair
 from rome.train.synthesis.summary import Summary
-from rome.train.synthesis.values import GeneratedPair
 
 __all__ = ["Run", "marked", "write_page"]
 

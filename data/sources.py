@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rome.data.readers.lines import json_objects
 from rome.exceptions import InputError
 
 __all__ = ["data_folder", "data_file", "read_jsonl"]
@@ -41,9 +40,6 @@ def data_file(relative: str) -> Path:
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield one dictionary a line from a JSON-lines file, gzipped or plain."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+    """Yield one dictionary a line from a JSON-lines file, gzipped or plain. Raises InputError naming the line that holds none."""
+    for _, row in json_objects(path):
+        yield row

@@ -2,7 +2,7 @@
 
 score = S(x) / S(1, 1, 1, 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
 non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
-scores above them. Training is in `train/scorer.py`; source: RoMe section 3.4.
+scores above them. Training is in `train/scorer/net.py`; source: RoMe section 3.4.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.train.perturb import Request
-from rome.train.synthesis.edit_script import words_of
+from rome.train.common.textattack import Request
+from rome.train.synthesis.edits import words_of
 from rome.train.synthesis.fillers import FillRequest
 
 WORDS = ("red", "seven", "quickly", "river", "says", "under", "music", "cold")

@@ -150,13 +150,13 @@ def test_acceptability_of_judged_sentences(scripts: Any, monkeypatch: pytest.Mon
 
 def test_minimal_pairs_are_read_as_texts(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Examples made of letters are texts again, whatever their letters; equal acceptability is no right answer."""
-    from rome.data.corruptions.tokens import render, tokenise
-    from rome.train.grammar_data import encode
+    from rome.data.perturbations.treebank_lexicon import render, tokenise
+    from rome.train.grammar.data import encode
 
     texts = ("A cat.", "Bad, a “cát”.", "A dog.")
     good, bad, other = encode([render(tokenise(text)) for text in texts], scripts.sets.Letters())
     found = [("x", good, bad), ("x", good, other), ("x", bad, other), ("x", other, bad)]
-    monkeypatch.setattr("rome.train.grammar_data.load_material", lambda tokenizer: SimpleNamespace(pairs=found))
+    monkeypatch.setattr("rome.train.grammar.data.load_material", lambda tokenizer: SimpleNamespace(pairs=found))
     assert scripts.sets.pairs(StubMetric(), None) == {"minimal pairs: right": 0.5, "minimal pairs: alike": 0.25}
 
 

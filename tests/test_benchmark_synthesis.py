@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from synthesis_models import save_masked_and_judge
 
-from rome.train.synthesis.values import GeneratedPair, Operation
+from rome.train.synthesis.pairs import GeneratedPair, Operation
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 

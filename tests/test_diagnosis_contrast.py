@@ -13,8 +13,7 @@ from scipy.stats import ttest_ind
 
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
-from rome.data.readers.demetr import KINDS, MinimalPair, read_demetr
-from rome.data.readers.published import demetr_accuracies, demetr_means
+from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
 from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
 from rome.evaluation.diagnosis.contrast import EMPTY, Contrast, Draws, contrast, interval, mean_of
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won

@@ -16,11 +16,17 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairReading
 from rome.features.values import Analysis
-from rome.train.synthesis import reader_judge
-from rome.train.synthesis.edit_script import EditScript
-from rome.train.synthesis.entailment import TransformerEntailment, load_entailment
-from rome.train.synthesis.reader_judge import HARMLESS, ReaderJudge, ReaderRule, load_reader_judge
-from rome.train.synthesis.values import Operation
+from rome.train.synthesis import severities as reader_judge
+from rome.train.synthesis.edits import EditScript
+from rome.train.synthesis.pairs import Operation
+from rome.train.synthesis.severities import (
+    HARMLESS,
+    ReaderJudge,
+    ReaderRule,
+    TransformerEntailment,
+    load_entailment,
+    load_reader_judge,
+)
 
 from handmade import analysis
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.features.values import Analysis
-from rome.train.errors_words import WORD_PROBES, Vocabulary
 
 from handmade import analysis
 

@@ -20,14 +20,12 @@ from hypothesis import strategies as st
 from test_readers_released import DIMENSIONS, MISPAIRED, Files, single
 
 from rome.combiner import Combiner
-from rome.data.readers.ewt import read_conllu
-from rome.data.readers.ewt_trees import read_trees
+from rome.data.readers.conllu import read_conllu, read_trees
 from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
-from rome.data.readers.webnlg20 import read_webnlg20
-from rome.data.readers.wikipedia import read_wikipedia
-from rome.data.readers.wmt import read_wmt
+from rome.data.readers.texts import read_wikipedia, read_wmt
+from rome.data.readers.webnlg import read_webnlg20
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
 from rome.inputs import check_pairs

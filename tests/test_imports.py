@@ -25,6 +25,8 @@ ALLOWED = {
     "rome.evaluation.report.drawings": {"matplotlib"},
 }
 """Where a heavy package may be imported all the same, inside the function that needs it."""
+TRAINING = ("rome.cli.synthesize", "rome.cli.train")
+"""The entries of `train`, which import it inside their functions."""
 HEAVY = ("torch", "transformers", "stanza", "tokenizers", "sklearn", "textattack", "flair", "matplotlib", "pandas")
 
 
@@ -59,20 +61,31 @@ def allowed(name: str) -> tuple[str, ...]:
     if name.startswith("rome.features"):
         return ("rome.exceptions", "rome.features")
     if name.startswith("rome.data"):
-        return ("rome.exceptions", "rome.data", "rome.features.values")
+        return ("rome.exceptions", "rome.data", "rome.features.values", "rome.features.errors.articles")
     if name.startswith("rome.train"):
         return ("rome",)
-    own = ("rome.exceptions", "rome.features", *(other for other, _ in sources() if not other.startswith(ROOM_NAMES)))
+    trains = ("rome.train",) if name in TRAINING else ()
+    own = ("rome.exceptions", "rome.features", *trains, *(other for other, _ in sources() if not other.startswith(ROOM_NAMES)))
     return (*own, "rome.data") if name.startswith("rome.evaluation") else own
 
 
 @pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
 def test_rooms_import_only_what_they_may(name: str, path: Path) -> None:
-    """features know no caller, data knows no metric, nobody knows train; no bare `features`, `data` or `train`."""
+    """features know no caller, data knows no metric, nobody but its own commands knows train; no bare `features`, `data` or `train`."""
     of_project = [found for found in imports(name, path) if found.partition(".")[0] in ("rome", *ROOMS)]
     may = allowed(name)
     wrong = [found for found in of_project if not any(found == one or found.startswith(f"{one}.") for one in may)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_training_is_imported_by_its_entries_alone_and_lazily(name: str) -> None:
+    """Both commands import train, neither when it is itself imported."""
+    path = dict(sources())[name]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    first = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert not [node for node in first if "rome.train" in ast.unparse(node)]
+    assert any(found.startswith("rome.train.") for found in imports(name, path))
 
 
 @pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")

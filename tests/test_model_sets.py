@@ -26,7 +26,7 @@ from rome.integrations.holder import MetricHolder, metric_of, settings_of
 from rome.known_answers import record, selfcheck
 from rome.metric import RoMe
 from rome.table import FeatureTable
-from rome.train.plan import models_option
+from rome.train.common.recipe import models_option
 
 from model_sets import linked_set, manifest, replaced, rewritten
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from tiny_reader import BELOW, TRUNKS, with_states, write_reader, write_trunk
 
+from rome.data.perturbations.changes import Made
 from rome.exceptions import ModelMissingError
 from rome.features.analyser import pair_reader
 from rome.features.analyser.config import ModelConfig, set_folder
@@ -22,9 +23,7 @@ from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairRead
 from rome.features.model_files import record_files
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.train.errors_net import PairNet, Side
-from rome.train.errors_sides import Sides
-from rome.train.errors_texts import Made
+from rome.train.errors.net import PairNet, Side, Sides
 
 from model_sets import linked_set, manifest
 

@@ -10,8 +10,7 @@ import pytest
 
 from rome.cli import main
 from rome.data.readers.demetr import read_demetr
-from rome.data.readers.mqm import FREITAG_2021
-from rome.data.readers.mqm_spans import read_wmt23
+from rome.data.readers.mqm import FREITAG_2021, read_wmt23
 from rome.data.readers.registry import read_rated
 from rome.data.sources import data_folder
 from rome.exceptions import InputError

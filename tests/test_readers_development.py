@@ -10,8 +10,7 @@ from hashlib import blake2b
 import pytest
 
 from rome.data.readers.demetr import read_demetr
-from rome.data.readers.mqm import FREITAG_2021
-from rome.data.readers.mqm_spans import read_wmt23
+from rome.data.readers.mqm import FREITAG_2021, read_wmt23
 from rome.data.readers.registry import DEVELOPMENT_SETS, read_rated
 from rome.data.sources import data_folder
 from rome.exceptions import InputError

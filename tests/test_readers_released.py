@@ -12,18 +12,15 @@ from pathlib import Path
 import pytest
 
 from rome.data.readers.bagel import read_bagel, read_meaning_representations, read_novikova
-from rome.data.readers.cola import read_cola
 from rome.data.readers.demetr import KINDS, read_demetr
 from rome.data.readers.direct_assessment import read_ad_scores, read_daseg, read_wmt15
 from rome.data.readers.metrics_eval import read_metrics_eval
-from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score, split_marks
-from rome.data.readers.mqm_spans import read_wmt23
-from rome.data.readers.mqm_table import read_mqm
+from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score, read_mqm, read_wmt23, split_marks
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.data.readers.registry import DEVELOPMENT_SETS, READERS, read_rated
-from rome.data.readers.webnlg17 import read_webnlg17, read_webnlg17_third
-from rome.data.readers.webnlg20 import read_webnlg20
+from rome.data.readers.texts import read_cola
+from rome.data.readers.webnlg import read_webnlg17, read_webnlg17_third, read_webnlg20
 from rome.exceptions import InputError
 
 Files = Mapping[str, str]

@@ -15,14 +15,22 @@ from hypothesis import strategies as st
 from synthesis_models import FakeFiller, save_translator
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.synthesis.bleurt import DROPPED, BleurtPipeline, dropped_words
-from rome.train.synthesis.differences import SPACING, diff_operations
-from rome.train.synthesis.files import read_generated, write_generated
+from rome.train.synthesis.bleurt import (
+    CONTIGUOUS,
+    DROPPED,
+    SCATTERED,
+    Beams,
+    BleurtPipeline,
+    contiguous_masks,
+    dropped_words,
+    fill_masks,
+    scattered_masks,
+)
+from rome.train.synthesis.edits import SPACING, diff_operations
 from rome.train.synthesis.fillers import FillRequest
-from rome.train.synthesis.mask_filling import CONTIGUOUS, SCATTERED, Beams, contiguous_masks, fill_masks, scattered_masks
+from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, write_generated
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 from rome.train.synthesis.translation import RoundTrip, Translator
-from rome.train.synthesis.values import GeneratedPair, Operation
 
 TEXTS = [
     ("made:1", "Two dogs sat on the mat."),

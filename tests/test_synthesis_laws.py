@@ -13,19 +13,15 @@ from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturb
 
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
-from rome.train.synthesis.bleurt import DROPPED, BleurtPipeline
-from rome.train.synthesis.entailment import load_entailment
-from rome.train.synthesis.files import read_generated, write_generated
+from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, Beams, BleurtPipeline, Mask, fill_masks
 from rome.train.synthesis.fillers import FillRequest, load_filler
-from rome.train.synthesis.mask_filling import CONTIGUOUS, SCATTERED, Beams, Mask, fill_masks
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+from rome.train.synthesis.pairs import MOST, GeneratedPair, read_generated, write_generated
+from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs
 from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
-from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule
-from rome.train.synthesis.textattack_pairs import TextAttackPairs
-from rome.train.synthesis.values import MOST, GeneratedPair
+from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule, load_entailment
 
 from perturbation_sentences import SENTENCES, parsed
 

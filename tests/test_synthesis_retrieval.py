@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
-from rome.train.synthesis.edit_script import EditScript, Step, words_of
+from rome.train.synthesis.edits import EditScript, Step, words_of
+from rome.train.synthesis.pairs import Operation
 from rome.train.synthesis.retrieval import SentenceIndex, SentenceVectors, kept_index, key_of, ratio_margin
-from rome.train.synthesis.values import Operation
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
 

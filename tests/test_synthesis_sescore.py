@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from synthesis_models import FakeFiller
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.synthesis.error_types import TYPES, error_type
+from rome.train.synthesis.edits import TYPES, error_type, poisson
 from rome.train.synthesis.fillers import EmbeddedFiller, FillRequest, load_filler, load_likelihood
-from rome.train.synthesis.seeds import poisson
+from rome.train.synthesis.pairs import GeneratedPair, Operation
 from rome.train.synthesis.sescore import SEScore, SEScoreSettings
 from rome.train.synthesis.severities import EntailmentRule
 from rome.train.synthesis.stratified import Draft, words_of
-from rome.train.synthesis.values import GeneratedPair, Operation
 
 TEXTS = (
     'The president of France, Mr. Smith, did not go to "Paris" (again) in 1979.',
@@ -437,7 +436,7 @@ def test_an_infilling_model_fills_what_belongs_there() -> None:
     import torch
     from transformers import BartConfig, BartForConditionalGeneration
 
-    from rome.train.synthesis.seq2seq_filler import Seq2SeqFiller
+    from rome.train.synthesis.language_models import Seq2SeqFiller
 
     torch.manual_seed(0)
     tokenizer = byte_pairs()

@@ -13,12 +13,12 @@ from synthesis_models import BagOfWords, FakeLikelihood
 
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
-from rome.train.synthesis.edit_script import EditScript, words_of
+from rome.train.synthesis.edits import EditScript, words_of
+from rome.train.synthesis.pairs import MOST, GeneratedPair
 from rome.train.synthesis.rescaling import Bounds, rescale
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings, draw_steps
 from rome.train.synthesis.severities import Edits, LikelihoodRule
-from rome.train.synthesis.values import MOST, GeneratedPair
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
 

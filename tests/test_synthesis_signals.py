@@ -14,6 +14,7 @@ from synthesis_models import FakeFiller, save_translator
 from rome.evaluation.metrics.bertscore import BertScore
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import BleurtPipeline
+from rome.train.synthesis.pairs import GeneratedPair
 from rome.train.synthesis.signals import (
     FLAG,
     SIGNALS,
@@ -25,7 +26,6 @@ from rome.train.synthesis.signals import (
     signal_table,
 )
 from rome.train.synthesis.translation import RoundTrip
-from rome.train.synthesis.values import GeneratedPair
 
 EDGES = [("a cat", "a cat"), ("a cat sat", ""), ("", ""), ("...", "..."), ("one", "one"), ("one", "two"), ("é — ü", "é ü")]
 

@@ -22,13 +22,11 @@ from rome.evaluation.perturbing import Materials
 from rome.evaluation.report.writer import read_manifest
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis import registry
-from rome.train.synthesis.files import read_generated, run_file, write_generated
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, run_file, write_generated
+from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs, weighed
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.severities import EntailmentRule
 from rome.train.synthesis.summary import Summary, parts_of
-from rome.train.synthesis.textattack_pairs import TextAttackPairs, weighed
-from rome.train.synthesis.values import GeneratedPair, Operation
 
 from perturbation_sentences import SENTENCES, parsed
 

@@ -18,13 +18,12 @@ from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
 from rome.train.synthesis import registry
 from rome.train.synthesis.bleurt import BleurtPipeline
-from rome.train.synthesis.files import read_generated
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+from rome.train.synthesis.pairs import read_generated
+from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs
 from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScore
 from rome.train.synthesis.sescore2 import SEScore2
 from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule
-from rome.train.synthesis.textattack_pairs import TextAttackPairs
 
 from perturbation_sentences import SENTENCES, parsed
 

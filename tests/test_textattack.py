@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.perturb import STOPWORDS, Perturber, Request, Vocabulary, nearest, prepare_folder
-from rome.train.scorer_chains import make_pairs
-from rome.train.scorer_pairs import Pair
-from rome.train.textattack_operations import CHARACTER_OPERATIONS
+from rome.train.common.textattack import STOPWORDS, Perturber, Request, Vocabulary, nearest, prepare_folder
+from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
+from rome.train.scorer.chains import make_pairs
+from rome.train.scorer.pairs import Pair
 
 TEXT = "In 1904 the large company did not announce 25 new products because the market fell."
 WORDS = ("large", "big", "huge", "market", "shop", "fell", "dropped", "products", "goods", "new", "recent")

@@ -16,7 +16,7 @@ from tiny_encoder import sentences, write_lines, write_texts
 from tiny_mpnet import LAYERS, WIDTH, write_checkpoint
 from torch import nn
 
-from rome.data.corruptions.lexicon import Lexicon
+from rome.data.perturbations.treebank_lexicon import TreebankLexicon
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
@@ -28,12 +28,13 @@ from rome.features.analyser.trunk import Layer, distance_bias
 from rome.features.analyser.weights import quantise
 from rome.features.analyser.word_pieces import WordPieces
 from rome.metric import RoMe
-from rome.train import base, grammar_data, trees
-from rome.train.base_data import PairedBatch, grammar_batches, related_texts
-from rome.train.base_export import torch_layer
-from rome.train.base_vectors import RIDGE, VectorMap, map_texts, vector_map
-from rome.train.grammar_data import Example, Material, load_material
-from rome.train.scorer_pairs import base_pairs
+from rome.train.base import recipe as base
+from rome.train.base.data import RIDGE, PairedBatch, VectorMap, grammar_batches, map_texts, related_texts, vector_map
+from rome.train.base.export import torch_layer
+from rome.train.grammar import data as grammar_data
+from rome.train.grammar.data import Example, Material, load_material
+from rome.train.parser import trees
+from rome.train.scorer.pairs import base_pairs
 
 PLAN = {
     "layers": 2, "own": 1, "frozen": 1, "steps": 4, "tuning-steps": 2, "tree-pieces": 128, "grammar-pieces": 256,
@@ -117,8 +118,11 @@ def test_what_is_frozen_stays_as_published(made: Path, checkpoint: Path) -> None
     published, kept = base.read_mpnet(checkpoint, checked=False).state_dict(), load_trunk(made / "encoder")
     states = kept.state_dict()
     assert kept.config.num_hidden_layers == 2 and not any("layer.2." in name for name in states)
-    bits = torch.where(torch.arange(30522) < 5000, base.Plan().embedding_bits, base.Plan().rare_bits)
-    rounded = {"embeddings.word_embeddings.weight": bits, "encoder.layer.0.intermediate.dense.weight": base.Plan().layer_bits}
+    bits = torch.where(torch.arange(30522) < 5000, base.BasePlan().embedding_bits, base.BasePlan().rare_bits)
+    rounded = {
+        "embeddings.word_embeddings.weight": bits,
+        "encoder.layer.0.intermediate.dense.weight": base.BasePlan().layer_bits,
+    }
     for name, of in rounded.items():
         values, scale = quantise(published[name], of)
         assert torch.equal(states[name], values * scale[:, None])
@@ -177,10 +181,10 @@ def test_a_new_heads_layers_are_those_after_the_trunk(made: Path) -> None:
     """The acceptability head's, as far as it has some, with the inner units that weigh most."""
     judge, config = load_acceptability(made / "grammar"), load_trunk(made / "encoder").config
     labels = dict.fromkeys(("upos", "xpos", "feats", "relation"), ("X",))
-    whole = trees.new_head(trees.Plan(layers=2), config, labels, judge)
+    whole = trees.new_head(trees.TreesPlan(layers=2), config, labels, judge)
     assert len(whole.layers) == 2 and torch.equal(whole.layers[0].linear1.weight, judge.layers[0].linear1.weight)
     assert torch.softmax(whole.mix, 0).argmax() == config.num_hidden_layers - 1
-    part = trees.new_head(trees.Plan(layers=1, inner=16), config, labels, judge).layers[0]
+    part = trees.new_head(trees.TreesPlan(layers=1, inner=16), config, labels, judge).layers[0]
     assert torch.equal(part.self_attn.in_proj_weight, judge.layers[0].self_attn.in_proj_weight)
     own = judge.layers[0]
     weight = own.linear1.weight.norm(dim=1) * own.linear2.weight.norm(dim=0)
@@ -286,7 +290,7 @@ def material(pieces: WordPieces) -> tuple[Material, set[tuple[int, ...]], set[tu
         for n, text in enumerate(judged)
     ]
     clean = {tuple(pieces(text[:end])["input_ids"]) for text in pool for end in (None, -1)}
-    return Material(pieces, Lexicon(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
+    return Material(pieces, TreebankLexicon(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
 
 
 def rows_of(paired: PairedBatch) -> list[tuple[int, ...]]:

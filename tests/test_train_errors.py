@@ -22,40 +22,28 @@ from hypothesis import strategies as st
 from tiny_encoder import write_encoder, write_lines
 from tiny_reader import with_states
 
+from rome.data.perturbations.changes import TOKEN, Change, Made, Text, damages, fits, made, plain
 from rome.data.perturbations.materials import default_materials
+from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.pair_reader import PairReader
 from rome.features.errors.reader import SEVERITIES, TYPES
 from rome.features.values import Analysis
-from rome.train import errors, errors_agreement, errors_figures, errors_signals, errors_texts
-from rome.train.card import FIELDS, read_card
-from rome.train.errors_agreement import write_agreements
-from rome.train.errors_damage import damages
-from rome.train.errors_groups import COST, UNLIKE, UNRELATED, Groups, Member, Mixture
-from rome.train.errors_losses import TYPE_OF, labels_of
-from rome.train.errors_net import PairNet
-from rome.train.errors_sides import Sides
-from rome.train.errors_texts import (
-    EACH,
-    TOKEN,
-    Change,
-    Made,
-    Pool,
-    Text,
-    changes_of,
-    fits,
-    made,
-    paraphrases,
-    plain,
-    prepare,
-)
-from rome.train.errors_words import WORD_PROBES, Vocabulary
-from rome.train.scorer_meaning import QUALITY, meaning_pairs
-from rome.train.scorer_pairs import read_pairs, write_pairs
+from rome.train.common.recipe import FIELDS, read_card
+from rome.train.errors import net as errors_figures
+from rome.train.errors import recipe as errors
+from rome.train.errors import signals as errors_signals
+from rome.train.errors import texts as errors_agreement
+from rome.train.errors import texts as errors_texts
+from rome.train.errors.groups import COST, UNLIKE, UNRELATED, Groups, Member, Mixture
+from rome.train.errors.losses import TYPE_OF, labels_of
+from rome.train.errors.net import PairNet, Sides
+from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
+from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
+from rome.train.synthesis.pairs import GeneratedPair
 from rome.train.synthesis.signals import make_signals
-from rome.train.synthesis.values import GeneratedPair
 
 from handmade import analysis
 from perturbation_sentences import SENTENCES, parsed
@@ -484,7 +472,7 @@ def test_agreement_is_the_mean_likeness_to_all_others(data: Path, tmp_path: Path
         found = np.array([[text.lower().count(letter) for letter in "aeinst"] for text in texts], np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
-    monkeypatch.setattr("rome.train.errors_agreement.source_folder", lambda: tmp_path)
+    monkeypatch.setattr("rome.train.errors.texts.source_folder", lambda: tmp_path)
     monkeypatch.setattr(errors_agreement, "_SentenceVectors", lambda folder: vectors)
     rows = [json.loads(line) for line in write_agreements(tmp_path / "a.jsonl", 0, 2).open(encoding="utf-8")]
     again = write_agreements(tmp_path / "b.jsonl", 0, 2).read_bytes()
@@ -521,19 +509,19 @@ def net_of(models: Path) -> PairNet:
     return PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
 
 
-PLAN = errors.Plan(steps=10, later=2, rate=0.1, below=1, rank=4)
+PLAN = errors.ErrorsPlan(steps=10, later=2, rate=0.1, below=1, rank=4)
 
 
 def test_the_stages_of_a_plan() -> None:
     """In each stage the rate rises to its highest and falls to next to nothing; the second holds more of what is bad."""
-    plan = errors.Plan(steps=400, later=80, rate=1.0)
+    plan = errors.ErrorsPlan(steps=400, later=80, rate=1.0)
     rates = [plan.stage(step)[1] for step in range(1, 481)]
     for stage, highest in ((rates[:400], 0.8), (rates[400:], 0.55)):
         top = stage.index(max(stage))
         assert stage[: top + 1] == sorted(stage[: top + 1]) and stage[top:] == sorted(stage[top:], reverse=True)
         assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
     assert plan.stage(400)[0] == errors.FIRST != plan.stage(401)[0] == plan.second
-    assert errors.Plan(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 1, 6, 5, 1, 4)
+    assert errors.ErrorsPlan(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
 
 
 def lines(work: Path) -> list[dict[str, Any]]:

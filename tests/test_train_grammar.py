@@ -15,17 +15,17 @@ import torch
 from torch import nn
 from transformers import AutoModel, BertConfig, BertModel
 
-from rome.data.corruptions.lexicon import Lexicon
-from rome.data.corruptions.tokens import Corruption, render, tokenise
+from rome.data.perturbations.treebank_lexicon import Corruption, TreebankLexicon, render, tokenise
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
-from rome.train import grammar, grammar_data
 from rome.train.encoder import source_folder
-from rome.train.grammar_data import Example, batches, clean_or_corrupt, collate, encode
-from rome.train.grammar_figures import area_under_curve, matthews, sentence_figures, temperature
-from rome.train.grammar_teacher import Taught, start_from_teacher
+from rome.train.grammar import data as grammar_data
+from rome.train.grammar import recipe as grammar
+from rome.train.grammar.data import Example, batches, clean_or_corrupt, collate, encode
+from rome.train.grammar.figures import area_under_curve, matthews, sentence_figures, temperature
+from rome.train.grammar.teacher import Taught, start_from_teacher
 
 ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "small" / "encoder"
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
@@ -225,7 +225,7 @@ def test_labels_follow_the_characters(tokenizer: object) -> None:
 
 def test_examples_are_clean_or_corrupted() -> None:
     """About four in ten stay as they are, and those have no wrong word."""
-    lexicon, rng = Lexicon(()), random.Random(0)
+    lexicon, rng = TreebankLexicon(()), random.Random(0)
     tokens = lexicon.tag(tokenise("The dog sees a child in the small school."))
     made = [clean_or_corrupt(tokens, rng, lexicon) for _ in range(300)]
     clean = [item for item in made if not item.operation]

@@ -18,11 +18,9 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.parsed import ParsedSentence, ParsedWord, Token
 from rome.features.analyser.parser import embedded_parser, package_parser
-from rome.train import parser as recipe
-from rome.train.card import FIELDS, folder_size, read_card, write_card
-from rome.train.stanza_export import export_model
-from rome.train.stanza_scores import to_conllu
-from rome.train.stanza_stages import STAGES
+from rome.train.common.recipe import FIELDS, folder_size, read_card, write_card
+from rome.train.parser import recipe
+from rome.train.parser.recipe import STAGES, export_model, to_conllu
 
 FIRST = f"# newpar\n{DOGS}"
 SECOND = """# text = She can't see him!

@@ -16,16 +16,21 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.combiner import Combiner  # noqa: E402
+from rome.data.perturbations.degenerate import SEVERE, damage  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
 from rome.table import FeatureTable  # noqa: E402
-from rome.train import scorer  # noqa: E402
-from rome.train.scorer_chains import edit_severity  # noqa: E402
-from rome.train.scorer_config import ScorerConfig  # noqa: E402
-from rome.train.scorer_figures import scale_figures  # noqa: E402
-from rome.train.scorer_net import MonotoneNet, fit_targets, held_out_mask, ranked_pairs  # noqa: E402
-from rome.train.scorer_pairs import TRANSLATED, Pair, agreed_pairs, rated_pairs, read_pairs, write_pairs  # noqa: E402
-from rome.train.scorer_severe import SEVERE, damage  # noqa: E402
+from rome.train.scorer import recipe as scorer  # noqa: E402
+from rome.train.scorer.chains import edit_severity  # noqa: E402
+from rome.train.scorer.net import (  # noqa: E402
+    MonotoneNet,
+    fit_targets,
+    held_out_mask,
+    ranked_pairs,
+    scale_figures,  # noqa: E402
+)
+from rome.train.scorer.pairs import TRANSLATED, Pair, agreed_pairs, rated_pairs, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer.settings import ScorerConfig  # noqa: E402
 
 QUICK = ["steps=150"]
 STEPS = (

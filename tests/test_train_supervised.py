@@ -20,9 +20,11 @@ from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.supervision import fitted_on  # noqa: E402
 from rome.table import FeatureTable  # noqa: E402
-from rome.train import scorer, scorer_supervised, scorer_validation  # noqa: E402
-from rome.train.scorer_config import ScorerConfig  # noqa: E402
-from rome.train.scorer_ratings import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
+from rome.train.scorer import recipe as scorer  # noqa: E402
+from rome.train.scorer import supervised as scorer_supervised  # noqa: E402
+from rome.train.scorer import supervised as scorer_validation  # noqa: E402
+from rome.train.scorer.ratings import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
+from rome.train.scorer.settings import ScorerConfig  # noqa: E402
 
 NAMES = ("museum", "garden", "station", "library", "market")
 CONFIG = ScorerConfig(steps=60)

@@ -11,16 +11,25 @@ import pytest
 import torch
 from tiny_treebank import DOGS
 
-from rome.data.readers.ewt_trees import TreeSentence, TreeWord, read_trees
+from rome.data.readers.conllu import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.spelling import SPELLINGS, capitals, spellings_of
 from rome.features.analyser.tree_head import ParsedTree, TreeHead, WordPlaces, load_tree_head
 from rome.features.analyser.weights import quantise
 from rome.features.analyser.word_pieces import WordPieces
-from rome.train import tree_data
-from rome.train.tree_data import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches, tree_figures
-from rome.train.trees import BITS, save_head
+from rome.train.parser import trees as tree_data
+from rome.train.parser.trees import (
+    BITS,
+    TreeExample,
+    examples_of,
+    labels_of,
+    loss_of,
+    padded,
+    save_head,
+    tree_batches,
+    tree_figures,
+)
 
 MIXED, WIDTH = 3, 48
 LABELS = {

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel, MPNetModel
 from rome.exceptions import InputError
 from rome.features.analyser.packed import bert_layers, embedded, layer_states
 from rome.features.analyser.trunk import Trunk, distance_buckets
-from rome.train.base import read_mpnet
+from rome.train.base.recipe import read_mpnet
 
 LENGTHS = [2, 2, 5, 9, 9, 150]
 

@@ -12,8 +12,8 @@ from rome.features.analyser.encoder import TRUNK_FILE, load_trunk
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import save_weights
 from rome.features.values import Analysis
-from rome.train.errors import export
-from rome.train.errors_net import PairNet
+from rome.train.errors.net import PairNet
+from rome.train.errors.recipe import export
 
 from handmade import analysis
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
-from rome.data.readers.wmt import read_wmt
+from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.metric import RoMe

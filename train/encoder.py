@@ -23,7 +23,7 @@ from rome.features.analyser.encoder import (
     parts_of,
 )
 from rome.features.analyser.weights import save_weights
-from rome.train.card import write_card
+from rome.train.common.recipe import write_card
 
 TRUNK_LAYERS = 4
 

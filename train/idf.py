@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rome.data.sources import data_file, read_jsonl
 from rome.features.idf import IdfTable
-from rome.train.card import write_card
+from rome.train.common.recipe import write_card
 
 IDF_FILE = "idf.parquet"
 WORDS = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:[-.,]\w+)*|[^\w\s]", re.IGNORECASE)

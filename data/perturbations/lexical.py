@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from rome.data.perturbations.tree import OPEN_CLASSES
 from rome.features.values import Analysis
 
 from .lists import word_sequence, word_set
@@ -12,9 +13,8 @@ from .surgery import Change, choose, in_case_of, replacement
 from .tree import child_of, children, in_title_case, of_relation, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "exchanged", "may_turn", "new_form", "open_words"]
+__all__ = ["PERTURBATIONS", "exchanged", "may_turn", "open_words"]
 
-OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
 INFLECTED_TAGS = ("NNS", "VBZ", "VBD", "VBN", "VBG", "JJR", "JJS", "RBR", "RBS")

@@ -11,7 +11,9 @@ from typing import Any
 
 from rome.exceptions import InputError, ModelMissingError
 
-__all__ = ["alternatives", "names_of", "read_table", "replacements", "table", "word_sequence", "word_set"]
+__all__ = ["MONTHS", "alternatives", "names_of", "read_table", "replacements", "table", "word_sequence", "word_set"]
+
+MONTHS = tuple("January February March April May June July August September October November December".split())
 
 
 @cache

@@ -13,7 +13,7 @@ from .surgery import Change, choose, deletion, in_case_of, replacement
 from .tree import child_of, children, clauses, has_own_span, is_plural, of_relation, stands_alone, subject_of
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "plural_form"]
+__all__ = ["PERTURBATIONS"]
 
 Rule = Callable[[Analysis, int, random.Random, Materials], Sequence[Change] | None]
 
@@ -96,23 +96,7 @@ def _bound(analysis: Analysis, n: int, rng: random.Random, materials: Materials)
         return None
     counted = any(_tag(analysis, m) == "NNS" for m in range(n + 3, n + 5)) and _low(analysis, n + 3) not in ("per", "percent")
     fewer = "fewer than" if counted and _low(analysis, n + 3) not in TIMES else "less than"
-    bounds = {
-        "at least": "at most",
-        "at most": "at least",
-        "more than": fewer,
-        "less than": "more than",
-        "fewer than": "more than",
-        "up to": "at least",
-        "as many as": "as few as",
-        "as few as": "as many as",
-        "as much as": "as little as",
-        "as little as": "as much as",
-        "no more than": "at least",
-        "no fewer than": "at most",
-        "no less than": "at most",
-        "over": "under",
-        "under": "over",
-    }
+    bounds = {**replacements("logic.bounds"), "more than": fewer}
     for phrase, new in bounds.items():
         last = _phrase(analysis, n, phrase)
         if last is None or not _is_number(analysis, last + 1):

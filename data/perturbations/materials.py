@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from .lists import table
 from .values import Materials
 
-__all__ = ["both_ways", "can_inflect", "default_materials", "inflect"]
+__all__ = ["both_ways", "can_inflect", "default_materials", "embedded_antonyms", "inflect"]
 
 NAME_KINDS = ("country", "region", "continent", "city", "organisation", "male name", "female name", "family name")
 ENOUGH = 4
@@ -31,7 +31,7 @@ def default_materials(
     Inflection comes from lemminflect where it is installed; without it, what needs an inflected form does not apply.
     """
     return Materials(
-        antonyms=both_ways(_embedded_antonyms()) if antonyms is None else antonyms,
+        antonyms=both_ways(embedded_antonyms()) if antonyms is None else antonyms,
         hypernyms=table("hypernyms") if hypernyms is None else hypernyms,
         synonyms=table("synonyms") if synonyms is None else synonyms,
         names=_names(texts),
@@ -57,7 +57,8 @@ def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-def _embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
+def embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
+    """Each first word of the embedded pairs of antonyms with its others."""
     lines = (files("rome.data") / "models" / "small" / "lexicon" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:

@@ -1,17 +1,192 @@
-"""One named entity, or several, replaced by others of the same kind (DEMETR 9; RoMe 4.7, case 1)."""
+"""Named entities guessed from the tree, their kind from hand-written lists and the words around them; and other names in their places (DEMETR 9)."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
+from rome.data.perturbations.lists import names_of, word_sequence
+from rome.data.perturbations.surgery import Change, choose, finish, replacement, starts_sentence
+from rome.data.perturbations.tree import has_own_span, in_title_case, of_relation
+from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-from .entities import LISTED, PLACES, Entity, entities
-from .lists import names_of
-from .surgery import Change, choose, finish, replacement, starts_sentence
-from .values import Materials, NotApplicable, Perturbation, Perturbed
+__all__ = ["Entity", "LISTED", "PERTURBATIONS", "PLACES", "entities"]
 
-__all__ = ["PERTURBATIONS"]
+PLACES = ("country", "region", "continent", "city")
+LISTED = (*PLACES, "organisation")
+IN_PLACES = ("in", "near", "throughout", "outside", "around")
+LINKS = ("of", "de", "von", "van", "da", "del", "la", "al")
+OF_NAMES = word_sequence("names.of_names")
+FOR_NAMES = frozenset("Campaign Centre Center Award Prize Fund Alliance Coalition Movement Programme Program".split())
+SAYING = ("say", "tell", "ask", "write", "think", "believe", "marry", "announce", "add", "claim", "argue", "explain", "state")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name in the text: its words, its head, its characters, and its kind.
+
+    kind : person, country, region, continent, city, organisation, date, landscape, or "" where nothing tells.
+    start, end : without a title (*Dr.*) and with an article that belongs to the name (*the Netherlands*).
+    modifier : whether it stands before a noun that it modifies (*Paris police*).
+    """
+
+    words: tuple[int, ...]
+    head: int
+    start: int
+    end: int
+    text: str
+    kind: str
+    modifier: bool
+
+
+def entities(analysis: Analysis) -> list[Entity]:
+    """All named entities in reading order; those in brackets of another script, with digits or cut by odd blanks are left out."""
+    found = []
+    for run in _runs(analysis):
+        while run and _form(analysis, run[0]) in names_of("title") and len(run) > 1:
+            run = run[1:]
+        entity = _entity(analysis, run)
+        if entity is not None:
+            found.append(entity)
+    return found
+
+
+def _runs(analysis: Analysis) -> list[list[int]]:
+    """Maximal runs of proper nouns, one blank or hyphen between them; *of* joins where the first names an institution."""
+    runs: list[list[int]] = []
+    words = analysis.words
+    for n, word in enumerate(words):
+        if not _is_name(analysis, n):
+            continue
+        last = runs[-1] if runs else []
+        if last and words[last[-1]].sentence == word.sentence:
+            between = words[last[-1] + 1 : n]
+            gap = analysis.text[words[last[-1]].end : word.start]
+            linked = (
+                len(between) == 1
+                and between[0].text in LINKS
+                and (between[0].text != "of" or words[last[0]].text in OF_NAMES or _form(analysis, last[-1]) in OF_NAMES)
+            )
+            if (not between and gap in (" ", "-")) or (linked and gap == f" {between[0].text} "):
+                last.extend([*(range(last[-1] + 1, n)), n])
+                continue
+        runs.append([n])
+    return runs
+
+
+def _is_name(analysis: Analysis, n: int) -> bool:
+    word = analysis.words[n]
+    own = has_own_span(analysis, n) and word.text[:1].isupper() and any(c.isalpha() for c in word.text)
+    return own and word.xpos in ("NNP", "NNPS") and word.upos in ("PROPN", "ADJ", "NOUN")
+
+
+def _form(analysis: Analysis, n: int) -> str:
+    """The word with the full stop of an abbreviation that the tokeniser took off it."""
+    word = analysis.words[n]
+    return (
+        word.text + "." if analysis.text[word.end : word.end + 1] == "." and f"{word.text}." in names_of("title") else word.text
+    )
+
+
+def _entity(analysis: Analysis, run: list[int]) -> Entity | None:
+    if not run or not any(analysis.words[n].upos == "PROPN" for n in run):
+        return None
+    words = analysis.words
+    inside = set(run)
+    head = next((n for n in run if words[n].head not in inside), run[-1])
+    start, end = words[run[0]].start, words[run[-1]].end
+    around = analysis.text[max(start - 1, 0) : start] + analysis.text[end : end + 1]
+    odd = any(c.isdigit() or not c.isprintable() for c in analysis.text[start:end]) or analysis.text[end - 1] in "'’-"
+    if odd or any(c.isalnum() or c in "-/@&_" for c in around) or analysis.text[:start].endswith(("'", "’")):
+        return None
+    if _cut(analysis, run):
+        return None
+    text = analysis.text[start:end]
+    before = run[0] - 1
+    if before >= 0 and words[before].text.lower() == "the" and any(f"the {text}" in names_of(kind) for kind in LISTED):
+        start = words[before].start
+        run = [before, *run]
+        text = f"the {text}"
+    modifier = of_relation(words[head], "compound", "amod") and words[head].head > run[-1]
+    kind = _kind(analysis, run, head, text)
+    if not modifier and before >= 0 and words[before].upos == "DET" and not text.startswith("the "):
+        if kind == "organisation" and words[before].text.lower() == "the":
+            run, start, text = [before, *run], words[before].start, f"the {text}"
+        elif kind != "landscape":
+            kind = ""
+    return Entity(tuple(run), head, start, end, text, kind, modifier)
+
+
+def _cut(analysis: Analysis, run: list[int]) -> bool:
+    """Whether a capitalised word that is not among the proper nouns touches them, so that they may be half a name only."""
+    words, titles = analysis.words, names_of("title")
+    before, after = run[0] - 1, run[-1] + 1
+    starts = before >= 0 and in_title_case(analysis, before) and words[before].upos in ("ADJ", "NOUN", "NUM", "VERB", "PROPN")
+    touches = starts and analysis.text[words[before].end : words[run[0]].start] == " " and _form(analysis, before) not in titles
+    goes_on = after < len(words) and in_title_case(analysis, after) and words[after].upos in ("ADJ", "NOUN", "NUM", "VERB", "X")
+    linked = before > 0 and words[before].text in ("of", "for", "&") and in_title_case(analysis, before - 1)
+    of_name = linked and (words[before].text != "for" or words[before - 1].text in FOR_NAMES | names_of("organisation ending"))
+    return touches or of_name or (goes_on and analysis.text[words[run[-1]].end : words[after].start] == " ")
+
+
+def _kind(analysis: Analysis, run: list[int], head: int, text: str) -> str:
+    """The kind by the lists, then by the title or verb beside it, then by the preposition before it."""
+    parts = [analysis.words[n].text for n in run]
+    if {parts[0], parts[-1], parts[-1].removesuffix("s")} & (names_of("month") | names_of("weekday")):
+        return "date"
+    for kind in LISTED:
+        if text in names_of(kind) and not (len(parts) == 1 and _person_around(analysis, run, head)):
+            return kind
+    article = run[0] > 0 and analysis.words[run[0] - 1].text.lower() == "the"
+    institution = _institution(parts, _form(analysis, run[-1]), article)
+    if institution:
+        return institution
+    if len(parts) == 1 and _by_preposition(analysis, run, head):
+        return "city"
+    first_names = names_of("male name") | names_of("female name")
+    if _titled(analysis, run) or (parts[0] in first_names and len(parts) <= 3) or _person_around(analysis, run, head):
+        return "person" if len(parts) <= 3 and parts[0] != "the" else ""
+    return _by_preposition(analysis, run, head)
+
+
+def _institution(parts: list[str], last: str, article: bool) -> str:
+    """An organisation or a piece of landscape by the words that such names begin or end with; "" for anything else."""
+    if parts[-1] in names_of("landscape") or parts[0] in names_of("landscape"):
+        return "landscape"
+    ends = {parts[-1], last} & names_of("organisation ending") and (
+        len(parts) > 1 or not last.endswith((".", "LLC", "Ltd", "Inc"))
+    )
+    return "organisation" if ends or (parts[0] in OF_NAMES and "of" in parts) else ""
+
+
+def _titled(analysis: Analysis, run: list[int]) -> bool:
+    """Whether a title stands right before the name."""
+    return run[0] > 0 and _form(analysis, run[0] - 1) in names_of("title")
+
+
+def _person_around(analysis: Analysis, run: list[int], head: int) -> bool:
+    """Whether the name is what only people are: who says something, or who *who* stands for."""
+    word = analysis.words[head]
+    governor = analysis.words[word.head] if word.head >= 0 else None
+    speaks = word.relation == "nsubj" and governor is not None and governor.lemma.lower() in SAYING and len(run) <= 3
+    article = run[0] > 0 and analysis.words[run[0] - 1].upos == "DET"
+    return (
+        (_titled(analysis, run) or speaks)
+        and not article
+        and not any(len(analysis.words[n].text) > 1 and analysis.words[n].text.isupper() for n in run)
+    )
+
+
+def _by_preposition(analysis: Analysis, run: list[int], head: int) -> str:
+    """A city where *in* stands right before a name of one or two words; else unknown."""
+    if not run[0]:
+        return ""
+    words, preposition, last = analysis.words, analysis.words[run[0] - 1], analysis.words[head]
+    place = preposition.text.lower() in IN_PLACES and preposition.upos == "ADP" and of_relation(last, "obl", "nmod")
+    plain = len(run) <= 2 and all(words[n].text[1:].islower() for n in run) and last.xpos == "NNP"
+    return "city" if place and plain and last.relation != "nmod:poss" else ""
+
 
 NONE = "no named entity of a known kind with another name for it"
 

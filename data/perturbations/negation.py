@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from rome.data.perturbations.verb_forms import DO
 from rome.features.values import Analysis
 
 from .lists import word_set
@@ -11,10 +12,9 @@ from .surgery import Change, choose, deletion, in_case_of, replacement, starts_s
 from .tree import child_of, children, clauses, has_own_span, of_relation, stands_alone, subject_of, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "is_negated"]
+__all__ = ["PERTURBATIONS"]
 
 NEGATIVE = word_set("negation.negative")
-DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 POSITIVE = {"nothing": "something", "nobody": "somebody", "nowhere": "somewhere", "without": "with"}
 SOME = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
+from rome.data.perturbations.lists import MONTHS
+from rome.data.perturbations.numbers import CARDINALS, ordinal_ending
 from rome.features.values import Analysis
 
 from .lists import alternatives, names_of, table, word_sequence, word_set
@@ -21,15 +23,15 @@ NEGATED = tuple("do does did is are was were has have had would could should wil
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 CONTRACTED = {"am": "'m", "are": "'re", "is": "'s", "has": "'s", "have": "'ve", "had": "'d", "will": "'ll", "would": "'d"}
 CONTRACTS_WITH = alternatives("notation.contracts_with")
-ONES = word_sequence("numbers.cardinals")
 TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
 ORDINALS = (*word_sequence("notation.ordinals"), "twenty-first")
-SMALL = "(?:(?:" + "|".join(TENS[2:]) + ")(?:-(?:" + "|".join(ONES[1:10]) + "))?|" + "|".join(reversed(ONES[2:])) + ")"
+SMALL = (
+    "(?:(?:" + "|".join(TENS[2:]) + ")(?:-(?:" + "|".join(CARDINALS[1:10]) + "))?|" + "|".join(reversed(CARDINALS[2:])) + ")"
+)
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 FRACTIONS = (
     r"(?![\s-](?:thirds?|quarters?|fifths?|sixths?|eighths?|tenths?|half|halves|hundred|thousand|million|billion|and|or|to)\b)"
 )
-MONTHS = "January February March April May June July August September October November December".split()
 MONTH = "(" + "|".join(MONTHS) + ")"
 DAYS = {"Monday": "Mon.", "Tuesday": "Tue.", "Wednesday": "Wed.", "Thursday": "Thu.", "Friday": "Fri.", "Saturday": "Sat."}
 DECADES = {"60": "sixties", "70": "seventies", "80": "eighties", "90": "nineties"}
@@ -142,9 +144,9 @@ def _helpers(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
 def in_words(value: int) -> str | None:
     """A whole number below a hundred, or a round one, in words."""
     if value < 20:
-        return ONES[value]
+        return CARDINALS[value]
     if value < 100:
-        return TENS[value // 10] + (f"-{ONES[value % 10]}" if value % 10 else "")
+        return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
     for name, scale in reversed(SCALES.items()):
         if value >= scale and value % scale == 0 and value // scale < 100:
             return f"{in_words(value // scale)} {name}"
@@ -153,7 +155,7 @@ def in_words(value: int) -> str | None:
 
 def value_of(words: str) -> int:
     """The value of a number below a hundred in words."""
-    return sum(ONES.index(part) if part in ONES else 10 * TENS.index(part) for part in words.lower().split("-"))
+    return sum(CARDINALS.index(part) if part in CARDINALS else 10 * TENS.index(part) for part in words.lower().split("-"))
 
 
 def number_notation(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
@@ -220,7 +222,7 @@ def _worded(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
         + r"\b"
         + FRACTIONS
     )
-    yield from _matches(analysis, f"(?i){pattern}(?!-(?:fold|{'|'.join(ONES)}))(?!(?-i: [A-Z]))(?! o['’]clock)", digits)
+    yield from _matches(analysis, f"(?i){pattern}(?!-(?:fold|{'|'.join(CARDINALS)}))(?!(?-i: [A-Z]))(?! o['’]clock)", digits)
 
     def long(match: re.Match[str]) -> str | None:
         value = float(match.group(1)) * SCALES[match.group(2)]
@@ -266,16 +268,11 @@ def _ranks(analysis: Analysis) -> Iterator[Change]:
         fraction = place and analysis.words[place - 1].text.lower() in ("a", "an", "one", "every", "at")
         counted = word.relation == "amod" and re.match(r"[ -][a-z]", tail) and not re.match(r"[ -](?:of|hand|thought)\b", tail)
         value = ORDINALS.index(low)
-        return f"{value}{_ending(value)}" if counted and not fraction and word.upos == "ADJ" else None
+        return f"{value}{ordinal_ending(value)}" if counted and not fraction and word.upos == "ADJ" else None
 
     yield from _matches(
         analysis, r"(?<![\w–/.,-])(?:\d{1,2}(?:st|nd|rd|th)|" + "|".join(ORDINALS[:1:-1]) + r")(?![\w–/])(?! [A-Z])", rank
     )
-
-
-def _ending(value: int) -> str:
-    """The letters of an ordinal in digits."""
-    return "th" if 10 <= value % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
 
 
 def _spans(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
@@ -336,7 +333,7 @@ def _dates(analysis: Analysis, rng: random.Random) -> Iterator[Change]:
     def date(day: str, month: str, year: str, match: re.Match[str]) -> str | None:
         if not 1 <= int(day) <= 31 or re.search(r"(?:\d|\b(?:to|and|or|–))[ –-]$", text[: match.start()][-5:]):
             return None
-        ordinal = f"{day}{_ending(int(day))}"
+        ordinal = f"{day}{ordinal_ending(int(day))}"
         after = f" {year}" if year else ""
         forms = [f"{day} {month}{after}", f"{month} {day}{',' + after if year else ''}", f"{ordinal} {month}{after}"]
         spoken = re.search(r"\b(?:on|since|until|from|by) $", text[: match.start()], re.I)

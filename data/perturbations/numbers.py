@@ -13,7 +13,7 @@ from .surgery import Change, choose, in_case_of, replacement
 from .tree import has_own_span
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
+__all__ = ["CARDINALS", "PERTURBATIONS", "ordinal_ending"]
 
 LATEST_YEAR = 2025
 CARDINALS = word_sequence("numbers.cardinals")
@@ -169,11 +169,11 @@ def _written(number: _Number, value: float) -> str:
     if kind == "decade":
         return f"{int(value)}s"
     if ORDINAL.fullmatch(old):
-        return f"{int(value)}{_ending(int(value))}"
+        return f"{int(value)}{ordinal_ending(int(value))}"
     return f"{value:,.{_decimals(old)}f}" if "," in old else f"{value:.{_decimals(old)}f}"
 
 
-def _ending(value: int) -> str:
+def ordinal_ending(value: int) -> str:
     """The letters of an ordinal in digits: 1st, 2nd, 3rd, 11th."""
     return "th" if 10 <= value % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
 

@@ -1,15 +1,15 @@
-"""Two neighbours swapped, and a wrong function word (DEMETR 14, 16)."""
+"""Two neighbours swapped, a wrong function word, the last words repeated (DEMETR 1, 2, 14, 16)."""
 
 from __future__ import annotations
 
 import random
+import re
 
+from rome.data.perturbations.lists import alternatives
+from rome.data.perturbations.surgery import Change, choose, finish, in_case_of
+from rome.data.perturbations.tree import base, child_of, children, stands_alone
+from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
-
-from .lists import alternatives
-from .surgery import Change, choose, in_case_of
-from .tree import base, child_of, children, stands_alone
-from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
@@ -88,7 +88,31 @@ def _wrong_prepositions(analysis: Analysis, n: int) -> tuple[str, ...]:
     return WRONG_PREPOSITIONS.get(word.text.lower(), ()) if first and not part else ()
 
 
+WORD = re.compile(r"(?:[A-Za-z]\.){2,}|\w+(?:[-'’.,]\w+)*%?")
+
+
+def _repeated(analysis: Analysis, times: int) -> Perturbed | NotApplicable:
+    """The last word stands ``times`` times; punctuation follows the last of them."""
+    words = list(WORD.finditer(analysis.text))
+    if not words:
+        return NotApplicable("no word to repeat")
+    last = words[-1]
+    return finish(analysis, [(last.end(), last.end(), f" {last.group()}" * (times - 1))], "no word to repeat")
+
+
+def repeated_twice(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+    """*duty free.* -> *duty free free.*."""
+    return _repeated(analysis, 2)
+
+
+def repeated_four_times(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+    """*duty free.* -> *duty free free free free.*."""
+    return _repeated(analysis, 4)
+
+
 PERTURBATIONS = (
     Perturbation("word_swap", "fluency", "grammar - order swap", "minor", 14, word_swap),
     Perturbation("function_word", "fluency", "grammar - function word", "minor", 16, function_word),
+    Perturbation("repeated_twice", "accuracy", "repetition", "minor", 1, repeated_twice),
+    Perturbation("repeated_four_times", "accuracy", "repetition", "minor", 2, repeated_four_times),
 )

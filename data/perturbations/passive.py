@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from rome.data.perturbations.tree import OBJECTIVE, SUBJECTIVE
+from rome.data.perturbations.verb_forms import form_of_be
 from rome.features.values import Analysis
 
 from .lists import word_set
@@ -21,15 +23,12 @@ from .tree import (
     subtree,
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
-from .verb_forms import form_of_be
 
 __all__ = ["PERTURBATIONS"]
 
 LONGEST = 10
 """Words of an object that a passive form may begin with."""
 NOT_PASSIVE = word_set("passive.not_passive")
-OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
-SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
 
 
@@ -60,7 +59,7 @@ def _passive(analysis: Analysis, verb: int, materials: Materials) -> list[Change
     if verbs is None:
         return None
     start, end = span(analysis, first)
-    lead, agent = _noun_phrase(analysis, last, SUBJECTIVE), _noun_phrase(analysis, first, OBJECTIVE)
+    lead, agent = _noun_phrase(analysis, last, SUBJECTIVE), _noun_phrase(analysis, first, {**OBJECTIVE, "who": "whom"})
     opens = starts_sentence(analysis, start)
     lead = lead[0].upper() + lead[1:] if opens else lead
     return [(start, end, lead), *verbs, (*span(analysis, last), f"by {agent}")]

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from rome.data.perturbations.lists import MONTHS
+from rome.data.perturbations.numbers import ordinal_ending
 from rome.features.values import Analysis, Word
 
 from .lists import alternatives, table, word_set
@@ -16,7 +18,6 @@ from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
-MONTHS = "January February March April May June July August September October November December".split()
 SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SEASONS = "spring summer autumn winter".split()
@@ -260,7 +261,7 @@ def day_or_month_changed(analysis: Analysis, rng: random.Random, materials: Mate
             [match.group(group)[::-1]] * 6 if 9 < int(match.group(group)[::-1]) < 29 else []
         )
         if 1 <= day <= 31:
-            options = [d + _ending(int(d)) if endings else d for d in drawn]
+            options = [d + ordinal_ending(int(d)) if endings else d for d in drawn]
             ways.append((start, end + len(endings), [o for o in options if o != text[start : end + len(endings)]]))
     for match in DECADE.finditer(text):
         digit = match.group(2) or match.group(3)
@@ -271,7 +272,7 @@ def day_or_month_changed(analysis: Analysis, rng: random.Random, materials: Mate
     for match in CENTURY.finditer(text):
         number = int(match.group(1))
         others = [d for d in range(max(number - 3, 1), min(number + 3, 21) + 1) if d != number]
-        ways.append((match.start(), match.end(), [f"{d}{_ending(d)}" for d in others]))
+        ways.append((match.start(), match.end(), [f"{d}{ordinal_ending(d)}" for d in others]))
     return choose(analysis, rng, ways, lambda way: _drawn(analysis, way, rng), "no date, day, month or decade")
 
 
@@ -320,11 +321,6 @@ def _is_day(analysis: Analysis, n: int) -> bool:
         or word.text not in ("May", "March", "August", "April", "June", "Mar", "Jan", "Dec")
         and word.upos == "PROPN"
     )
-
-
-def _ending(value: int) -> str:
-    """The letters of an ordinal in digits: 1st, 2nd, 3rd, 11th."""
-    return "th" if 10 <= value % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
 
 
 def time_of_day_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:

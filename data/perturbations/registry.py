@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from rome.exceptions import InputError
-
-from . import (
-    baseline,
+from rome.data.perturbations import (
     lexical,
     logic,
-    mood,
     names,
     negation,
     notation,
@@ -16,51 +12,30 @@ from . import (
     omission,
     opposites,
     order,
-    part_of_speech,
     passive,
-    phrases,
-    pronouns,
     quantities,
-    repetition,
     rewording,
     rewriting,
     robustness,
     roles,
     typography,
     verb_forms,
+    word_forms,
 )
+from rome.exceptions import InputError
+
 from .values import Perturbation
 
 __all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
 
 FAMILIES = (
-    repetition.PERTURBATIONS,
-    lexical.PERTURBATIONS,
-    phrases.PERTURBATIONS,
-    negation.PERTURBATIONS,
-    names.PERTURBATIONS,
-    numbers.PERTURBATIONS,
-    pronouns.PERTURBATIONS,
-    part_of_speech.PERTURBATIONS,
-    order.PERTURBATIONS,
-    verb_forms.PERTURBATIONS,
-    mood.PERTURBATIONS,
-    omission.PERTURBATIONS,
-    typography.PERTURBATIONS,
-    baseline.PERTURBATIONS,
-    robustness.PERTURBATIONS,
-    passive.PERTURBATIONS,
-    notation.PERTURBATIONS,
-    rewording.PERTURBATIONS,
-    rewriting.PERTURBATIONS,
-    opposites.PERTURBATIONS,
-    quantities.PERTURBATIONS,
-    logic.PERTURBATIONS,
-    roles.PERTURBATIONS,
+    *(order, lexical, omission, negation, names, numbers, word_forms, verb_forms, typography, robustness, passive),
+    *(notation, rewording, rewriting, opposites, quantities, logic, roles),
 )
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    one.name: one for one in sorted((one for family in FAMILIES for one in family), key=lambda one: one.identifier or 100)
+    one.name: one
+    for one in sorted((one for family in FAMILIES for one in family.PERTURBATIONS), key=lambda one: one.identifier or 100)
 }
 
 NOT_AUTOMATED = {

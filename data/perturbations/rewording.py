@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from rome.data.perturbations.tree import OPEN_CLASSES
 from rome.features.values import Analysis
 
 from .lists import alternatives, names_of, replacements, table, word_sequence, word_set
@@ -17,7 +18,6 @@ from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
-CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
 LONGEST = 7
 """Words of a listed phrase, at most."""
@@ -87,7 +87,7 @@ def _at_edge(analysis: Analysis, end: int) -> bool:
 def _listed_words(analysis: Analysis, rng: random.Random, materials: Materials) -> Iterator[Change]:
     """Single words of the open classes, in the form of the old one; a particle goes behind a pronoun that is its object."""
     for n, word in enumerate(analysis.words):
-        known = word.upos in CLASSES and word.xpos in TAGS and stands_alone(analysis, n) and not in_title_case(analysis, n)
+        known = word.upos in OPEN_CLASSES and word.xpos in TAGS and stands_alone(analysis, n) and not in_title_case(analysis, n)
         options = _lexicon(word.upos).get(word.lemma.lower(), ()) if known else ()
         if not options or word.text.isupper() or not _stands_free(analysis, n):
             continue

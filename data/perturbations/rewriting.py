@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
+from rome.data.perturbations.tree import OBJECTIVE, SUBJECTIVE
+from rome.data.perturbations.verb_forms import form_of_be
 from rome.features.values import Analysis, Word
 
 from .lists import names_of, word_sequence, word_set
@@ -25,14 +27,11 @@ from .tree import (
     subtree,
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
-from .verb_forms import form_of_be
 
 __all__ = ["PERTURBATIONS"]
 
 GIVING = frozenset("give send show offer lend sell teach hand award grant promise owe bring tell read pass".split())
 GIVING_BACK = frozenset("give show offer lend teach award grant promise tell".split())
-OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "it": "it", "you": "you"}
-SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it", "you": "you"}
 TIMES = (
     word_set("rewriting.times")
     | {day.lower() for day in names_of("weekday")}

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from rome.data.perturbations.lists import MONTHS
+from rome.data.perturbations.names import PLACES, Entity, entities
+from rome.data.perturbations.tree import OBJECTIVE, SUBJECTIVE
+from rome.data.perturbations.verb_forms import form_of_be
 from rome.features.values import Analysis
 
-from .entities import PLACES, Entity, entities
 from .lists import replacements, word_set
 from .surgery import Change, choose, replacement, starts_sentence
 from .tree import (
@@ -29,15 +32,12 @@ from .tree import (
     subtree,
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
-from .verb_forms import form_of_be
 
 __all__ = ["PERTURBATIONS"]
 
 LONGEST = 12
 """Words of a noun phrase that may change its place."""
-OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you": "you"}
-SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "you": "you"}
-PERSONAL = frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)
+PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}
 SYMMETRIC = word_set("roles.symmetric")
 MOTION = word_set("roles.motion")
 DIRECTIONS = ("to", "from", "against", "over", "behind", "after")
@@ -374,9 +374,6 @@ def _figure(analysis: Analysis, n: int) -> _Figure | None:
     else:
         kind = "money" if before.endswith(("$", "€", "£")) else "number"
     return _Figure(n, str(float(value)), kind)
-
-
-MONTHS = frozenset("January February March April May June July August September October November December".split())
 
 
 def _two_numbers(analysis: Analysis, first: _Figure, second: _Figure) -> bool:

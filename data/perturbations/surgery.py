@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from rome.features.errors.articles import vowel_sound
 from rome.features.values import Analysis
 
 from .tree import has_own_span, in_title_case, span
@@ -18,8 +19,8 @@ Change = tuple[int, int, str]
 Candidate = TypeVar("Candidate")
 
 OPENING, CLOSING = "([{“‘\"'«", ")]}”’,.;:!?%»"
-AN_SOUNDS = re.compile(r"[aeiou]|hour|honou?r|honest|heir|8|11\b|18\b", re.IGNORECASE)
-A_SOUNDS = re.compile(r"uni(?!n|m|d)|unan|us[aeiu]|eu|one\b|once|ubiq|uti|ura", re.IGNORECASE)
+VOWELS = re.compile(r"[aeiou]|8|11\b|18\b", re.IGNORECASE)
+"""What the names of letters and numbers begin with that are said with a vowel first."""
 ACRONYM = re.compile(r"[A-Z]{2,}")
 
 
@@ -67,7 +68,8 @@ def needs_an(following: str) -> bool:
     word = first.group(1) if first else ""
     if ACRONYM.match(word):
         return word[0] in "AEFHILMNORSX8"
-    return bool(AN_SOUNDS.match(word)) and not A_SOUNDS.match(word)
+    sound = vowel_sound(word)
+    return bool(VOWELS.match(word)) if sound is None else sound
 
 
 def replacement(analysis: Analysis, start: int, end: int, new: str) -> list[Change]:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from rome.features.values import Analysis, Word
 
 __all__ = [
+    "OBJECTIVE",
+    "OPEN_CLASSES",
+    "SUBJECTIVE",
     "base",
     "child_of",
     "children",
@@ -22,6 +25,10 @@ __all__ = [
     "subject_of",
     "subtree",
 ]
+
+OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
+OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "it": "it", "you": "you"}
+SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it", "you": "you"}
 
 FINITE_TAGS = ("MD", "VBZ", "VBP", "VBD")
 PREDICATES = ("root", "conj", "parataxis", "ccomp", "advcl", "acl:relcl")

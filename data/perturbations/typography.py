@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+from rome.data.perturbations.tree import OPEN_CLASSES
 from rome.features.values import Analysis, Word
 
 from .lists import table
@@ -14,7 +15,6 @@ from .values import Materials, NotApplicable, Perturbation, Perturbed
 
 __all__ = ["PERTURBATIONS"]
 
-OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 MISSPELT_PATTERNS = (
     (r"cc|tt|mm|ss|nn|rr|pp|ff", lambda m: m.group()[0]),
     (r"(?<=[a-z])ei(?=[a-z])", lambda m: "ie"),

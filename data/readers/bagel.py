@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from rome.data.readers.development import check_shared_texts, development_rows, numbers, segment_of
 from rome.data.readers.lines import number, shown, table
-from rome.data.readers.rated import RatedSegment, RatedSet
+from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, numbers, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["DATASETS", "DIMENSIONS", "read_bagel", "read_meaning_representations", "read_novikova"]
+__all__ = ["DIMENSIONS", "read_bagel", "read_meaning_representations", "read_novikova"]
 
 DATASETS = ("BAGEL", "SFHOT", "SFRES")
 DIMENSIONS = ("informativeness", "naturalness", "quality")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from rome.data.readers.lines import json_array, shown
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["KINDS", "Kind", "MinimalPair", "read_demetr"]
+__all__ = ["KINDS", "Kind", "MinimalPair", "demetr_accuracies", "demetr_means", "read_demetr"]
 
 Severity = Literal["critical", "major", "minor", "base"]
 
@@ -198,3 +199,44 @@ def _pair(stem: str, row: Mapping[str, Any], place: str) -> MinimalPair:
         released_severity=kind.released,
         place=place,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedAccuracy:
+    """One row of DEMETR's table A3: Welch's t, its p (as printed, such as ``<0.001``), degrees of freedom, accuracy in %."""
+
+    identifier: int
+    metric: str
+    t: float
+    p: str
+    df: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedMeans:
+    """One row of DEMETR's table 4, accuracies in %; parameters as in its table 3, "" for string-based metrics."""
+
+    metric: str
+    parameters: str
+    base: float
+    critical: float
+    major: float
+    minor: float
+    all: float
+
+
+def _rows(name: str) -> Iterator[list[str]]:
+    """The cells of every line below comment and header."""
+    lines = (files("rome.data") / "published" / name).read_text(encoding="utf-8").splitlines()
+    yield from (line.split("\t") for line in lines[2:])
+
+
+def demetr_accuracies() -> list[PublishedAccuracy]:
+    """Table A3 of DEMETR (Karpinska et al. 2022): 14 metrics on 35 perturbations, whole data."""
+    return [PublishedAccuracy(int(i), m, float(t), p, float(df), float(a)) for i, m, t, p, df, a in _rows("demetr_a3.tsv")]
+
+
+def demetr_means() -> list[PublishedMeans]:
+    """Table 4 of DEMETR: unweighted means over kinds by the severities of the released files."""
+    return [PublishedMeans(metric, size, *map(float, means)) for metric, size, *means in _rows("demetr_table4.tsv")]

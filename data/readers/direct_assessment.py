@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rome.data.readers.development import check_shared_texts, development_rows, numbers, segment_of
 from rome.data.readers.lines import check_counts, number, set_name, text_lines
-from rome.data.readers.rated import RatedSegment, RatedSet
+from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, numbers, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 

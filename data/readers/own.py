@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.development import check_shared_texts, numbers
 from rome.data.readers.lines import json_objects, number, set_name, table, text_lines, texts_of
 from rome.data.readers.mqm import PLAIN, MqmWeights, mqm_score
-from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
+from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, numbers
 from rome.exceptions import InputError
 
 __all__ = ["read_own"]

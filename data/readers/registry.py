@@ -10,12 +10,10 @@ from pathlib import Path
 from rome.data.readers.bagel import read_bagel, read_meaning_representations, read_novikova
 from rome.data.readers.direct_assessment import read_ad_scores, read_daseg, read_wmt15
 from rome.data.readers.metrics_eval import read_metrics_eval
-from rome.data.readers.mqm_spans import read_wmt23
-from rome.data.readers.mqm_table import read_mqm
+from rome.data.readers.mqm import read_mqm, read_wmt23
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
-from rome.data.readers.webnlg17 import read_webnlg17, read_webnlg17_third
-from rome.data.readers.webnlg20 import read_webnlg20
+from rome.data.readers.webnlg import read_webnlg17, read_webnlg17_third, read_webnlg20
 from rome.exceptions import InputError
 
 __all__ = ["DEVELOPMENT_SETS", "READERS", "read_rated"]

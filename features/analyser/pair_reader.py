@@ -1,7 +1,7 @@
 """The pair reader: the trunk's last layers, changed by low-rank adapters, over the words of both texts in one row.
 
 Each text alone has passed the trunk's first layers, or all, when it was analysed (`Analysis.states`), so a pair costs the last ones. Words are marked
-by whether the other text has them too, and in the same company. `train/errors_net.py` is the same with gradients. Source of the adapters:
+by whether the other text has them too, and in the same company. `train/errors/net.py` is the same with gradients. Source of the adapters:
 Hu et al. 2022 (LoRA), equation 3.
 """
 

@@ -2,7 +2,7 @@
 
 The two differ in values of one configuration: MPNet has no token types, counts positions from two, and adds to every attention
 score a bias that depends on how far apart two pieces stand, the same in all layers. Parameters have the names of BERT's
-checkpoints (train/base.py renames MPNet's); the numbers are those of transformers' BertModel and MPNetModel.
+checkpoints (train/base/recipe.py renames MPNet's); the numbers are those of transformers' BertModel and MPNetModel.
 """
 
 from __future__ import annotations

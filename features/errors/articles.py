@@ -7,7 +7,7 @@ import re
 from ..once import once
 from ..values import Analysis
 
-__all__ = ["wrong_articles"]
+__all__ = ["vowel_sound", "wrong_articles"]
 
 SILENT = ("hour", "honest", "honor", "honour", "heir")
 """Beginnings whose h is not said."""
@@ -37,13 +37,13 @@ def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
             continue
         if word.text[0].isupper() and after.text[:1].isupper():  # a name or a title
             continue
-        vowel = _vowel_sound(after.text)
+        vowel = vowel_sound(after.text)
         if vowel is not None and vowel != (word.text.lower() == "an"):
             found.append((n, n + 1))
     return tuple(found)
 
 
-def _vowel_sound(text: str) -> bool | None:
+def vowel_sound(text: str) -> bool | None:
     """Whether a word begins with a vowel sound; None where the letters do not say."""
     if len(text) < 2 or not text[:2].isascii() or not text[:2].isalpha() or not text[1:].islower():
         return None

@@ -8,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -142,13 +141,14 @@ def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[
 
 def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
     """The pipeline that the options describe."""
-    registry = import_module("rome.train.synthesis.registry")
+    from rome.train.synthesis.registry import SynthesisOptions, make_pipeline
+
     corpus = [text for _, text in texts]
     if options.corpus is not None:
         corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
         if not corpus:
             raise InputError(f"--corpus {options.corpus} holds no text: give one text a line")
-    made = registry.SynthesisOptions(
+    made = SynthesisOptions(
         fill=tuple(options.fill or ("embedded",)),
         entailment=options.entailment,
         severity=options.severity,
@@ -161,15 +161,16 @@ def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
         device=options.device,
         threads=options.threads,
     )
-    return registry.make_pipeline(options.pipeline, made)
+    return make_pipeline(options.pipeline, made)
 
 
 def _written(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
     """Append the pairs to the output; how many were new, and the seconds that they took."""
-    files = import_module("rome.train.synthesis.files")
+    from rome.train.synthesis.pairs import write_generated
+
     made, begin = 0, time.monotonic()
     try:
-        for _ in _with_progress(files.write_generated(options.output, pipeline, texts, options.seed), texts, options.progress):
+        for _ in _with_progress(write_generated(options.output, pipeline, texts, options.seed), texts, options.progress):
             made += 1
     except KeyboardInterrupt:
         print(f"rome: what was generated so far is in {options.output}; the same command goes on from there", file=sys.stderr)
@@ -205,12 +206,13 @@ def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float
     from rome.evaluation.report.terminal import table_text
     from rome.evaluation.report.values import Report, Table
     from rome.evaluation.report.writer import write_report
+    from rome.train.synthesis.pairs import read_generated
+    from rome.train.synthesis.rescaling import rescaled_table
+    from rome.train.synthesis.summary import Summary, parts_of
 
-    files, summary = import_module("rome.train.synthesis.files"), import_module("rome.train.synthesis.summary")
-    parts = summary.parts_of(summary.Summary.of(files.read_generated(options.output)), made, seconds, skipped)
+    parts = parts_of(Summary.of(read_generated(options.output)), made, seconds, skipped)
     if metric is not None:
-        rescaling = import_module("rome.train.synthesis.rescaling")
-        parts.append(rescaling.rescaled_table(files.read_generated(options.output), metric, options.seed))
+        parts.append(rescaled_table(read_generated(options.output), metric, options.seed))
     if options.statistics:
         for part in parts:
             if isinstance(part, Table) and part.name in SHOWN:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 
 from rome.cli.metric import MakeMetric
 
@@ -20,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Load the recipe, read its options, run it."""
-    recipe = import_module(f"rome.train.{options.name}")
+    from rome.train.common.recipe import load_recipe
+
+    recipe = load_recipe(options.name)
     summary = (recipe.__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog=f"rome train {options.name}", description=summary)
     recipe.add_arguments(parser)

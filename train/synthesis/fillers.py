@@ -15,7 +15,6 @@ __all__ = [
     "EmbeddedFiller",
     "FillRequest",
     "Filler",
-    "LanguageFiller",
     "Likelihood",
     "load_filler",
     "load_likelihood",
@@ -112,16 +111,11 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
         from rome.features.analyser.identity import file_digest
 
         return EmbeddedFiller(load_fill_head(trained), top_k, file_digest(trained))
-    from rome.train.synthesis.checkpoints import load_language_model
+    from rome.train.synthesis.language_models import MaskedLMFiller, Seq2SeqFiller, load_language_model
 
     model, tokenizer, name = load_language_model(spec, device)
-    if model.config.is_encoder_decoder:
-        from rome.train.synthesis.seq2seq_filler import Seq2SeqFiller
-
-        return Seq2SeqFiller(model, tokenizer, top_k, name=name)
-    from rome.train.synthesis.masked_filler import MaskedLMFiller
-
-    return MaskedLMFiller(model, tokenizer, top_k, name=name)
+    kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
+    return kind(model, tokenizer, top_k, name=name)
 
 
 def _trained(spec: str) -> Path | None:

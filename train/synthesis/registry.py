@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rome.exceptions import InputError
-from rome.train.synthesis.files import Pipeline
+from rome.train.synthesis.pairs import Pipeline
 
 if TYPE_CHECKING:
     from rome.train.synthesis.severities import Severities
@@ -42,11 +42,9 @@ class SynthesisOptions:
 
 def _sescore(options: SynthesisOptions) -> Pipeline:
     """Insertions, deletions, replacements and swaps; severity by the reader, or by entailment (SEScore)."""
-    from rome.train.synthesis.entailment import load_entailment
     from rome.train.synthesis.fillers import load_filler
-    from rome.train.synthesis.reader_judge import ReaderJudge, ReaderRule
     from rome.train.synthesis.sescore import SEScore, SEScoreSettings
-    from rome.train.synthesis.severities import EntailmentRule
+    from rome.train.synthesis.severities import EntailmentRule, ReaderJudge, ReaderRule, load_entailment
 
     settings = SEScoreSettings() if options.most is None else SEScoreSettings(most_edits=options.most)
     fillers = [load_filler(spec, options.device) for spec in options.fill]
@@ -72,8 +70,7 @@ def _sescore2(options: SynthesisOptions) -> Pipeline:
 def _severities(options: SynthesisOptions) -> Severities:
     """What tells minor steps from major ones."""
     from rome.train.synthesis.fillers import load_likelihood
-    from rome.train.synthesis.reader_judge import ReaderRule, load_reader_judge
-    from rome.train.synthesis.severities import LikelihoodRule
+    from rome.train.synthesis.severities import LikelihoodRule, ReaderRule, load_reader_judge
 
     if options.severity == "likelihood":
         return LikelihoodRule(load_likelihood(options.fill[0], options.device))
@@ -93,8 +90,8 @@ def _bleurt(options: SynthesisOptions) -> Pipeline:
 
 def _rome(options: SynthesisOptions) -> Pipeline:
     """TextAttack's perturbations, one word at a time, and a TextFooler-like attack (RoMe)."""
-    from rome.train.perturb import Perturber, trunk_vocabulary
-    from rome.train.synthesis.textattack_pairs import TextAttackPairs
+    from rome.train.common.textattack import Perturber, trunk_vocabulary
+    from rome.train.synthesis.perturbed_pairs import TextAttackPairs
 
     Perturber(python=options.python).close()  # so that its absence is said before vectors are compared
     perturber = Perturber(trunk_vocabulary(), python=options.python)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
-from rome.train.synthesis.values import GeneratedPair
+from rome.train.synthesis.pairs import GeneratedPair
 
 __all__ = ["SCALE", "Bounds", "rescale", "rescaled_table"]
 

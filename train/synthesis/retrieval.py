@@ -15,7 +15,7 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.features.analyser.identity import encoder_identity
+from rome.features.analyser.piece_states import PieceStates
 from rome.files import atomic_path
-from rome.train.synthesis.sentence_vectors import SentenceVectors, Vectors, unit_rows
 
 __all__ = [
     "MARGIN",
@@ -35,10 +36,50 @@ __all__ = [
     "SentenceVectors",
     "Vectors",
     "batches",
-    "key_of",
     "kept_index",
+    "key_of",
     "ratio_margin",
 ]
+
+
+class Vectors(Protocol):
+    """Gives each text a vector.
+
+    identity : tells apart any two that give different vectors.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Which encoder, in one line."""
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, d) float32 rows of length 1; a text without words may give zeros."""
+
+
+class SentenceVectors:
+    """The mean of an encoder's piece states, scaled to length 1.
+
+    encoder : "" for the embedded one, else a local folder or hub name; layer : of its hidden states. Raises ModelMissingError
+    when it is not on this machine.
+    """
+
+    def __init__(self, encoder: str = "", layer: int = -1) -> None:
+        self.states = PieceStates(encoder, layer)
+        self.identity = f"mean:{encoder_identity(encoder)}" + (f"@{layer}" if encoder else "")
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, d) float32 unit rows; zeros for a text without pieces."""
+        means = [rows.mean(axis=0) if len(rows) else None for rows in self.states.of(texts)]
+        width = max((len(mean) for mean in means if mean is not None), default=0)
+        vectors = np.array([np.zeros(width) if mean is None else mean for mean in means], dtype=np.float32)
+        return unit_rows(vectors.reshape(len(texts), width))
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """The rows scaled to length 1, contiguous float32; rows of zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.ascontiguousarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
 
 NEIGHBOURS = 128
 """How many nearest neighbours are looked at, and over how many the average cosine is taken (SEScore2, appendices B and C)."""

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 
 from rome.exceptions import InputError
-from rome.train.synthesis.error_types import error_type
+from rome.train.synthesis.edits import error_type, identifier, pair_seed, poisson
 from rome.train.synthesis.fillers import Filler, FillRequest
-from rome.train.synthesis.seeds import identifier, pair_seed, poisson
+from rome.train.synthesis.pairs import MOST, GeneratedPair, Operation
 from rome.train.synthesis.severities import Severities
 from rome.train.synthesis.stratified import Change, Draft
-from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 
 __all__ = ["SEScore", "SEScoreSettings"]
 
@@ -49,7 +48,7 @@ class SEScoreSettings:
 
 
 @dataclass(slots=True)
-class _Plan:
+class _EditPlan:
     """One edit that was drawn: kind, which filler (None: it needs none), first slot, how many of them, the draw of the filling; or the
     whole change, where nothing has to be filled in."""
 
@@ -130,7 +129,7 @@ class SEScore:
         for n, (work, plan) in enumerate(plans):
             self._carry_out(work, plan, found.get(n, []))
 
-    def _plan(self, work: _Work) -> _Plan | None:
+    def _plan(self, work: _Work) -> _EditPlan | None:
         """Draw kind, model and a free place (algorithm 1, lines 7 to 29); None, counted, when no place was found."""
         work.left -= 1
         chance, settings, draft = work.chance, self.settings, work.draft
@@ -140,7 +139,7 @@ class SEScore:
         draw = chance.random()
         for _ in range(settings.tries):
             position = chance.randrange(len(draft.slots))
-            plan = _Plan(kind, filler, position, 0, draw)
+            plan = _EditPlan(kind, filler, position, 0, draw)
             if kind == "insertion":
                 fits = draft.can_insert(position)
             elif kind == "deletion":
@@ -157,7 +156,7 @@ class SEScore:
         self.dropped[f"{kind}: no free place"] += 1
         return None
 
-    def _carry_out(self, work: _Work, plan: _Plan, candidates: Sequence[tuple[str, float]]) -> None:
+    def _carry_out(self, work: _Work, plan: _EditPlan, candidates: Sequence[tuple[str, float]]) -> None:
         """Change the draft and note the operation; an edit without a filling is dropped and counted."""
         change, details = plan.change, {}
         if change is None:
@@ -197,7 +196,7 @@ class SEScore:
         return replace(operation, severity=severity, label=label, details={**operation.details, **details})
 
 
-def _request(work: _Work, plan: _Plan) -> FillRequest:
+def _request(work: _Work, plan: _EditPlan) -> FillRequest:
     return FillRequest(work.draft.text, *work.draft.place(plan.position, plan.length))
 
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from rome.exceptions import InputError
-from rome.train.synthesis.edit_script import EditScript, Step, words_of
-from rome.train.synthesis.error_types import error_type
+from rome.train.synthesis.edits import EditScript, Step, error_type, identifier, words_of
+from rome.train.synthesis.pairs import MOST, GeneratedPair, Operation
 from rome.train.synthesis.retrieval import MARGIN, Neighbour, SentenceIndex, batches
-from rome.train.synthesis.seeds import identifier
 from rome.train.synthesis.severities import Severities
-from rome.train.synthesis.values import MOST, GeneratedPair, Operation
 
 __all__ = ["SEScore2", "SEScore2Settings", "draw_steps"]
 
@@ -58,7 +56,7 @@ class SEScore2Settings:
         return "|".join(f"{key}:{value:.6g}" if isinstance(value, float) else f"{key}:{value}" for key, value in values)
 
 
-class Plan(NamedTuple):
+class EditPlan(NamedTuple):
     """What is to be done to one text, before it is judged."""
 
     source: str
@@ -103,7 +101,7 @@ class SEScore2:
         for block in batches(texts, self.batch):
             yield from self._judged(self._plans(block, seed), seed)
 
-    def _plans(self, block: Sequence[tuple[str, str]], seed: int) -> Iterator[Plan]:
+    def _plans(self, block: Sequence[tuple[str, str]], seed: int) -> Iterator[EditPlan]:
         """What is to be done to the texts of a block; those that give nothing are counted."""
         long = [(source, text) for source, text in block if len(words_of(text)) >= self.settings.shortest]
         if len(long) < len(block):
@@ -117,13 +115,13 @@ class SEScore2:
             chosen = chance.choice(sorted(near, key=lambda one: one.row))
             script = EditScript.between(text, chosen.text)
             steps = draw_steps(script, self.settings, chance)
-            plan = Plan(source, chosen, script, steps, script.operations(steps))
+            plan = EditPlan(source, chosen, script, steps, script.operations(steps))
             if plan.hypothesis == text:  # no step could be drawn, or one brought back what another took
                 self.skipped["nothing to change"] += 1
             else:
                 yield plan
 
-    def _judged(self, plans: Iterable[Plan], seed: int) -> Iterator[GeneratedPair]:
+    def _judged(self, plans: Iterable[EditPlan], seed: int) -> Iterator[GeneratedPair]:
         """The pairs of some plans, every step judged in a text where nothing else was done, all at once."""
         ready = list(plans)
         alone = [(plan.script.anchor, plan.script.operations([step])[0]) for plan in ready for step in plan.steps]
@@ -138,7 +136,7 @@ class SEScore2:
                 operations.append(replace(operation, severity=severity, label=label, type=kind, details=details))
             yield self._pair(plan, tuple(operations), seed)
 
-    def _pair(self, plan: Plan, operations: tuple[Operation, ...], seed: int) -> GeneratedPair:
+    def _pair(self, plan: EditPlan, operations: tuple[Operation, ...], seed: int) -> GeneratedPair:
         """One pair of a plan whose operations have been judged."""
         reference = plan.script.anchor
         label = max(-MOST, sum(operation.label or 0.0 for operation in operations))

@@ -1,4 +1,4 @@
-"""How bad a single edit of a text is: the papers' own rules (`reader_judge` has another).
+"""How bad a single edit of a text is: the papers' own rules, and the reader of both texts or a checkpoint of entailment as judges.
 
 SEScore2's (§4.2): an edit is minor when what it brings is likely there, or when what it takes weighs little; else major. Three things are
 done otherwise than printed:
@@ -12,20 +12,50 @@ done otherwise than printed:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+import re
+from collections.abc import Callable, Iterator, Sequence
+from math import exp
+from pathlib import Path
+from typing import Any, Protocol
 
-from rome.exceptions import InputError
-from rome.features.analyser.config import set_folder
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForSequenceClassification
+
+from rome.evaluation.perturbing import Analyse
+from rome.exceptions import InputError, ModelMissingError
+from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folder
+from rome.features.analyser.identity import file_digest, models_identity
+from rome.features.analyser.model_set import layers_below
+from rome.features.analyser.pair_reader import PairReader
+from rome.features.analyser.pieces import batches_of
+from rome.features.errors.reader import READER_FILE, WEIGHTS, PairReading, Reader
+from rome.features.errors.values import CRITICAL, MAJOR
 from rome.features.idf import IdfTable
-from rome.train.synthesis.edit_script import words_of
+from rome.features.model_files import MANIFEST
+from rome.features.values import Analysis
+from rome.metric import RoMe
+from rome.signature import digest
+from rome.train.synthesis.edits import words_of
 from rome.train.synthesis.fillers import FillRequest, Likelihood
-from rome.train.synthesis.values import Operation
+from rome.train.synthesis.language_models import checkpoint_name, config_and_tokenizer, window_of
+from rome.train.synthesis.pairs import Operation
 
-if TYPE_CHECKING:
-    from rome.train.synthesis.entailment import Entailment
-
-__all__ = ["Edits", "EntailmentRule", "LikelihoodRule", "Severities", "Verdict"]
+__all__ = [
+    "Classes",
+    "Edits",
+    "Entailment",
+    "EntailmentRule",
+    "HARMLESS",
+    "LikelihoodRule",
+    "ReaderJudge",
+    "ReaderRule",
+    "Severities",
+    "TransformerEntailment",
+    "load_entailment",
+    "load_reader_judge",
+]
 
 CONTEXTS = ("hypothesis", "reference")
 Edits = Sequence[tuple[str, Operation]]
@@ -115,3 +145,194 @@ class LikelihoodRule:
     def _weight(self, word: str) -> float:
         """How much a deleted word weighs; a sign weighs the least there is."""
         return self.idf.idf(word) if any(map(str.isalnum, word)) else self.idf.floor
+
+
+HARMLESS = 3.0
+"""An edit that weighs less is minor: half way between a minor error (1) and a major one (5)."""
+
+
+class ReaderJudge:
+    """Both judgements that synthesis asks for, from one reading of a pair; what a pair gets does not depend on its neighbours.
+
+    analyse : such as ``RoMe().analyse``. identity : of its models and the reader, for the signature.
+    """
+
+    def __init__(self, analyse: Analyse, reader: Reader, identity: str = "") -> None:
+        self.analyse, self.reader = analyse, reader
+        self.signature = f"reader{identity and '@' + identity}"
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability that the second text has no major error beside the first: exp(-amount / 5).
+
+        What the errors weigh is taken for the expected number of major ones, times the weight of one (Poisson).
+        """
+        return self.classes(pairs)[:, 0]
+
+    def classes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, 3): entailed, as in `probabilities`; contradicted, of the rest the share that critical errors have in the weight; neither."""
+        readings = [reading for *_, reading in self._read(pairs)]
+        entailed = np.array([exp(-reading.amount / MAJOR) for reading in readings])
+        weights = [(reading.probabilities * WEIGHTS).sum(axis=0) for reading in readings]
+        turned = np.array([weight[WEIGHTS.index(CRITICAL)] / (weight.sum() or 1.0) for weight in weights])
+        contradicted = (1.0 - entailed) * turned
+        return np.round(np.stack([entailed, contradicted, 1.0 - entailed - contradicted], axis=1), 6).reshape(-1, 3)
+
+    def weights(self, edits: Edits) -> list[float]:
+        """What each edit of a text weighs, carried out alone: the expected weight, in [0, 10], of the worst word that it takes or brings.
+
+        An edit that touches no word of either text weighs 0.
+        """
+        pairs = [(text, text[: edit.start] + edit.new + text[edit.end :]) for text, edit in edits]
+        found = []
+        for (_, edit), (before, after, reading) in zip(edits, self._read(pairs), strict=True):
+            touched = [*_within(before, edit.start, edit.end), *_within(after, edit.start, edit.start + len(edit.new))]
+            costs = reading.probabilities @ np.array(WEIGHTS)
+            found.append(round(float(max(costs[touched], default=0.0)), 3))
+        return found
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Analysis, Analysis, PairReading]]:
+        """Both analyses and the reading of each pair."""
+        analyses = self.analyse([text for pair in pairs for text in pair]) if pairs else {}
+        known = [(analyses[one], analyses[other]) for one, other in pairs]
+        for (one, other), reading in zip(known, self.reader(known), strict=True):
+            yield one, other, reading
+
+
+class ReaderRule:
+    """Minor where the worst word of the edit weighs less than ``harmless``."""
+
+    def __init__(self, judge: ReaderJudge, harmless: float = HARMLESS) -> None:
+        self.judge, self.harmless = judge, harmless
+        self.signature = f"severity:{judge.signature}|harmless:{harmless:g}"
+
+    def of(self, edits: Edits) -> list[Verdict]:
+        """By the weight of each edit."""
+        return [(weight < self.harmless, {"weight": weight}) for weight in self.judge.weights(edits)]
+
+
+def _within(analysis: Analysis, start: int, end: int) -> list[bool]:
+    """For every word whether it shares a character with a place."""
+    return [word.start < end and word.end > start for word in analysis.words]
+
+
+def load_reader_judge(models: str = EMBEDDED, threads: int | None = None) -> ReaderJudge:
+    """The judge of a model set: its name or folder, ``embedded`` for the default one.
+
+    Raises ModelMissingError for a set without a reader of both texts.
+    """
+    metric = RoMe(models=DEFAULT_SET if models == EMBEDDED else models, progress=False, threads=threads)
+    own = metric.model_set
+    if f"errors/{READER_FILE}" not in own.files:
+        raise ModelMissingError(
+            f"the model set {own.name} has no reader of both texts: give --entailment FOLDER, a set that has one or a checkpoint that "
+            "transformers loads (sescore), or --severity likelihood (sescore2)"
+        )
+    identity = digest(f"{models_identity(metric.models)},{file_digest(own.folder / 'errors')}")
+    return ReaderJudge(metric.analyse, PairReader(own.folder, layers_below(own.folder), threads), identity)
+
+
+BATCH_PIECES = 2048
+Classes = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
+
+
+class Entailment(Protocol):
+    """Says how probable it is that one text entails another."""
+
+    @property
+    def signature(self) -> str:
+        """The model in one line."""
+
+    @property
+    def classes(self) -> Classes | None:
+        """For pairs (n, 3) probabilities: entailed, contradicted, neither; None where the model does not tell the last two apart."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability in [0, 1] that the first text of each pair entails the second; (0,) for no pairs."""
+
+
+class TransformerEntailment:
+    """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
+
+    spec : a local folder, or the hub name of a model that is on this machine; nothing is downloaded.
+    Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
+    """
+
+    def __init__(self, spec: str | Path, device: str = "cpu") -> None:
+        self.model, self.tokenizer, name = _load_classifier(str(spec), device)
+        self.columns = _columns(str(spec), self.model.config.id2label)
+        self.signature = f"classifier:{name}"
+        self.classes: Classes | None = self._classes if len(self.columns) == 3 else None
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n,) probability that the first text entails the second."""
+        return self._all(pairs)[:, self.columns[0]]
+
+    def _classes(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, 3): entailed, contradicted, neither."""
+        return self._all(pairs)[:, self.columns]
+
+    @torch.no_grad()
+    def _all(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """(n, labels) probabilities in the checkpoint's own order; a pair too long for its window loses the end of the longer text."""
+        out = np.zeros((len(pairs), int(self.model.config.num_labels)))
+        if not pairs:
+            return out
+        window = window_of(self.model, self.tokenizer)
+        first, second = (list(side) for side in zip(*pairs, strict=True))
+        rows = self.tokenizer(first, second, truncation="longest_first", max_length=window)
+        for chosen in batches_of([len(row) for row in rows["input_ids"]], BATCH_PIECES):
+            batch = self.tokenizer.pad([{key: rows[key][n] for key in rows} for n in chosen], return_tensors="pt")
+            logits = self.model(**{key: value.to(self.model.device) for key, value in batch.items()}).logits
+            out[chosen] = torch.softmax(logits.double(), dim=1).cpu().numpy()
+        return np.round(out, 6)
+
+
+def load_entailment(spec: str = EMBEDDED, device: str = "cpu", threads: int | None = None) -> Entailment:
+    """The entailment that ``spec`` names: ``embedded`` or a model set (its reader of both texts), a local folder, or the hub name of a
+    model that is on this machine.
+
+    threads : of the reader. Raises what TransformerEntailment raises, and ModelMissingError for a set without a reader.
+    """
+    if spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file():
+        return load_reader_judge(spec, threads)
+    return TransformerEntailment(spec, device)
+
+
+def _load_classifier(spec: str, device: str) -> tuple[Any, Any, str]:
+    """Model in evaluation mode, fast tokenizer, and the model's name with a digest of its files."""
+    config, tokenizer = config_and_tokenizer(spec, "the folder of an entailment classifier")
+    kinds = list(getattr(config, "architectures", None) or ())
+    if kinds and not any("SequenceClassification" in kind for kind in kinds):
+        raise InputError(
+            f"{spec} is a {kinds[0]}, which does not classify pairs of texts: give a classifier fine-tuned on entailment"
+        )
+    _columns(spec, config.id2label)
+    try:
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            spec, local_files_only=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{spec} does not classify pairs of texts: give a classifier fine-tuned on entailment") from error
+    if report["missing_keys"]:
+        first = sorted(report["missing_keys"])[0]
+        raise InputError(f"{spec} has no weights for {first}: give a classifier that was fine-tuned on entailment")
+    return model.eval().requires_grad_(False).to(device), tokenizer, checkpoint_name(spec)
+
+
+def _columns(spec: str, labels: dict[int, str]) -> list[int]:
+    """The classes entailed, contradicted, neither of a checkpoint, or the class entailed alone where it knows no other.
+
+    Raises InputError that lists the labels when none of them is entailment.
+    """
+    found: dict[str, int] = {}
+    for number, label in labels.items():
+        word = re.sub(r"[^a-z]", "", str(label).lower())
+        kind = "entailed" if word in ("entailment", "entails", "entailed", "entail") else word[:9]
+        found.setdefault(kind, int(number))
+    if "entailed" not in found:
+        names = ", ".join(str(label) for label in labels.values())
+        raise InputError(
+            f"{spec} knows the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
+        )
+    rest = [found.get("contradic"), found.get("neutral")]
+    return [found["entailed"], *(n for n in rest if n is not None)] if None not in rest else [found["entailed"]]

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from rome.evaluation.metrics.bertscore import BertScore
 from rome.evaluation.metrics.lexical import LEXICAL, library
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.synthesis.values import GeneratedPair
+from rome.train.synthesis.pairs import GeneratedPair
 
 if TYPE_CHECKING:
-    from rome.train.synthesis.entailment import Entailment
+    from rome.train.synthesis.severities import Entailment
     from rome.train.synthesis.translation import RoundTrip
 
 __all__ = [
@@ -62,7 +62,7 @@ class Signal:
 class SignalSources:
     """The models that signals are made with.
 
-    round_trips : one a language, for the likelihoods. entailment : probabilities of pairs of texts (`rome.train.synthesis.entailment`).
+    round_trips : one a language, for the likelihoods. entailment : probabilities of pairs of texts (`rome.train.synthesis.severities`).
     encoder, layer : of BERTScore, "" for the embedded one. rouge : rouge1, rouge2 or rougeL (the paper says ROUGE-N).
     """
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from rome.train.synthesis.values import Operation
+from rome.train.synthesis.pairs import Operation
 
 __all__ = ["Change", "Draft", "words_of"]
 

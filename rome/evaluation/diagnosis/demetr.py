@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.data.readers.demetr import KINDS, MinimalPair
-from rome.data.readers.published import demetr_accuracies, demetr_means
+from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
 from rome.evaluation.diagnosis.contrast import Contrast, Draws, interval, mean_of
 from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
 from rome.exceptions import InputError

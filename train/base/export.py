@@ -1,0 +1,225 @@
+"""From the trained network of `base` to the files of a model set: trunk, vectors, acceptability, trees, and the cards."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import COMMON_FILE, PIECES_FILE, TRUNK_FILE, VECTORS_FILE, load_encoder, load_trunk
+from rome.features.analyser.tree_head import load_tree_head
+from rome.features.analyser.trunk import Trunk
+from rome.features.analyser.weights import save_weights
+from rome.features.model_files import record_files
+from rome.train.base.data import map_texts, vector_map
+from rome.train.common.recipe import write_card
+from rome.train.grammar.data import Material
+from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figures
+
+if TYPE_CHECKING:
+    from rome.train.base.recipe import BaseModel, BasePlan
+
+__all__ = ["OTHER", "Origin", "SHARED", "export"]
+
+SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
+"""Parts that do not read the trunk: the same in both sets."""
+TREEBANK = "UD English EWT train"
+WORDS = "embeddings.word_embeddings.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The checkpoint that training starts from, as weights and cards say it."""
+
+    name: str = "all-mpnet-base-v2"
+    licence: str = "Apache-2.0"
+
+
+OTHER = Origin("another MPNet checkpoint", "that checkpoint's own")
+
+
+def export(
+    model: BaseModel,
+    published: Trunk,
+    source: Path,
+    material: Material,
+    unseen: Sequence[TreeExample],
+    out: Path,
+    origin: Origin,
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Write the set without its net and its settings; returns the figures that its cards say, of the rounded models.
+
+    published : the whole published network. source : the folder of its checkpoint, for the word pieces. unseen : the treebank's
+    development part. about : recipe, seed, steps and seconds, for the cards.
+    """
+    plan, out = model.plan, Path(out)
+    for part in SHARED:
+        shutil.copytree(set_folder("small") / part, out / part, dirs_exist_ok=True)
+    for part in ("encoder", "grammar", "trees"):
+        (out / part).mkdir(exist_ok=True, parents=True)
+    shutil.copyfile(source / PIECES_FILE, out / "encoder" / PIECES_FILE)
+    _save_trunk(model.trunk, plan, origin, out / "encoder" / TRUNK_FILE)
+    explained = _save_vectors(model, published, about["seed"], out / "encoder")
+    _save_acceptability(model, load_trunk(out / "encoder"), material, origin, out / "grammar")
+    save_head(model.trees, out / "trees")
+    record_files(out)
+    encoder = load_encoder(out / "encoder")
+    trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
+    grammar = _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)
+    figures = {"trees": trees, "grammar": grammar, "vectors_explain": explained}
+    _cards(out, encoder.trunk, plan, figures, origin, about)
+    return figures
+
+
+def _bits(tensors: Mapping[str, torch.Tensor], plan: BasePlan) -> dict[str, int | torch.Tensor]:
+    """How coarsely the layers' matrices and the words' rows are kept; the vocabulary's frequent pieces stand first."""
+    found: dict[str, int | torch.Tensor] = {name: plan.layer_bits for name in tensors if ".layer." in name}
+    frequent = torch.arange(len(tensors[WORDS])) < plan.frequent
+    return {**found, WORDS: torch.where(frequent, plan.embedding_bits, plan.rare_bits)}
+
+
+def _save_trunk(trunk: Trunk, plan: BasePlan, origin: Origin, path: Path) -> None:
+    """The first layers and the embeddings."""
+    config = {**asdict(trunk.config), "num_hidden_layers": plan.layers, "dropout": 0.0}
+    dropped = tuple(f"encoder.layer.{n}." for n in range(plan.layers, plan.layers + plan.own))
+    kept = {name: tensor for name, tensor in trunk.state_dict().items() if not name.startswith(dropped)}
+    description = {"config": config, "source": origin.name, "licence": origin.licence}
+    save_weights(path, kept, description, bits=_bits(kept, plan))
+
+
+def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -> float:
+    """The linear map from two of the rounded trunk's layers to vectors, which need no common part taken off; how much it explains."""
+    plan, layers = model.plan, (model.middle, model.plan.layers)
+    save_weights(folder / COMMON_FILE, {"common": torch.zeros(plan.vector_width)}, {"pieces": 0})
+    (folder / VECTORS_FILE).unlink(missing_ok=True)
+    record_files(folder.parent)  # what an earlier run left in the folder is on record with other hashes
+    found = vector_map(
+        load_encoder(folder, torch.bfloat16),
+        deepcopy(published).to(torch.bfloat16),
+        map_texts(random.Random(seed)),
+        layers=layers,
+        levels=(plan.lower_teacher, plan.upper_teacher),
+        width=plan.vector_width,
+    )
+    tensors = {f"projection.{layer}": matrix.contiguous() for layer, matrix in found.projections.items()}
+    save_weights(folder / VECTORS_FILE, {**tensors, "bias": found.bias}, {"layers": list(layers)})
+    return round(found.explained, 3)
+
+
+def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
+    """The head with its own layers, calibrated on sentences held out from training."""
+    from rome.train.grammar.figures import predict, threshold
+    from rome.train.grammar.recipe import calibrate
+
+    plan, config = model.plan, model.trunk.config
+    sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
+    head = Acceptability(plan.own, plan.layers, buckets=config.relative_attention_num_buckets, **sizes)
+    tensors = dict(model.judge.state_dict())
+    for number, layer in enumerate(model.trunk.encoder.layer[plan.layers :]):
+        tensors.update({f"layers.{number}.{name}": tensor for name, tensor in torch_layer(layer).items()})
+    bias = model.trunk.encoder.relative_attention_bias
+    if bias is not None:
+        tensors["relative_attention_bias.weight"] = bias.weight
+    head.load_state_dict(tensors)
+    logits, _ = predict(head.eval(), trunk, material.calibration)
+    head.sentence_out.bias.data -= threshold(logits, [example.sentence for example in material.calibration])
+    calibrate(head, trunk, material)
+    kept = dict(head.state_dict())
+    description = {"sizes": head.sizes, "source": origin.name, "licence": origin.licence}
+    save_weights(
+        folder / GRAMMAR_FILE, kept, description, bits={name: plan.layer_bits for name in kept if name.startswith("layers.")}
+    )
+
+
+def torch_layer(layer: Any) -> dict[str, torch.Tensor]:
+    """The parameters of a trunk's layer under the names of torch's TransformerEncoderLayer."""
+    own, out = layer.attention["self"], layer.attention["output"]
+    parts = [own[name] for name in ("query", "key", "value")]
+    found = {
+        "self_attn.in_proj_weight": torch.cat([part.weight for part in parts]),
+        "self_attn.in_proj_bias": torch.cat([part.bias for part in parts]),
+    }
+    named = {
+        "self_attn.out_proj": out["dense"],
+        "norm1": out["LayerNorm"],
+        "linear1": layer.intermediate["dense"],
+        "linear2": layer.output["dense"],
+        "norm2": layer.output["LayerNorm"],
+    }
+    for name, part in named.items():
+        found.update({f"{name}.weight": part.weight, f"{name}.bias": part.bias})
+    return {name: tensor.detach() for name, tensor in found.items()}
+
+
+def _grammar_figures(head: Acceptability, trunk: Trunk, material: Material) -> dict[str, Any]:
+    """On CoLA's development sets and the minimal pairs of EWT's development part."""
+    from rome.train.grammar.figures import pair_figures
+    from rome.train.grammar.recipe import judge
+
+    return {**judge(head, trunk, material), **pair_figures(head, trunk, material.pairs)}
+
+
+def _cards(
+    out: Path, trunk: Trunk, plan: BasePlan, figures: Mapping[str, Any], origin: Origin, about: Mapping[str, Any]
+) -> None:
+    """The cards of the three parts that were taught together."""
+    together = (
+        "Taught together with the other parts of the set that read the trunk; steps and seconds are those of all of them."
+    )
+    texts = "WMT22 and WMT23 references and outputs into English (without WMT22 from Chinese)"
+    start = f"{origin.licence} (start: {origin.name})"
+    parameters = sum(parameter.numel() for parameter in trunk.parameters())
+    write_card(
+        out / "encoder",
+        name="encoder",
+        task="states for all heads, word vectors",
+        data=[
+            f"{origin.name} (weights of {plan.layers} layers, the lowest {plan.frozen} as published)",
+            texts,
+            "CoLA",
+            TREEBANK,
+            "Wikipedia sentences (WikiSplit), for the vectors",
+        ],
+        licence=f"{start}; data: WMT research use, CoLA public, EWT and Wikipedia CC BY-SA 4.0",
+        figures={
+            "layers": plan.layers,
+            "width": trunk.config.hidden_size,
+            "vector_width": plan.vector_width,
+            "vectors_explain": figures["vectors_explain"],
+            "parameters_million": round(parameters / 1e6, 1),
+        },
+        notes=f"{together} Layers are kept in {plan.layer_bits} bits a number, the embeddings of the first {plan.frequent} pieces in "
+        f"{plan.embedding_bits}, of the others in {plan.rare_bits}, one scale a row; "
+        "computed in floating point.",
+        **about,
+    )
+    write_card(
+        out / "grammar",
+        name="grammar",
+        task="the probability that a sentence is acceptable English, and that each of its word pieces is the right one",
+        data=["CoLA in-domain train", TREEBANK, "WikiSplit", texts],
+        licence=f"{start}; data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
+        figures=figures["grammar"],
+        notes=f"{together} Figures of the rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not "
+        "trained on.",
+        **about,
+    )
+    write_card(
+        out / "trees",
+        name="rome-en-trees",
+        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
+        data=[TREEBANK],
+        licence=f"{start}; data: CC BY-SA 4.0",
+        figures={name.upper(): value for name, value in figures["trees"].items()},
+        notes=f"{together} Percent of the words of EWT dev, gold sentences and words.",
+        **about,
+    )

@@ -1,0 +1,384 @@
+"""`rome train base`: the trunk of the set `base` and the heads on its states, taught together from all-mpnet-base-v2.
+
+The trunk is MPNet's first layers; the next ones become the acceptability head's own. The lowest layers stay as published. Each
+step adds up what three teachers say: CoLA's judgements, with sentences and their corruptions beside each other (acceptability and word
+probabilities); the treebank (tags and trees); and, so that the trunk keeps and gains meaning, the cosines that the whole published
+network finds between the pieces of texts that say the same (relational distillation, Park et al. 2019). The map from the finished
+trunk's states to word vectors comes last (train/base/data.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn import functional
+
+from rome.data.readers.conllu import read_trees
+from rome.data.sources import data_file
+from rome.exceptions import InputError
+from rome.features.analyser.acceptability import Acceptability
+from rome.features.analyser.encoder import PIECES_FILE
+from rome.features.analyser.tree_head import TreeHead
+from rome.features.analyser.trunk import Trunk, TrunkConfig
+from rome.features.analyser.word_pieces import WordPieces
+from rome.train.base.data import PairedBatch, grammar_batches, related_texts
+from rome.train.base.export import OTHER, Origin, export
+from rome.train.common.recipe import add_plan_arguments, changed_options, folders, plan_of
+from rome.train.grammar.data import Material, load_material
+from rome.train.grammar.recipe import Log
+from rome.train.grammar.teacher import known_loss
+from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches
+
+__all__ = ["BaseModel", "BasePlan", "add_arguments", "read_mpnet", "run"]
+
+SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+"""Of all-mpnet-base-v2's published model.safetensors."""
+KEPT_EVERY = 100
+RENAMED = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BasePlan:
+    """The sizes of one training run.
+
+    layers : of the trunk. own : further layers, the acceptability head's. frozen : lowest layers left as published. steps : each a
+    batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts; about so many
+    pieces each. tuning_steps : further ones, with ``tuning_share`` of judged sentences, of the acceptability head on the finished
+    trunk. rate : of published layers; head_rate : of new weights. lower_teacher, upper_teacher : the published layers whose cosines
+    are averaged. vector_width : numbers of a piece's vector. layer_bits, embedding_bits, rare_bits : how coarsely the matrices of
+    layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
+    """
+
+    layers: int = 7
+    own: int = 2
+    frozen: int = 4
+    steps: int = 700
+    tree_pieces: int = 640
+    grammar_pieces: int = 1024
+    meaning_pieces: int = 512
+    meaning_every: int = 4
+    rate: float = 6e-5
+    head_rate: float = 1e-3
+    dropout: float = 0.1
+    judged_share: float = 0.4
+    ranking_weight: float = 0.5
+    tuning_steps: int = 400
+    tuning_share: float = 0.75
+    tuning_rate: float = 5e-5
+    meaning_weight: float = 60.0
+    lower_teacher: int = 7
+    upper_teacher: int = 12
+    vector_width: int = 384
+    layer_bits: int = 6
+    embedding_bits: int = 5
+    rare_bits: int = 4
+    frequent: int = 10_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `rome train base`."""
+    add_plan_arguments(parser, BasePlan())
+    parser.add_argument(
+        "--source", type=Path, required=True, help="folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
+    )
+    parser.add_argument("--any-checkpoint", action="store_true", help="start from another MPNet checkpoint; the cards say so")
+    parser.add_argument(
+        "--trained", type=Path, help="trained.pt of an earlier run: only tune the acceptability head and write the set"
+    )
+
+
+def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
+    """All layers of a published MPNet checkpoint as a Trunk.
+
+    Raises InputError when the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, when the SHA-256 of the
+    weights is not the published one.
+    """
+    weights, needed = Path(source) / "model.safetensors", ("model.safetensors", "config.json", PIECES_FILE)
+    missing = [name for name in needed if not (Path(source) / name).is_file()]
+    if missing:
+        raise InputError(f"{source} has no {', no '.join(missing)}: give the unpacked folder of all-mpnet-base-v2 as --source")
+    if checked and hashlib.sha256(weights.read_bytes()).hexdigest() != SHA256:
+        raise InputError(f"{weights} is not the published all-mpnet-base-v2 (SHA-256 {SHA256[:16]}...): fetch it again")
+    try:
+        settings = {**json.loads((Path(source) / "config.json").read_text()), "type_vocab_size": 0, "first_position": 2}
+        if settings.get("model_type") != "mpnet":
+            raise ValueError(f"its model_type is {settings.get('model_type')!r}")
+        trunk, found = Trunk(TrunkConfig.of(settings)), {_renamed(name): tensor for name, tensor in load_file(weights).items()}
+    except (ValueError, TypeError, SafetensorError) as error:
+        raise InputError(f"{source} holds no MPNet checkpoint ({error}): give the folder of one as --source") from error
+    wrong = [name for name, t in trunk.state_dict().items() if name not in found or found[name].shape != t.shape]
+    if wrong:
+        raise InputError(f"{weights} has no {wrong[0]} as config.json says: give the folder of an MPNet checkpoint as --source")
+    trunk.load_state_dict({name: found[name] for name in trunk.state_dict()})
+    return trunk.eval()
+
+
+def _renamed(name: str) -> str:
+    """MPNet's name of a parameter as BERT's."""
+    for old, new in RENAMED.items():
+        name = name.replace(old, new)
+    return name.removeprefix("mpnet.")
+
+
+class BaseModel(nn.Module):
+    """What is trained: the layers of the trunk and of the acceptability head in one, and the new weights on them.
+
+    The vectors that are compared in training are a linear map of two of the trunk's layers, the last one and one in the middle; it
+    starts as the last.
+    """
+
+    def __init__(self, source: Trunk, plan: BasePlan, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
+        super().__init__()
+        self.plan, self.frozen = plan, plan.frozen
+        self.trunk = shortened(source, plan.layers + plan.own, plan.dropout)
+        width = source.config.hidden_size
+        self.judge = Acceptability(0, plan.layers + plan.own, hidden=width, dropout=plan.dropout)
+        self.trees = TreeHead(width=width, mixed=plan.layers, labels=labels, dropout=0.33)
+        nn.init.normal_(self.trees.mix, 0.0, 0.01)
+        self.middle = (plan.layers + 1) // 2
+        self.upper, self.lower = nn.Linear(width, width), nn.Linear(width, width, bias=False)
+        with torch.no_grad():
+            self.upper.weight.copy_(torch.eye(width))
+            self.upper.bias.copy_(-common)
+            self.lower.weight.zero_()
+        for part in (
+            self.trunk.embeddings,
+            self.trunk.encoder.layer[: plan.frozen],
+            self.trunk.encoder.relative_attention_bias,
+        ):
+            if part is not None:
+                part.requires_grad_(False)
+
+    def states(self, ids: torch.Tensor, mask: torch.Tensor, upto: int) -> list[torch.Tensor]:
+        """States after the embeddings and each of the first ``upto`` layers, (b, L, width) each, computed in bfloat16."""
+        bias = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)[:, None, None, :]
+        placed = self.trunk.encoder.position_bias(ids.shape[1])
+        bias = bias if placed is None else bias + placed
+        found = []
+        with torch.autocast("cpu", torch.bfloat16):
+            with torch.no_grad():
+                found.append(self.trunk.embeddings(ids))
+                for layer in self.trunk.encoder.layer[: self.frozen]:
+                    found.append(layer.eval()(found[-1], bias))
+            for layer in self.trunk.encoder.layer[self.frozen : upto]:
+                found.append(layer(found[-1], bias))
+        return [state.float() for state in found]
+
+    def vectors(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
+        """(b, L, width) the pieces' vectors."""
+        found: torch.Tensor = self.upper(states[self.plan.layers]) + self.lower(states[self.middle])
+        return found
+
+
+def shortened(source: Trunk, layers: int, dropout: float = 0.0) -> Trunk:
+    """A copy of a trunk's first layers."""
+    config = TrunkConfig(**{**asdict(source.config), "num_hidden_layers": layers, "dropout": dropout})
+    trunk = Trunk(config)
+    kept = source.state_dict()
+    trunk.load_state_dict({name: kept[name].clone() for name in trunk.state_dict()})
+    return trunk
+
+
+class Meaning:
+    """Related texts, and the cosines that the published network finds between their pieces."""
+
+    def __init__(self, source: Trunk, tokenizer: Any, plan: BasePlan, rng: random.Random) -> None:
+        self.source, self.tokenizer, self.plan, self.rng = source, tokenizer, plan, rng
+        groups = [group for group in related_texts() if 3 < len(group[0].split()) < 32]
+        self.groups = sorted(groups, key=lambda group: len(group[0].split()))
+        self.levels = (plan.lower_teacher, plan.upper_teacher)
+        texts = [group[0] for group in rng.sample(self.groups, min(300, len(self.groups)))]
+        ids, mask = padded(tokenizer(texts)["input_ids"])
+        self.common = [states[mask].mean(0) for states in self._teach(ids, mask)]
+
+    def batch(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Piece ids and mask of some segments of like length, three texts of each, and for each text its segment's number."""
+        rows: list[list[int]] = []
+        owners: list[int] = []
+        around = self.rng.randrange(len(self.groups))
+        while sum(map(len, rows)) < self.plan.meaning_pieces:
+            group = self.groups[min(len(self.groups) - 1, max(0, around + self.rng.randint(-200, 200)))]
+            chosen = [group[0], *self.rng.sample(group[1:], min(2, len(group) - 1))]
+            coded = self.tokenizer(chosen, truncation=True, max_length=48)["input_ids"]
+            rows += coded
+            owners += [len(owners)] * len(coded)
+        ids, mask = padded(rows)
+        return ids, mask, torch.tensor(owners)
+
+    def cosines(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """(n, n) the mean over both levels of the cosines between all pieces, the part that all share taken off."""
+        found = [functional.normalize(s[mask] - c, dim=1) for s, c in zip(self._teach(ids, mask), self.common, strict=True)]
+        return torch.stack([units @ units.T for units in found]).mean(0)
+
+    @torch.no_grad()
+    def _teach(self, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+        with torch.autocast("cpu", torch.bfloat16):
+            states = self.source(ids, mask).hidden_states
+        return [states[level].float() for level in self.levels]
+
+    def loss(self, model: BaseModel) -> torch.Tensor:
+        """The mean squared difference of the cosines; those within a segment count as much as all others together."""
+        ids, mask, owners = self.batch()
+        wanted = self.cosines(ids, mask)
+        units = functional.normalize(model.vectors(model.states(ids, mask, model.plan.layers))[mask], dim=1)
+        owner = owners[:, None].expand(mask.shape)[mask]
+        same = owner[:, None] == owner[None, :]
+        error = (units @ units.T - wanted) ** 2
+        loss: torch.Tensor = 0.5 * error[same].mean() + 0.5 * error[~same].mean()
+        return loss
+
+
+def grammar_loss(model: BaseModel, paired: PairedBatch) -> torch.Tensor:
+    """Cross-entropy of sentences and pieces, and of the order of each sentence and its corruption."""
+    batch = paired.batch
+    states = model.states(batch.pieces, batch.mask, model.plan.layers + model.plan.own)[-1]
+    sentence, pieces = model.judge(states, batch.mask)
+    loss = known_loss(sentence, pieces, batch)
+    if paired.pairs:
+        clean, broken = torch.tensor(paired.pairs).T
+        loss = loss + model.plan.ranking_weight * functional.softplus(sentence[broken] - sentence[clean]).mean()
+    return loss
+
+
+def trees_loss(model: BaseModel, batch: Sequence[TreeExample]) -> torch.Tensor:
+    """See `rome.train.tree_data.loss_of`."""
+    ids, mask = padded([example.pieces for example in batch])
+    return loss_of(model.trees, torch.stack(model.states(ids, mask, model.plan.layers)[1:]), mask, batch)
+
+
+Parts = Mapping[str, Callable[[int], torch.Tensor | None]]
+
+
+def train(model: BaseModel, parts: Parts, steps: int, rates: tuple[float, float], log: Log, work: Path) -> None:
+    """AdamW with warm-up over 6 % of the steps and linear decay; the weights are averaged over the last third.
+
+    parts : by name, what one step costs; None for a step without that part. rates : of published layers and of new weights. work :
+    folder that gets partial.pt every so often.
+    """
+    rate, head_rate = rates
+    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for name, p in named if name.startswith("trunk.")], "lr": rate},
+        {"params": [p for name, p in named if name.startswith(("upper", "lower", "judge"))], "lr": head_rate / 5},
+        {"params": [p for name, p in named if name.startswith("trees.")], "lr": head_rate},
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    warm = 0.06 * steps + 1
+    rise = lambda i: min(1.0, (i + 1) / warm) * max(0.02, 1 - i / steps)  # noqa: E731
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rise)
+    average = torch.optim.swa_utils.AveragedModel(model)
+    seen: dict[str, list[float]] = {name: [] for name in parts}
+    for step in range(1, steps + 1):
+        model.train()
+        optimizer.zero_grad()
+        for name, cost in parts.items():
+            loss = cost(step)
+            if loss is not None:
+                loss.backward()
+                seen[name].append(loss.item())
+        nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
+        optimizer.step()
+        schedule.step()
+        if step == steps or (step > steps * 2 // 3 and step % 10 == 0):
+            average.update_parameters(model)
+        if step % 20 == 0 or step == steps:
+            log.write(step=step, of=steps, **{name: round(float(np.mean(v)), 5) for name, v in seen.items() if v})
+            seen = {name: [] for name in parts}
+        if step % KEPT_EVERY == 0:
+            torch.save(model.state_dict(), work / "partial.pt")
+    model.load_state_dict(average.module.state_dict())
+
+
+def tune(model: BaseModel, material: Material, rng: random.Random, log: Log, work: Path) -> None:
+    """Go on with the acceptability head alone, mostly on judged sentences; nothing else that the trunk serves moves."""
+    plan = model.plan
+    model.requires_grad_(False)
+    model.judge.requires_grad_(True)
+    model.trunk.encoder.layer[plan.layers :].requires_grad_(True)
+    model.frozen = plan.layers
+    sentences = grammar_batches(material, rng, judged=plan.tuning_share, pieces=plan.grammar_pieces)
+    rates = plan.tuning_rate, 5 * plan.tuning_rate
+    train(model, {"grammar": lambda _: grammar_loss(model, next(sentences))}, plan.tuning_steps, rates, log, work)
+
+
+def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
+    """Set every weight half way between what it was and what it is: what tuning wins at home it loses in part abroad (Wortsman et al. 2022)."""
+    now = model.state_dict()
+    half = {name: (now[name] + old) / 2 if old.is_floating_point() else old for name, old in before.items()}
+    model.load_state_dict(half)
+
+
+def check_plan(plan: BasePlan, source: Trunk) -> None:
+    """Raise InputError for a plan that a checkpoint has not the layers or the width for."""
+    have, width = source.config.num_hidden_layers, source.config.hidden_size
+    if max(plan.layers + plan.own, plan.lower_teacher, plan.upper_teacher) > have or plan.vector_width > width:
+        raise InputError(f"the checkpoint has {have} layers of {width} numbers: choose fewer, or a smaller --vector-width")
+    if plan.layers < 2 or not 0 <= plan.frozen <= plan.layers:
+        raise InputError("the trunk needs two layers or more, and no more of them can be --frozen than --layers says")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `rome train base`."""
+    torch.set_num_threads(arguments.threads)
+    plan = plan_of(arguments, BasePlan)
+    out, work = folders(arguments)
+    torch.manual_seed(arguments.seed)
+    rng = random.Random(arguments.seed)
+    source = read_mpnet(arguments.source, checked=not arguments.any_checkpoint)
+    check_plan(plan, source)
+    tokenizer = WordPieces(arguments.source / PIECES_FILE)
+    material = load_material(tokenizer)
+    treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
+    labels = labels_of(treebank)
+    meaning = Meaning(source, tokenizer, plan, rng)
+    model = BaseModel(source, plan, labels, meaning.common[0])
+    if arguments.trained is None:
+        trees = tree_batches(examples_of(treebank, tokenizer, labels), rng, plan.tree_pieces)
+        sentences = grammar_batches(material, rng, judged=plan.judged_share, pieces=plan.grammar_pieces)
+
+        def every(step: int) -> torch.Tensor | None:
+            return plan.meaning_weight * meaning.loss(model) if step % plan.meaning_every == 0 else None
+
+        parts: dict[str, Callable[[int], torch.Tensor | None]] = {
+            "trees": lambda _: trees_loss(model, next(trees)),
+            "grammar": lambda _: grammar_loss(model, next(sentences)),
+            "meaning": every,
+        }
+        log = Log(work / "progress.jsonl", time.time())
+        train(model, parts, plan.steps, (plan.rate, plan.head_rate), log, work)
+        torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "trained.pt")
+    trained = torch.load(arguments.trained or work / "trained.pt", weights_only=True)
+    model.load_state_dict(trained["model"])
+    log = Log(work / "tuning.jsonl", time.time() - trained.get("seconds", 0))
+    torch.manual_seed(arguments.seed + 1)  # so that it goes on from trained.pt as it would have at once
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    tune(model, material, random.Random(arguments.seed + 1), log, work)
+    half_way(model, before)
+    torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "tuned.pt")
+    unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
+    start = "--source FOLDER --any-checkpoint" if arguments.any_checkpoint else "--source FOLDER"
+    recipe = " ".join(["rome train base --out FOLDER", start, f"--seed {arguments.seed}", *changed_options(plan)])
+    about = {"recipe": recipe, "seed": arguments.seed, "steps": plan.steps + plan.tuning_steps, "seconds": log.seconds()}
+    origin = OTHER if arguments.any_checkpoint else Origin()
+    figures = export(model.eval(), source, arguments.source, material, unseen, out, origin, about)
+    (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
+    return 0

@@ -1,0 +1,1 @@
+"""What the recipes share: options, cards, and TextAttack in a process of its own."""

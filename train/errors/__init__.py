@@ -1,0 +1,1 @@
+"""The recipe of the reader of both texts."""

@@ -1,0 +1,155 @@
+"""What teaches the reader: the classes and types of words whose errors are known, what a pair's errors weigh, and the order of a group."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, smooth_l1_loss, softplus
+
+from rome.data.perturbations.changes import Made
+from rome.features.errors.reader import SEVERITIES, TYPES
+from rome.train.errors.groups import Group, Member
+from rome.train.errors.net import PairNet, Read, Sides
+
+__all__ = ["Labels", "Weights", "labels_of", "losses"]
+
+TYPE_OF = {
+    **dict.fromkeys(("hypernym", "words_by_similar", "replaced_word", "related_replaced"), "substitution"),
+    **dict.fromkeys(("word_added", "added_word"), "addition"),
+    **dict.fromkeys(("antonym", "adjectives_by_antonyms", "opposite_word", "event_reversed"), "antonym"),
+    **dict.fromkeys(("negation_added", "negation_removed"), "negation"),
+    **dict.fromkeys(
+        ("named_entity_replaced", "entities_replaced_fully", "entities_replaced_partially", "names_exchanged"), "name"
+    ),
+    **dict.fromkeys(
+        ("part_of_speech_shift", "pronoun_case", "function_word", "tense", "aspect", "interrogative", "misused_word"), "grammar"
+    ),
+    **dict.fromkeys(("misspelled_word", "deleted_character"), "spelling"),
+    **dict.fromkeys(("number_changed", "numbers_exchanged", "magnitude_changed", "digits_transposed"), "number"),
+    **dict.fromkeys(("roles_swapped", "phrases_exchanged", "converse_verb"), "roles"),
+    **dict.fromkeys(("day_or_month_changed", "time_of_day_changed"), "time"),
+    **{"gender_pronoun": "gender", "word_swap": "order", "quantifier_changed": "quantifier", "condition_changed": "condition"},
+    **{"modality_changed": "modality", "unit_changed": "unit"},
+    **dict.fromkeys(("relation_reversed", "concession_changed", "inclusion_changed"), "relation"),
+    **{"frequency_changed": "frequency", "cause_and_effect_swapped": "cause"},
+}
+CHUNK = 16
+"""Pairs of like length that pass the net together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """(b, N) of every place of some rows: classes and types of words (-1 unknown), and how sure the classes are."""
+
+    classes: Tensor
+    types: Tensor
+    sure: Tensor
+
+
+def labels_of(pairs: Sequence[tuple[Made, Member]], length: int) -> Labels:
+    """What the words of some pairs should be called."""
+    shape = len(pairs), length
+    classes, types, sure = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.float32)
+    for n, (reference, member) in enumerate(pairs):
+        p, q = len(reference.words), len(member.text.words)
+        sure[n, 1 : 1 + p] = sure[n, 2 + p : 2 + p + q] = member.sure
+        forms = reference.forms()
+        for mark in member.text.marks:
+            old = mark.old if member.near else [forms.index(form) for form in mark.forms if forms.count(form) == 1]
+            if not member.near and len(old) < len(mark.forms):
+                sure[n, 1 : 1 + p] *= 0.2  # nobody knows which of the reference's words these are
+            places = [1 + k for k in old] + [2 + p + k for k in mark.new]
+            classes[n, places], sure[n, places] = SEVERITIES.index(mark.severity), 1.0 if member.near else 0.7
+            types[n, places] = _type(mark.name)
+    return Labels(*map(torch.from_numpy, (classes, types, sure)))
+
+
+def _type(name: str) -> int:
+    found = TYPE_OF.get(name, "omission" if name.startswith("omitted") else None)
+    return -1 if found is None else TYPES.index(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each loss counts, and of the ranking: the gap wanted between two amounts a unit of level, and how soon it is enough."""
+
+    words: float = 1.0
+    types: float = 0.1
+    ranks: float = 1.5
+    amounts: float = 0.5
+    error: float = 4.0
+    margin: float = 0.4
+    temperature: float = 0.3
+
+
+def losses(net: PairNet, sides: Sides, groups: Sequence[Group], weights: Weights) -> tuple[Tensor, dict[str, list[float]]]:
+    """The loss of some groups, and what to log: losses, and for each kind of comparison whether it came out right."""
+    pairs = [(member.reference or group.reference, member) for group in groups for member in group.members]
+    read = sides.of([text for reference, member in pairs for text in (reference, member.text)])
+    inputs = list(zip(read[::2], read[1::2], strict=True))
+    order = sorted(range(len(pairs)), key=lambda n: len(inputs[n][0].forms) + len(inputs[n][1].forms))
+    amounts: list[Tensor] = [torch.zeros(())] * len(pairs)
+    words: list[Tensor] = []
+    types: list[Tensor] = []
+    for start in range(0, len(order), CHUNK):
+        chosen = order[start : start + CHUNK]
+        found = net([inputs[n] for n in chosen])
+        _words_losses(found, labels_of([pairs[n] for n in chosen], found.logits.shape[1]), weights, words, types)
+        for n, amount in zip(chosen, found.amount, strict=True):
+            amounts[n] = amount
+    counted = torch.stack(amounts)
+    severity = torch.tensor([member.severity for _, member in pairs])
+    known = ~severity.isnan()
+    regression = smooth_l1_loss(counted[known], severity[known].log1p(), beta=0.5) if known.any() else counted.sum() * 0.0
+    log: dict[str, list[float]] = defaultdict(list)
+    ranks = _ranks(counted, groups, weights, log)
+    parts = {"words": torch.cat(words).sum() / 300, "types": torch.cat(types).mean(), "ranks": ranks, "amounts": regression}
+    for name, part in parts.items():
+        log[name].append(float(part.detach()))
+    total = weights.words * parts["words"] + weights.types * parts["types"]
+    return total + weights.ranks * ranks + weights.amounts * regression, log
+
+
+def _words_losses(found: Read, labels: Labels, weights: Weights, words: list[Tensor], types: list[Tensor]) -> None:
+    """Append the losses of the words of some rows."""
+    each = cross_entropy(found.logits.flatten(0, 1), labels.classes.flatten(), reduction="none")
+    wrong = (labels.classes > 0).flatten()
+    words.append(each * labels.sure.flatten() * (1.0 + weights.error * wrong))
+    typed = labels.types.flatten()
+    if bool((typed >= 0).any()):
+        types.append(cross_entropy(found.types.flatten(0, 1), typed, ignore_index=-1)[None])
+    else:
+        types.append(found.types.sum()[None] * 0.0)
+
+
+def _ranks(counted: Tensor, groups: Sequence[Group], weights: Weights, log: dict[str, list[float]]) -> Tensor:
+    """The logistic loss of every comparison within a group, each group counting alike."""
+    parts, at = [], 0
+    for group in groups:
+        own = counted[at : at + len(group.members)]
+        at += len(group.members)
+        level = torch.tensor([member.level for member in group.members])
+        more, apart = own[None, :] - own[:, None], level[None, :] - level[:, None]
+        near = torch.tensor([member.near for member in group.members])
+        chosen = (apart > 0.4) | ((apart > 0.1) & (near[:, None] == near[None, :]) & (group.kind == "meaning"))
+        if chosen.any():
+            wanted = weights.margin * apart.clamp(max=2.0)
+            parts.append(softplus(-(more - wanted) / weights.temperature)[chosen].mean())
+            _count(group, (more > 0).tolist(), chosen.tolist(), log)
+    return torch.stack(parts).mean() if parts else counted.sum() * 0.0
+
+
+def _count(group: Group, right: list[list[bool]], chosen: list[list[bool]], log: dict[str, list[float]]) -> None:
+    """Log which comparisons came out right."""
+    for i, one in enumerate(group.members):
+        for j, other in enumerate(group.members):
+            if chosen[i][j]:
+                name = group.kind
+                if group.kind == "meaning" and (one.level, other.level) == (0.0, 2.0):
+                    name = f"{'near' if one.near else 'far'} > {'near' if other.near else 'far'}"
+                log[name].append(float(right[i][j]))

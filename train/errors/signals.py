@@ -1,0 +1,78 @@
+"""The first stage of the reader's training, optional: BLEURT's signals of generated pairs (Sellam et al. 2020, section 4.2).
+
+From what the reader makes of a pair as a whole it foretells BLEU, ROUGE, BERTScore and entailment, all at once; the maps that do so are
+then dropped.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from rome.data.perturbations.changes import plain
+from rome.exceptions import InputError
+from rome.train.errors.net import PairNet, Sides
+from rome.train.synthesis.pairs import GeneratedPair
+from rome.train.synthesis.signals import REGRESSION, available_signals, signal_table
+
+__all__ = ["learn_signals"]
+
+BATCH = 24
+
+
+def learn_signals(
+    net: PairNet, sides: Sides, pairs: Sequence[GeneratedPair], steps: int, rate: float, seed: int
+) -> dict[str, float]:
+    """Train the net in place; returns the mean loss of each signal over the last tenth of the steps.
+
+    Raises InputError for no pairs, or for signals without a value.
+    """
+    if not pairs:
+        raise InputError("signals need generated pairs: give --synthesized a file that `rome synthesize` wrote")
+    targets, losses = signal_table(pairs, available_signals()[0]).targets()
+    known = {name: _normalised(name, target, losses[name]) for name, target in targets.items()}
+    torch.manual_seed(seed)
+    heads = nn.ModuleDict({str(n): nn.Linear(sides.width, rows.shape[1]) for n, rows in enumerate(known.values())})
+    parameters = [p for p in (*net.parameters(), *heads.parameters()) if p.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, rate, weight_decay=0.01)
+    net.train()
+    seen: list[list[float]] = []
+    for step in range(1, steps + 1):
+        chosen = random.Random(f"{seed}|signals|{step}").sample(range(len(pairs)), min(BATCH, len(pairs)))
+        read = sides.of([plain(text) for n in chosen for text in (pairs[n].reference, pairs[n].hypothesis)])
+        start = net(list(zip(read[::2], read[1::2], strict=True))).start
+        each = [_loss(losses[name], heads[str(n)](start), rows[chosen]) for n, (name, rows) in enumerate(known.items())]
+        optimizer.zero_grad()
+        torch.stack(each).sum().backward()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        seen.append([float(loss.detach()) for loss in each])
+    last = np.mean(seen[-max(1, steps // 10) :], axis=0) if seen else np.zeros(len(known))
+    return {name: round(float(value), 4) for name, value in zip(known, last, strict=True)}
+
+
+def _normalised(name: str, target: NDArray[Any], loss: str) -> Tensor:
+    """(n, k) float32: a regression in units of its mean and spread (appendix A.2), a class as probabilities."""
+    if loss != REGRESSION:
+        rows = np.eye(max(2, int(target.max()) + 1))[target] if target.ndim == 1 else target
+        return torch.from_numpy(rows.astype(np.float32))
+    there = target[~np.isnan(target).any(axis=1)]
+    if not len(there) or not np.isfinite(there).all():
+        raise InputError(f"the signal {name} has no known value, or an infinite one: leave it out")
+    spread = there.std(axis=0)
+    return torch.from_numpy(((target - there.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0)).astype(np.float32))
+
+
+def _loss(kind: str, found: Tensor, wanted: Tensor) -> Tensor:
+    """The loss of one signal; unknown values count nothing."""
+    if kind != REGRESSION:
+        return cross_entropy(found, wanted)
+    there = ~wanted.isnan()
+    return (found - wanted.float())[there].square().mean() if bool(there.any()) else found.sum() * 0.0

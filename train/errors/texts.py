@@ -1,0 +1,298 @@
+"""What the reader of both texts is trained on: texts in pairs that say the same, changes of each, and how far real outputs agree."""
+
+from __future__ import annotations
+
+import json
+import random
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from os.path import commonprefix
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rome.data.perturbations.changes import Change, Spans, Text
+from rome.data.perturbations.materials import default_materials
+from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
+from rome.data.perturbations.registry import PERTURBATIONS
+from rome.data.perturbations.values import Materials, Perturbed
+from rome.data.readers.texts import read_wmt
+from rome.data.sources import data_file, read_jsonl
+from rome.features.values import Analysis
+from rome.train.encoder import source_folder
+
+__all__ = ["Paraphrase", "Pool", "changes_of", "paraphrases", "prepare", "translated", "write_agreements"]
+
+LENGTHS = (4, 48)
+SAMPLE = 3000
+BLOCK = 250
+EACH = {"none": 8, "critical": 12, "other": 5}
+"""How many changes of a text are kept: harmless ones, critical ones, and those of other severities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paraphrase:
+    """Two texts that say the same. sure : how sure that is, in [0, 1]."""
+
+    group: str
+    origin: str
+    one: str
+    other: str
+    sure: float
+
+
+def _usable(*texts: str) -> bool:
+    low, high = LENGTHS
+    return all(low <= len(text.split()) <= high for text in texts) and texts[0] != texts[-1]
+
+
+def wmt_segments() -> Iterator[tuple[str, Any]]:
+    """The WMT segments that may train, with a name for each."""
+    for year in ("22", "23"):
+        for number, segment in enumerate(read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))):
+            if not segment.judged_elsewhere:
+                yield f"w{year}-{number}", segment
+
+
+def paraphrases(seed: int, wikipedia: int, systems: int) -> list[Paraphrase]:
+    """All pairs that say the same, from every source. wikipedia, systems : how many of those are taken."""
+    found, outputs = [], []
+    for group, segment in wmt_segments():
+        references = [text.strip() for text in segment.references]
+        if len(references) > 1 and _usable(*references[:2]):
+            found.append(Paraphrase(group, "references", references[0], references[1], 0.9))
+        agreed = _agreed(references[0], [text.strip() for _, text in segment.outputs])
+        if agreed is not None and _usable(references[0], agreed):
+            outputs.append(Paraphrase(group, "outputs", references[0], agreed, 0.5))
+    chance = random.Random(f"{seed}|paraphrases")
+    found += chance.sample(outputs, min(systems, len(outputs)))
+    for n, row in enumerate(read_jsonl(data_file("pairs/msrp_train.jsonl.gz"))):
+        if row["paraphrase"] == 1 and _usable(row["a"], row["b"]):
+            found.append(Paraphrase(f"msrp-{n}", "msrp", row["a"], row["b"], 0.5))
+    for n, row in enumerate(read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz"))):
+        if row["similarity"] >= 4.5 and not translated(row["source"]) and _usable(row["a"], row["b"]):
+            found.append(Paraphrase(f"sts-{n}", "sts", row["a"], row["b"], 0.8))
+    splits = []
+    for n, row in enumerate(read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))):
+        pair = row["text"], " ".join(row["split"])
+        if _usable(*pair):
+            splits.append(Paraphrase(f"wiki-{n}", "splits", *pair, 0.8))
+    found += chance.sample(splits, min(wikipedia, len(splits)))
+    chance.shuffle(found)
+    return found
+
+
+def translated(source: str) -> bool:
+    """Whether the sentences of a part of STS are outputs of machine translation, or were made of such."""
+    return "SMT" in source or "postediting" in source
+
+
+def _agreed(reference: str, outputs: Sequence[str]) -> str | None:
+    """The output whose words the others share most, among those that are not the reference once more."""
+    bags = [frozenset(text.lower().split()) for text in outputs]
+    best, found = 0.0, None
+    own = frozenset(reference.lower().split())
+    for n, (text, bag) in enumerate(zip(outputs, bags, strict=True)):
+        if bag and len(bag & own) < 0.8 * max(len(bag), len(own)):
+            shared = sum(len(bag & other) / max(1, len(bag | other)) for k, other in enumerate(bags) if k != n)
+            if shared > best:
+                best, found = shared, text
+    return found
+
+
+def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Path, workers: int = 1) -> Path:
+    """Analyse texts, make changes of each, and write them as JSON lines; texts that the file has already are skipped."""
+    path.touch()
+    _end_whole(path)
+    known = {row["text"] for row in read_jsonl(path)}
+    fresh = [text for text in dict.fromkeys(texts) if text not in known]
+    todo = [fresh[n : n + BLOCK] for n in range(0, len(fresh), BLOCK)]
+    sample = random.Random(seed).sample(list(texts), min(SAMPLE, len(texts)))
+    with (
+        ProcessPoolExecutor(workers, initializer=_start, initargs=(models, seed, sample, store)) as pool,
+        path.open("a", encoding="utf-8") as out,
+    ):
+        for n, rows in enumerate(pool.map(_prepared, todo), 1):
+            out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            out.flush()
+            print(f"changes of {n} of {len(todo)} blocks", flush=True)
+    return path
+
+
+def _end_whole(path: Path) -> None:
+    """Cut off a last line that an interruption left unfinished."""
+    with path.open("r+b") as stream:
+        stream.truncate(stream.read().rfind(b"\n") + 1)
+
+
+@dataclass(slots=True)
+class _Worker:
+    """What one process holds."""
+
+    metric: Any
+    materials: Materials
+    vocabulary: Vocabulary
+    seed: int
+
+
+_worker: _Worker
+
+
+def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
+    global _worker
+    from rome.metric import RoMe
+
+    metric = RoMe(models=models, store=store, threads=1, progress=False)
+    vocabulary = Vocabulary(metric.analyse(sample[: SAMPLE // 4]).values())
+    _worker = _Worker(metric, default_materials(sample), vocabulary, seed)
+
+
+def _prepared(texts: Sequence[str]) -> list[dict[str, Any]]:
+    found = _worker.metric.analyse(texts)
+    return [_row(found[text]) for text in texts]
+
+
+def _row(analysis: Analysis) -> dict[str, Any]:
+    """One text as it is written."""
+    return {
+        "text": analysis.text,
+        "words": [[word.start, word.end] for word in analysis.words],
+        "sentences": [[sentence.start, sentence.end] for sentence in analysis.sentences],
+        "changes": [
+            [c.name, c.severity, c.edits] for c in changes_of(analysis, _worker.seed, _worker.materials, _worker.vocabulary)
+        ],
+    }
+
+
+def changes_of(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> Iterator[Change]:
+    """Changes of a text, drawn without repetition, so many of each severity as EACH says."""
+    chance = random.Random(f"{seed}|changes|{zlib.crc32(analysis.text.encode())}")
+    left = dict(EACH)
+    names = [name for name, one in PERTURBATIONS.items() if one.severity != "base" and one.category != "typography"]
+    chance.shuffle(names)
+    for name in names:
+        severity = PERTURBATIONS[name].severity
+        kind = severity if severity in left else "other"
+        if left[kind]:
+            found = PERTURBATIONS[name](analysis, seed, materials)
+            if isinstance(found, Perturbed) and found.text.strip():
+                left[kind] -= 1
+                yield Change(name, severity, tuple((e.start, e.end, e.perturbed) for e in found.edits))
+    for name, (grade, function) in WORD_PROBES.items():
+        put = function(analysis, chance, vocabulary)
+        if put is not None:
+            yield Change(name, grade, (_difference(analysis.text, put[0]),))
+
+
+def _difference(old: str, new: str) -> tuple[int, int, str]:
+    """The one edit that makes a text of another."""
+    start = len(commonprefix([old, new]))
+    end = min(len(commonprefix([old[start:][::-1], new[start:][::-1]])), len(old) - start, len(new) - start)
+    return start, len(old) - end, new[start : len(new) - end]
+
+
+class Pool:
+    """Prepared texts by what they say, read from the file that `prepare` wrote."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self.texts: dict[str, Text] = {}
+        for path in paths:
+            for row in read_jsonl(path):
+                self.texts[row["text"]] = _read(row)
+
+    def get(self, text: str) -> Text | None:
+        """A prepared text; None for one that is not there or has no word."""
+        found = self.texts.get(text)
+        return found if found is not None and found.words else None
+
+
+def _read(row: Mapping[str, Any]) -> Text:
+    changes = (Change(name, severity, tuple((a, b, new) for a, b, new in edits)) for name, severity, edits in row["changes"])
+    spans: partial[Spans] = partial(map, tuple)  # type: ignore[arg-type]
+    return Text(row["text"], tuple(spans(row["words"])), tuple(spans(row["sentences"])), tuple(changes))
+
+
+OUTPUT_LENGTHS = (4, 60)
+MOST = 10
+"""Outputs of a segment that are compared."""
+TOGETHER = 32
+REFERENCE = 2.0
+"""What a reference counts beside one output."""
+
+
+def write_agreements(path: Path, seed: int, segments: int) -> Path:
+    """Write one JSON line a segment: a reference and its outputs, each with its agreement in [0, 1]."""
+    rows = [row for row in _segments(seed)][:segments]
+    model = _SentenceVectors(source_folder())
+    with path.open("w", encoding="utf-8") as out:
+        for start in range(0, len(rows), TOGETHER):
+            part = rows[start : start + TOGETHER]
+            vectors = iter(model([text for references, outputs in part for text in (*references, *outputs)]))
+            for references, outputs in part:
+                own = np.stack([next(vectors) for _ in (*references, *outputs)])
+                found = _agreement(references, outputs, own).round(4).tolist()
+                row = {"reference": references[0], "outputs": list(zip(outputs, found, strict=True))}
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return path
+
+
+def _segments(seed: int) -> Iterator[tuple[list[str], list[str]]]:
+    """References and different outputs of segments in an order drawn by the seed."""
+    found = []
+    for group, segment in wmt_segments():
+        low, high = OUTPUT_LENGTHS
+        references = [text.strip() for text in segment.references if low <= len(text.split()) <= high]
+        outputs = list(dict.fromkeys(text.strip() for _, text in segment.outputs if low <= len(text.split()) <= high))
+        if references and len(outputs) >= 4:
+            random.Random(f"{seed}|{group}").shuffle(outputs)
+            found.append((references, outputs[:MOST]))
+    random.Random(f"{seed}|agreement").shuffle(found)
+    yield from found
+
+
+def _agreement(references: Sequence[str], outputs: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(n,) the mean likeness of each output to the other outputs and the references."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    chrf = CHRF()
+    texts, first = [*references, *outputs], len(references)
+    likeness = np.clip(vectors @ vectors.T, 0.0, 1.0).astype(np.float64)
+    for i in range(len(texts)):
+        for j in range(max(i + 1, first), len(texts)):
+            near = chrf.sentence_score(texts[j], [texts[i]]).score / 100.0
+            likeness[i, j] = likeness[j, i] = 0.5 * (likeness[i, j] + near)
+    weights = np.array([REFERENCE] * first + [1.0] * len(outputs))
+    weights = np.tile(weights, (len(outputs), 1))
+    weights[np.arange(len(outputs)), first + np.arange(len(outputs))] = 0.0
+    return (likeness[first:] * weights).sum(1) / weights.sum(1)
+
+
+class _SentenceVectors:
+    """all-MiniLM-L6-v2 as its card describes: the mean of the pieces' states, brought to length 1."""
+
+    def __init__(self, folder: Path) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self.model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+
+    @torch.no_grad()
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, 384) unit vectors."""
+        order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
+        found = np.zeros((len(texts), self.model.config.hidden_size), np.float32)
+        for start in range(0, len(order), TOGETHER):
+            chosen = order[start : start + TOGETHER]
+            inputs = self.tokenizer([texts[n] for n in chosen], padding=True, return_tensors="pt")
+            with torch.autocast("cpu", torch.bfloat16):
+                states = self.model(**inputs).last_hidden_state.float()
+            mask = inputs["attention_mask"][..., None]
+            mean = (states * mask).sum(1) / mask.sum(1)
+            found[chosen] = torch.nn.functional.normalize(mean, dim=1).numpy()
+        return found

@@ -1,0 +1,195 @@
+"""The grammar model's training examples: word pieces with labels, from judged sentences and from corrupted ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
+from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
+from rome.data.readers.conllu import TreebankSentence, read_conllu
+from rome.data.readers.texts import Judgement, read_cola, read_wikipedia, read_wmt
+from rome.data.sources import data_file
+
+__all__ = ["Batch", "Example", "Material", "batches", "clean_or_corrupt", "collate", "encode", "load_material", "tokens_of"]
+
+IGNORED = -1
+LIMIT, SHORTEST, LONGEST = 48, 3, 32
+HELD_OUT, CALIBRATION = 1500, 400
+SPLIT = 0
+"""Decides what is held out: not the seed, or a training that goes on with another one would learn from it."""
+DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
+CLEAN_SHARE = 0.4
+TWICE_SHARE = 0.15
+BARE_SHARE = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Word pieces with a label for the sentence and one a piece: 1 right, 0 wrong, -1 unknown."""
+
+    pieces: tuple[int, ...]
+    sentence: int
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Padded examples: (b, L) piece numbers, bool mask and labels; (b,) sentence labels. Labels are float, -1 = unknown."""
+
+    pieces: torch.Tensor
+    mask: torch.Tensor
+    sentence: torch.Tensor
+    labels: torch.Tensor
+
+
+def tokens_of(source: str | TreebankSentence, lexicon: TreebankLexicon) -> list[Token]:
+    """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
+    if isinstance(source, str):
+        return lexicon.tag(tokenise(source))
+    return [Token(word.form, word.space_after, word.xpos) for word in source.words]
+
+
+def clean_or_corrupt(tokens: Sequence[Token], rng: random.Random, lexicon: TreebankLexicon) -> Corruption:
+    """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
+    kept = list(tokens)
+    if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
+        kept.pop()
+    if rng.random() >= CLEAN_SHARE:
+        made = corrupt_randomly(kept, rng, lexicon, count=1 + (rng.random() < TWICE_SHARE))
+        if made is not None:
+            return made
+    return render(kept)
+
+
+def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
+    """Word pieces and labels of texts whose wrong places are known; pieces beyond the limit are cut off."""
+    coded = tokenizer([item.text for item in items], return_offsets_mapping=True, truncation=True, max_length=limit)
+    examples = []
+    for item, pieces, offsets in zip(items, coded["input_ids"], coded["offset_mapping"], strict=True):
+        labels = tuple(_label(item, start, end) for start, end in offsets)
+        sentence = IGNORED if item.ungrammatical is None else int(not item.ungrammatical)
+        examples.append(Example(tuple(pieces), sentence, labels))
+    return examples
+
+
+def _label(item: Corruption, start: int, end: int) -> int:
+    if start == end or any(start < b and a < end for a, b in item.unsure_spans):
+        return IGNORED
+    return int(not any(start < b and a < end for a, b in item.spans))
+
+
+def batches(examples: Iterable[Example], rng: random.Random, *, pieces: int = 1024) -> Iterator[Batch]:
+    """Batches of examples of like length, about ``pieces`` word pieces each, in random order."""
+    ordered = sorted(examples, key=lambda example: (len(example.pieces), rng.random()))
+    groups: list[list[Example]] = [[]]
+    for example in ordered:
+        if groups[-1] and (len(groups[-1]) + 1) * len(example.pieces) > pieces:
+            groups.append([])
+        groups[-1].append(example)
+    rng.shuffle(groups)
+    for group in groups:
+        if group:
+            yield collate(group)
+
+
+def collate(group: Sequence[Example]) -> Batch:
+    """Pad examples to the longest of them."""
+    length = max(len(example.pieces) for example in group)
+    pieces = torch.zeros(len(group), length, dtype=torch.long)
+    labels = torch.full((len(group), length), float(IGNORED))
+    mask = torch.zeros(len(group), length, dtype=torch.bool)
+    for row, example in enumerate(group):
+        size = len(example.pieces)
+        pieces[row, :size] = torch.tensor(example.pieces)
+        labels[row, :size] = torch.tensor(example.labels, dtype=torch.float32)
+        mask[row, :size] = True
+    return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything one training run reads.
+
+    pool : clean sentences to corrupt afresh; judged : examples of CoLA's training set; calibration : some of it, held out;
+    held_pairs : minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too;
+    judging : the development sets by name; pairs : minimal pairs of EWT's development part, which no training reads.
+    """
+
+    tokenizer: Any
+    lexicon: TreebankLexicon
+    pool: Sequence[str | TreebankSentence]
+    judged: Sequence[Example]
+    calibration: Sequence[Example]
+    held_pairs: Sequence[tuple[str, Example, Example]]
+    judging: Mapping[str, Sequence[Example]]
+    pairs: Sequence[tuple[str, Example, Example]]
+
+    def fresh(self, count: int, rng: random.Random) -> list[Example]:
+        """``count`` sentences drawn from the pool, clean or corrupted."""
+        drawn = rng.choices(self.pool, k=count)
+        made = [clean_or_corrupt(tokens_of(item, self.lexicon), rng, self.lexicon) for item in drawn]
+        return encode(made, self.tokenizer, limit=LIMIT)
+
+
+def judged_examples(rows: Iterable[Judgement], tokenizer: Any) -> list[Example]:
+    """Examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
+    kept = list(rows)
+    examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)
+    return [
+        Example(e.pieces, int(row.acceptable), e.labels if row.acceptable else (IGNORED,) * len(e.labels))
+        for row, e in zip(kept, examples, strict=True)
+    ]
+
+
+def minimal_pairs(
+    sources: Iterable[str | TreebankSentence], lexicon: TreebankLexicon, tokenizer: Any, rng: random.Random
+) -> list[tuple[str, Example, Example]]:
+    """For each sentence one operation drawn evenly; sentences that it does not apply to give no pair."""
+    found = []
+    for source in sources:
+        tokens = tokens_of(source, lexicon)
+        made = corrupt(tokens, rng.choice(list(OPERATIONS)), rng, lexicon)
+        if made is not None:
+            clean, corrupted = encode([render(tokens), made], tokenizer, limit=LIMIT)
+            found.append((made.operation, clean, corrupted))
+    return found
+
+
+def load_material(tokenizer: Any) -> Material:
+    """Read the corpora below the data folder; what is held out is the same in every run, whatever its seed.
+
+    Raises InputError, with the remedy, when they are not there.
+    """
+    rng = random.Random(SPLIT)
+    treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
+    segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]
+    texts = list(read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz")))
+    texts += [text for s in segments for text in (*s.references, rng.choice(s.outputs)[1])]
+    pool: list[str | TreebankSentence] = [s for s in treebank if _fits(s.text)]
+    pool += [text for text in dict.fromkeys(texts) if _fits(text)]
+    rng.shuffle(pool)
+    held_out, pool = pool[:HELD_OUT], pool[HELD_OUT:]
+    judgements = list(read_cola(data_file("cola/in_domain_train.tsv")))
+    rng.shuffle(judgements)
+    lexicon = TreebankLexicon(treebank)
+    for source in pool[::2]:
+        lexicon.count_pairs(tokens_of(source, lexicon))
+    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
+    pool = [source for source in pool if not isinstance(source, str) or source not in judged_elsewhere]
+    calibration, judgements = judgements[:CALIBRATION], judgements[CALIBRATION:]
+    pool += [row.text for row in judgements if row.acceptable and _fits(row.text)] * 2
+    judging = {name: judged_examples(read_cola(data_file(f"cola/{name}.tsv")), tokenizer) for name in DEVELOPMENT}
+    held_pairs = minimal_pairs(held_out, lexicon, tokenizer, rng)
+    unseen = [s for s in read_conllu(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
+    pairs = minimal_pairs(unseen, lexicon, tokenizer, rng)
+    judged, held = judged_examples(judgements, tokenizer), judged_examples(calibration, tokenizer)
+    return Material(tokenizer, lexicon, pool, judged, held, held_pairs, judging, pairs)
+
+
+def _fits(text: str) -> bool:
+    return SHORTEST <= len(text.split()) <= LONGEST

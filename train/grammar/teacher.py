@@ -1,0 +1,86 @@
+"""A smaller grammar model learns from a finished one: from its probabilities, beside the labels (Hinton et al. 2015).
+
+The teacher's probability says more of a sentence than its label: how hard it is, and which pieces are in doubt. The student starts
+from some of the teacher's layers, the last among them, with the inner units that matter most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from rome.features.analyser.acceptability import Acceptability
+from rome.features.analyser.trunk import Trunk
+from rome.train.grammar.data import Batch
+from rome.train.grammar.figures import several_states
+
+__all__ = ["Taught", "known_loss", "start_from_teacher"]
+
+PIECE_WEIGHT = 3.0
+LABEL_WEIGHT = 0.5
+"""What the labels count beside the teacher's probabilities."""
+
+
+def known_loss(sentence: torch.Tensor, pieces: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """Cross-entropy of both heads' logits against the labels that a batch has; those below zero are unknown."""
+    total = sentence.new_zeros(())
+    for logits, labels, weight in ((sentence, batch.sentence, 1.0), (pieces, batch.labels, PIECE_WEIGHT)):
+        known = labels >= 0
+        if known.any():
+            total = total + weight * binary_cross_entropy_with_logits(logits[known], labels[known])
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """The loss of a student on a batch, from the teacher's calibrated probabilities and the labels."""
+
+    student: Acceptability
+    teacher: Acceptability
+    trunk: Trunk
+
+    def __call__(self, batch: Batch) -> torch.Tensor:
+        """A number to minimise, with gradients for the student."""
+        low, states = several_states(self.trunk, batch, (self.teacher.input_layer, self.student.input_layer))
+        wanted, wanted_pieces = self.teacher.probabilities(low, batch.mask)
+        sentence, pieces = self.student(states, batch.mask)
+        taught = binary_cross_entropy_with_logits(sentence, wanted)
+        taught = taught + PIECE_WEIGHT * binary_cross_entropy_with_logits(pieces[batch.mask], wanted_pieces[batch.mask])
+        return taught + LABEL_WEIGHT * known_loss(sentence, pieces, batch)
+
+
+@torch.no_grad()
+def start_from_teacher(student: Acceptability, teacher: Acceptability) -> None:
+    """Copy the teacher's heads and layers into the student: evenly spaced layers up to the last one.
+
+    Of a layer's inner units those with the heaviest weights are taken. Raises ValueError when the student has more layers, wider
+    ones, or another number of heads.
+    """
+    mine, other = student.sizes, teacher.sizes
+    if mine["layers"] > other["layers"] or mine["inner"] > other["inner"]:
+        raise ValueError(f"a student of {mine} cannot start from a teacher of {other}: make it no larger")
+    if (mine["hidden"], mine["heads"]) != (other["hidden"], other["heads"]):
+        raise ValueError(f"a student of {mine} cannot start from a teacher of {other}: width and heads must be equal")
+    found = teacher.state_dict()
+    for name, tensor in student.state_dict().items():
+        if name.endswith("_temperature"):
+            continue
+        if not name.startswith("layers."):
+            tensor.copy_(found[name])
+            continue
+        _, place, part = name.split(".", 2)
+        layer = f"layers.{(int(place) + 1) * other['layers'] // mine['layers'] - 1}."
+        value = found[layer + part]
+        if part.startswith("linear1"):
+            value = value[_heaviest(found, layer, mine["inner"])]
+        elif part == "linear2.weight":
+            value = value[:, _heaviest(found, layer, mine["inner"])]
+        tensor.copy_(value)
+
+
+def _heaviest(found: dict[str, torch.Tensor], layer: str, count: int) -> torch.Tensor:
+    """The inner units of a layer whose weights, in times out, are largest; in their old order."""
+    weight = found[layer + "linear1.weight"].norm(dim=1) * found[layer + "linear2.weight"].norm(dim=0)
+    return weight.argsort(descending=True)[:count].sort().values

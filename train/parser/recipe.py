@@ -1,0 +1,285 @@
+"""`rome train parser`: train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
+
+Each stage runs Stanza's own training code (train/stanza_stages.py). A stage that has finished in the work folder is not run again.
+Only the treebank's training part trains; its development part chooses the best checkpoint and gives the figures of the model cards,
+from raw text, with the tags of a model set (train/base.py and train/trees.py make those).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from stanza.models import lemmatizer, mwt_expander, tokenizer
+from stanza.utils.datasets import conllu_to_text, prepare_tokenizer_data
+from udtools import udeval
+
+from rome.data.sources import data_file
+from rome.exceptions import InputError
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_encoder
+from rome.features.analyser.parsed import ParsedSentence, ParsedWord
+from rome.features.analyser.parser import Parser, embedded_parser
+from rome.train.common.recipe import add_models_argument, write_card
+
+__all__ = [
+    "METRICS",
+    "QUICK",
+    "STAGES",
+    "Sizes",
+    "Stages",
+    "add_arguments",
+    "export_model",
+    "raw_text_scores",
+    "run",
+    "to_conllu",
+]
+
+STAGES = ("tokenizer", "mwt", "lemmatizer")
+
+TOKENIZER = "--hidden_dim 64 --max_seqlen 300 --batch_size 32 --eval_steps 500"
+MWT = "--batch_size 50"
+LEMMATIZER = "--hidden_dim 128 --batch_size 100 --decay_epoch 3 --lr_decay 0.7"
+MAIN: dict[str, Callable[[list[str]], Any]] = {
+    "tokenizer": tokenizer.main, "mwt": mwt_expander.main, "lemmatizer": lemmatizer.main
+}  # fmt: skip
+"""Stanza's entry points."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How long each stage trains; an epoch is one pass over the treebank, a step one batch."""
+
+    tokenizer_steps: int = 3000
+    mwt_epochs: int = 4
+    lemmatizer_epochs: int = 3
+
+    def of(self, stage: str) -> int:
+        """The length of a stage by its name."""
+        return int(next(value for name, value in vars(self).items() if name.startswith(stage)))
+
+
+class Stages:
+    """Trains the stages into a work folder, each once: a finished stage is skipped.
+
+    train, dev : CoNLL-U files; dev only chooses the best checkpoint.
+    """
+
+    def __init__(self, train: Path, dev: Path, work: Path, *, seed: int = 0) -> None:
+        self.train, self.dev, self.work, self.seed = train, dev, Path(work), seed
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def model(self, stage: str) -> Path:
+        """Where a stage's model file lies."""
+        return self.work / stage / f"{stage}.pt"
+
+    def done(self, stage: str) -> dict[str, Any]:
+        """What is known of a finished stage: size, seconds and options; empty when it has not finished."""
+        path = self.work / stage / "done.json"
+        return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+    def run(self, stage: str, size: int) -> None:
+        """Train one stage for `size` steps or epochs, unless that has been done with the same options."""
+        options, before = self._options(stage, size), self.done(stage)
+        if self.model(stage).is_file() and before.get("options") == options:
+            return
+        (self.work / stage).mkdir(exist_ok=True)
+        started = time.monotonic()
+        MAIN[stage](options)
+        record = {"size": size, "seconds": round(time.monotonic() - started), "options": options}
+        (self.work / stage / "done.json").write_text(json.dumps(record, indent=1))
+
+    def _options(self, stage: str, size: int) -> list[str]:
+        """Stanza's command line for a stage."""
+        folder = ["--save_dir", str(self.work / stage), "--save_name", f"{stage}.pt"]
+        common = ["--cpu", "--shorthand", "en_ewt", "--seed", str(self.seed), *folder]
+        files = ["--train_file", str(self.train), "--eval_file", str(self.dev)]
+        if stage == "tokenizer":
+            return [*common, "--lang", "en", *self._tokenizer_files(), *TOKENIZER.split(), "--steps", str(size)]
+        if stage == "mwt":
+            gold = ["--gold_file", str(self.dev), "--output_file", str(self.work / "mwt" / "dev.conllu")]
+            return [*common, "--lang", "en", *files, *gold, *MWT.split(), "--num_epoch", str(size)]
+        output = ["--output_file", str(self.work / "lemmatizer" / "dev.conllu")]
+        return [*common, *files, *output, *LEMMATIZER.split(), "--num_epoch", str(size)]
+
+    def _tokenizer_files(self) -> list[str]:
+        """Rebuild the raw text of both treebank files as Stanza does, with the label of each character."""
+        out = []
+        for part, source in (("", self.train), ("dev_", self.dev)):
+            text, labels, words = (self.work / f"{part or 'train_'}{name}" for name in ("text.txt", "labels.txt", "mwt.json"))
+            conllu_to_text.main([str(source), str(text)])
+            prepare_tokenizer_data.main([str(text), str(source), "-o", str(labels), "-m", str(words)])
+            out += [f"--{part}txt_file", str(text), f"--{part}label_file", str(labels)]
+        output = ["--conll_file", str(self.work / "dev_tokens.conllu")]
+        return [*out, *output, "--mwt_json_file", str(words), "--dev_conll_gold", str(self.dev)]
+
+
+DROPPED = ("optimizer_state_dict", "scheduler_state_dict", "dev_score_history", "global_step", "last_best_step")
+
+
+def export_model(source: Path, target: Path) -> int:
+    """Write a smaller copy of a Stanza model file and return its size in bytes.
+
+    Float weights become float16 (Stanza copies them into float32 parameters when it loads), training state is dropped, and
+    every path in the stored options keeps only its last part, so that nothing of the training machine is in the file. The
+    result loads with ``weights_only``.
+    """
+    checkpoint = torch.load(source, map_location="cpu", weights_only=True)
+    small = {key: value for key, value in checkpoint.items() if key not in DROPPED}
+    small["model"] = {name: _half(tensor) for name, tensor in checkpoint["model"].items()}
+    small["config"] = {name: _without_path(value) for name, value in checkpoint["config"].items()}
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    torch.save(small, target)
+    return Path(target).stat().st_size
+
+
+def _half(tensor: Any) -> Any:
+    """A float tensor in half precision, anything else as it is."""
+    return tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
+
+
+def _without_path(value: Any) -> Any:
+    """The last part of a text that looks like a path, anything else as it is."""
+    return Path(value).name if isinstance(value, str) and "/" in value else value
+
+
+METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
+BLOCK = 64
+"""Paragraphs parsed together, so that the states of few are held at once; no paragraph influences another."""
+
+
+def raw_text_scores(parser: Parser, text: str, gold: Path) -> dict[str, float]:
+    """F1 in percent of each of METRICS for a parser that sees only the raw text of a treebank file."""
+    paragraphs = text.split("\n\n")
+    blocks = (paragraphs[start : start + BLOCK] for start in range(0, len(paragraphs), BLOCK))
+    system = "".join(to_conllu(sentences) for block in blocks for sentences in parser.parse(block))
+    scores = udeval.evaluate(udeval.load_conllu_file(str(gold)), udeval.load_conllu(io.StringIO(system), "", {}))
+    return {name: round(100 * scores[name].f1, 2) for name in METRICS}
+
+
+def to_conllu(sentences: Iterable[ParsedSentence]) -> str:
+    """Sentences as CoNLL-U text, multi-word tokens included."""
+    return "".join("\n".join(_lines(sentence)) + "\n\n" for sentence in sentences)
+
+
+def _lines(sentence: ParsedSentence) -> list[str]:
+    """The lines of one sentence."""
+    lines = []
+    for token in sentence.tokens:
+        if token.last - token.first > 1:
+            lines.append(f"{token.first + 1}-{token.last}\t{token.text}" + "\t_" * 8)
+        lines += [_line(number + 1, sentence.words[number]) for number in range(token.first, token.last)]
+    return lines
+
+
+def _line(number: int, word: ParsedWord) -> str:
+    """One word as a line of ten columns."""
+    columns = [word.text, word.lemma, word.upos, word.xpos, word.feats, str(word.head), word.relation, "", ""]
+    return "\t".join([str(number), *(" ".join(column.split()) or "_" for column in columns)])
+
+
+QUICK = Sizes(tokenizer_steps=1000, mwt_epochs=2, lemmatizer_epochs=1)
+TASKS = {
+    "tokenizer": "splits raw text into sentences and tokens",
+    "mwt": "expands multi-word tokens (don't = do + n't)",
+    "lemmatizer": "gives each word its dictionary form",
+}
+FIGURES = {"tokenizer": ("Tokens", "Sentences"), "mwt": ("Words",), "lemmatizer": ("Lemmas",)}
+NOTES = {"tokenizer": "Steps are batches.", "mwt": "Steps are epochs.", "lemmatizer": "Steps are epochs."}
+JUDGED = "F1 in percent on EWT dev from raw text, all three models together, tags from a model set (CoNLL 2018 evaluation)."
+DATA = "UD English EWT train (CC BY-SA 4.0)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `rome train parser`."""
+    parser.add_argument("--out", type=Path, required=True, help="folder that gets one folder a model")
+    parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
+    add_models_argument(parser)
+    parser.add_argument("--work", type=Path, help="folder for checkpoints (default: runs/parser beside the output)")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES), help="stages to train (default: all)")
+    parser.add_argument("--quick", action="store_true", help="the quickest honest models")
+    parser.add_argument("--limit", type=int, help="train on the first LIMIT sentences only")
+    parser.add_argument("--seed", type=int, default=0)
+    for field in fields(Sizes):
+        parser.add_argument("--" + field.name.replace("_", "-"), type=int, metavar="N")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train the chosen stages, export all three models, evaluate them on raw text and write their cards; 0 when done."""
+    train, dev = treebank(arguments)
+    work = arguments.work or arguments.out.parent / "runs" / "parser"
+    stages = Stages(train, dev, work, seed=arguments.seed)
+    for stage in arguments.stages:
+        stages.run(stage, _size(arguments, stage))
+    export(stages, arguments.out, set_folder(arguments.models))
+    return 0
+
+
+def treebank(arguments: argparse.Namespace) -> tuple[Path, Path]:
+    """The two files of the treebank, the first cut to --limit sentences. Raises InputError when they are absent."""
+    folder = arguments.data or data_file("ud_english_ewt/train.conllu").parent
+    train, dev = folder / "train.conllu", folder / "dev.conllu"
+    for path in (train, dev):
+        if not path.is_file():
+            raise InputError(f"{path} is missing: give the folder that holds train.conllu and dev.conllu as --data")
+    if arguments.limit:
+        work = arguments.work or arguments.out.parent / "runs" / "parser"
+        work.mkdir(parents=True, exist_ok=True)
+        sentences = train.read_text(encoding="utf-8").strip().split("\n\n")[: arguments.limit]
+        train = work / f"train_{arguments.limit}.conllu"
+        train.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
+    return train, dev
+
+
+def export(stages: Stages, out: Path, models: Path) -> dict[str, float]:
+    """Write the three models with their cards and return the figures from the development part's raw text."""
+    for stage in STAGES:
+        export_model(stages.model(stage), Path(out) / stage / f"{stage}.pt")
+    figures = evaluate(stages, out, models)
+    for stage in STAGES:
+        done = stages.done(stage)
+        write_card(
+            Path(out) / stage,
+            name=f"rome-en-{stage}",
+            task=TASKS[stage],
+            data=[DATA],
+            licence="CC BY-SA 4.0",
+            recipe=_command(stages, stage, done),
+            seed=stages.seed,
+            steps=done.get("size", 0),
+            seconds=done.get("seconds", 0),
+            figures={name: figures[name] for name in FIGURES[stage]},
+            notes=f"{JUDGED} {NOTES[stage]}",
+        )
+    return figures
+
+
+def _command(stages: Stages, stage: str, done: dict[str, Any]) -> str:
+    """The command that trains one model."""
+    return f"rome train parser --out FOLDER --stages {stage} {_flag(stage)} {done.get('size')} --seed {stages.seed}"
+
+
+def evaluate(stages: Stages, out: Path, models: Path) -> dict[str, float]:
+    """Score exported models on the raw text of the development part. models : the set whose trunk and trees give the tags."""
+    text = stages.work / "dev_raw.txt"
+    conllu_to_text.main([str(stages.dev), str(text)])
+    parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
+    return raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
+
+
+def _flag(stage: str) -> str:
+    """The option that sets a stage's length."""
+    return "--" + next(field.name for field in fields(Sizes) if field.name.startswith(stage)).replace("_", "-")
+
+
+def _size(arguments: argparse.Namespace, stage: str) -> int:
+    """A stage's length: what the command line says, else the quick or the full one."""
+    given = getattr(arguments, _flag(stage)[2:].replace("-", "_"))
+    return int(given if given is not None else (QUICK if arguments.quick else Sizes()).of(stage))

@@ -1,0 +1,346 @@
+"""`rome train trees`: tags and trees from the states of a finished trunk, taught on UD English EWT.
+
+The head's own layers start as those that follow the trunk's last one: where the set's acceptability head has them, as they are there,
+else as in the checkpoint that the trunk was cut from. Only the treebank's training part trains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
+
+from rome.data.readers.conllu import TreeSentence, read_trees
+from rome.data.sources import data_file
+from rome.features.analyser.acceptability import Acceptability, load_acceptability
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
+from rome.features.analyser.pieces import touched
+from rome.features.analyser.spelling import spellings_of
+from rome.features.analyser.tree_head import TAGS, TREES_FILE, TreeHead, WordPlaces, load_tree_head
+from rome.features.analyser.trunk import TrunkConfig
+from rome.features.analyser.weights import save_weights
+from rome.train.common.recipe import (
+    add_models_argument,
+    add_plan_arguments,
+    changed_options,
+    folders,
+    models_option,
+    plan_of,
+    write_card,
+)
+from rome.train.grammar.recipe import Log, start_from_encoder
+
+__all__ = [
+    "TreeExample",
+    "TreesPlan",
+    "add_arguments",
+    "examples_of",
+    "labels_of",
+    "loss_of",
+    "padded",
+    "run",
+    "save_head",
+    "train",
+    "tree_batches",
+    "tree_figures",
+]
+
+UNKNOWN = -100
+"""The number of a class that training did not see; it is never learned and never right."""
+FEWEST = 2
+"""A string of features that stands fewer times in the treebank is no class."""
+LONGEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class TreeExample:
+    """One sentence: its row of piece ids with both marks, the places of its n words, and for each word the numbers of the right classes.
+
+    heads : (n,) 0 for the root, else the word's number from 1.
+    """
+
+    pieces: tuple[int, ...]
+    places: WordPlaces
+    answers: Mapping[str, torch.Tensor]
+    heads: torch.Tensor
+
+
+def labels_of(sentences: Iterable[TreeSentence]) -> dict[str, tuple[str, ...]]:
+    """The classes of a treebank by what they classify, the most frequent first."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*TAGS, "relation")}
+    for sentence in sentences:
+        for word in sentence.words:
+            for name, counter in counts.items():
+                counter[getattr(word, name)] += 1
+    return {
+        name: tuple(label for label, n in counter.most_common() if name != "feats" or n >= FEWEST)
+        for name, counter in counts.items()
+    }
+
+
+def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mapping[str, Sequence[str]]) -> list[TreeExample]:
+    """An example a sentence, without those of more than LONGEST pieces and those without any; a word without pieces has its neighbour's."""
+    numbers = {name: {label: n for n, label in enumerate(known)} for name, known in labels.items()}
+    coded = tokenizer([sentence.text for sentence in sentences], return_offsets_mapping=True)
+    found = []
+    for sentence, row, offsets in zip(sentences, coded["input_ids"], coded["offset_mapping"], strict=True):
+        first, last = touched(offsets[1:-1], [(word.start, word.end) for word in sentence.words])
+        if len(row) > LONGEST or (first >= last).any():
+            continue
+        spellings = spellings_of([sentence.text[word.start : word.end] for word in sentence.words])
+        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], spellings)
+        answers = {
+            name: torch.tensor([known.get(getattr(word, name), UNKNOWN) for word in sentence.words])
+            for name, known in numbers.items()
+        }
+        found.append(TreeExample(tuple(row), places, answers, torch.tensor([word.head for word in sentence.words])))
+    return found
+
+
+def tree_batches(examples: Sequence[TreeExample], rng: random.Random, pieces: int) -> Iterator[list[TreeExample]]:
+    """Batches without end, of sentences of like length and about ``pieces`` pieces, in random order, round after round."""
+    while True:
+        ordered = sorted(examples, key=lambda e: len(e.pieces) + rng.random() * 4)
+        groups: list[list[TreeExample]] = [[]]
+        for example in ordered:
+            if groups[-1] and (len(groups[-1]) + 1) * len(example.pieces) > pieces:
+                groups.append([])
+            groups[-1].append(example)
+        rng.shuffle(groups)
+        yield from groups
+
+
+def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """(b, L) piece ids and a bool mask, False at padding."""
+    length = max(map(len, rows))
+    ids, mask = torch.zeros(len(rows), length, dtype=torch.long), torch.zeros(len(rows), length, dtype=torch.bool)
+    for n, row in enumerate(rows):
+        ids[n, : len(row)] = torch.tensor(row)
+        mask[n, : len(row)] = True
+    return ids, mask
+
+
+def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Sequence[TreeExample]) -> torch.Tensor:
+    """The mean cross-entropy a word of arcs, relations and tags.
+
+    layers : (mixed, b, L, width) states of the trunk's first layers.
+    """
+    rows, own = head.spelled([example.places for example in batch], [mask.shape[1]] * len(batch))
+    states = head.mixture(layers) + torch.stack(rows)
+    ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
+    for layer in head.layers:
+        states = layer(states, src_key_padding_mask=ignored)
+    averages = pad_sequence([example.places.averages(mask.shape[1]) for example in batch], batch_first=True)
+    numbers = pad_sequence([example.places.numbers() for example in batch], batch_first=True)
+    real = pad_sequence([torch.ones(1 + len(e.heads), dtype=torch.bool) for e in batch], batch_first=True)
+    words = head.words(states, averages, numbers, pad_sequence(own, batch_first=True))
+    scores = head.scores(words, ~real)
+    heads = _joined(batch, "heads")
+    known = real[:, 1:]
+    total = cross_entropy(scores.arcs[known].float(), heads[known])
+    related = head.relation_scores(scores, heads.clamp_min(0))[known].float()
+    total = total + cross_entropy(related, _joined(batch, "relation")[known])
+    for name in TAGS:
+        total = total + cross_entropy(scores.tags[name][known].float(), _joined(batch, name)[known])
+    return total
+
+
+def _joined(batch: Sequence[TreeExample], name: str) -> torch.Tensor:
+    """(b, n) the right classes of the words of a batch, UNKNOWN behind the last one."""
+    answers = [example.heads if name == "heads" else example.answers[name] for example in batch]
+    return pad_sequence(answers, batch_first=True, padding_value=UNKNOWN)
+
+
+@torch.no_grad()
+def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Sequence[TreeExample]) -> dict[str, float]:
+    """Percent of words with the right head and relation (``las``), head, and each tag, on gold words.
+
+    states : for each example (mixed, L, width).
+    """
+    names = {name: {label: n for n, label in enumerate(head.labels[name])} for name in (*TAGS, "relation")}
+    right: Counter[str] = Counter()
+    for tree, example in zip(head.parse(states, [example.places for example in examples]), examples, strict=True):
+        attached = np.array(tree.heads) == example.heads.numpy()
+        related = np.array([names["relation"][r] for r in tree.relations]) == example.answers["relation"].numpy()
+        right.update(words=len(attached), uas=int(attached.sum()), las=int((attached & related).sum()))
+        for name in TAGS:
+            found = np.array([names[name][label] for label in getattr(tree, name)])
+            right[name] += int((found == example.answers[name].numpy()).sum())
+    return {name: round(100 * right[name] / right["words"], 2) for name in ("las", "uas", *TAGS)}
+
+
+DATA = ["UD English EWT train (CC BY-SA 4.0)"]
+BITS = 6
+LAST = 3.0
+"""The trunk's last layer begins with e to this power times the weight of each other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreesPlan:
+    """The sizes of one run.
+
+    layers, inner : of the head's own; of a layer's inner units the heaviest are kept. pieces : of a batch. rate : of the layers;
+    head_rate : of what starts anew. word_dropout, part_dropout : of the words' numbers, and of the parts of their spellings.
+    """
+
+    layers: int = 2
+    inner: int = 1536
+    steps: int = 3000
+    pieces: int = 1000
+    rate: float = 2e-4
+    head_rate: float = 1.5e-3
+    dropout: float = 0.1
+    word_dropout: float = 0.25
+    part_dropout: float = 0.2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `rome train trees`."""
+    add_plan_arguments(parser, TreesPlan())
+    add_models_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, average the weights over the last third, round, write the head and its card."""
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(arguments.seed)
+    plan, (out, work) = plan_of(arguments, TreesPlan), folders(arguments)
+    folder = set_folder(arguments.models)
+    encoder = load_encoder(folder / "encoder", torch.bfloat16)
+    treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
+    labels = labels_of(treebank)
+    examples = examples_of(treebank, encoder.tokenizer, labels)
+    unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), encoder.tokenizer, labels)
+    head = new_head(plan, encoder.trunk.config, labels, load_acceptability(folder / "grammar"))
+    log = Log(work / "progress.jsonl", time.time())
+    head = train(head, encoder, examples, plan, random.Random(arguments.seed), log)
+    save_head(head, out)
+    head = load_tree_head(out)
+    figures = tree_figures(head, states_of(load_encoder(folder / "encoder"), unseen), unseen)
+    log.write(stage="exported", **figures)
+    write_card(
+        out,
+        name="rome-en-trees",
+        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
+        data=DATA,
+        licence="CC BY-SA 4.0 (data); Apache-2.0 (the layers that it starts from)",
+        recipe=_command(arguments, plan),
+        seed=arguments.seed,
+        steps=plan.steps,
+        seconds=log.seconds(),
+        figures={name.upper(): value for name, value in figures.items()},
+        notes="Percent of the words of EWT dev, gold sentences and words. Steps are batches. Reads the frozen trunk.",
+    )
+    return 0
+
+
+def _command(arguments: argparse.Namespace, plan: TreesPlan) -> str:
+    """What to type to get the head again."""
+    options = [*models_option(arguments.models), f"--seed {arguments.seed}", *changed_options(plan)]
+    return " ".join(["rome train trees --out FOLDER", *options])
+
+
+def new_head(plan: TreesPlan, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
+    """A head before its training. judge : the set's acceptability head."""
+    width, inner = config.hidden_size, min(plan.inner, config.intermediate_size)
+    sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner}
+    head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)
+    head.part_dropout.p = plan.part_dropout
+    for part in head.layers.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = plan.dropout
+    if judge.input_layer == config.num_hidden_layers:
+        copy_layers(judge.layers, head.layers)
+    else:
+        start_from_encoder(head.layers, config.num_hidden_layers)
+    with torch.no_grad():
+        head.mix[-1] = LAST  # what these layers read where they come from
+    return head
+
+
+@torch.no_grad()
+def copy_layers(source: nn.ModuleList, target: nn.ModuleList) -> None:
+    """Copy torch's transformer layers into as many narrower ones: of the inner units those whose weights are largest, times in and out."""
+    layer: Any  # torch types the members of a ModuleList as bare modules
+    old: Any
+    for layer, old in zip(target, source, strict=False):
+        count = layer.linear1.out_features
+        heaviest = (
+            (old.linear1.weight.norm(dim=1) * old.linear2.weight.norm(dim=0)).argsort(descending=True)[:count].sort().values
+        )
+        for name in ("self_attn", "norm1", "norm2"):
+            getattr(layer, name).load_state_dict(getattr(old, name).state_dict())
+        layer.linear1.weight.copy_(old.linear1.weight[heaviest])
+        layer.linear1.bias.copy_(old.linear1.bias[heaviest])
+        layer.linear2.weight.copy_(old.linear2.weight[:, heaviest])
+        layer.linear2.bias.copy_(old.linear2.bias)
+
+
+def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list[torch.Tensor]:
+    """(layers, L, width) the trunk's states of each example's row."""
+    order = sorted(range(len(examples)), key=lambda n: len(examples[n].pieces))
+    found = dict(zip(order, encoder.states_of_rows([examples[n].pieces for n in order]), strict=True))
+    return [found[n] for n in range(len(examples))]
+
+
+def train(
+    head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample], plan: TreesPlan, rng: random.Random, log: Log
+) -> TreeHead:
+    """AdamW with warm-up over 6 % of the steps and linear decay; the trunk's states of each sentence are computed once, kept in half precision."""
+    own = list(head.layers.parameters())
+    taken = {id(parameter) for parameter in own}
+    new = [parameter for parameter in head.parameters() if id(parameter) not in taken]
+    groups = [{"params": new, "lr": plan.head_rate}, *([{"params": own, "lr": plan.rate}] if own else [])]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    warm = 0.06 * plan.steps + 1
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / warm) * max(0.02, 1 - step / plan.steps)
+    )
+    average = torch.optim.swa_utils.AveragedModel(head)
+    known: dict[tuple[int, ...], torch.Tensor] = {}
+    stream, losses = tree_batches(examples, rng, plan.pieces), []
+    head.train()
+    for step in range(1, plan.steps + 1):
+        batch = next(stream)
+        missing = [example for example in batch if example.pieces not in known]
+        known.update((e.pieces, s.half()) for e, s in zip(missing, states_of(encoder, missing), strict=True))
+        _, mask = padded([example.pieces for example in batch])
+        layers = torch.zeros(head.sizes["mixed"], *mask.shape, head.sizes["width"])
+        for n, example in enumerate(batch):
+            layers[:, n, : len(example.pieces)] = known[example.pieces].float()
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = loss_of(head, layers, mask, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(head.parameters(), 5.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        if step == plan.steps or (step > plan.steps * 2 // 3 and step % 10 == 0):
+            average.update_parameters(head)
+        if step % 100 == 0 or step == plan.steps:
+            log.write(step=step, of=plan.steps, loss=round(float(np.mean(losses)), 4))
+            losses = []
+    head.load_state_dict(average.module.state_dict())
+    return head.eval()
+
+
+def save_head(head: TreeHead, out: Path) -> None:
+    """Write the head's file, its own layers and the table of spellings in BITS bits a number."""
+    about = {"sizes": head.sizes, "labels": {name: list(names) for name, names in head.labels.items()}}
+    tensors = dict(head.state_dict())
+    save_weights(
+        Path(out) / TREES_FILE, tensors, about, bits={name: BITS for name in tensors if name.startswith(("layers.", "spell"))}
+    )

@@ -1,0 +1,1 @@
+"""The recipe of the net that makes four features one score."""

@@ -1,0 +1,116 @@
+"""From clean pairs to all training pairs: a ladder of TextAttack perturbations and severe cases for each base pair."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from rome.data.perturbations.degenerate import SEVERE, SINGLE, damage
+from rome.train.common.textattack import STOPWORDS, Perturber, Request
+from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
+from rome.train.scorer.pairs import Pair
+
+__all__ = ["edit_severity", "make_pairs"]
+
+LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
+"""Each rung perturbs the rung before it, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
+DRAW: tuple[str, ...] = (
+    ("word_deletion",) * 4 + ("embedding",) * 4 + ("textfooler",) * 3 + ("inner_swap",) * 3 + ("change_number",) * 2
+)
+DRAW += CHARACTER_OPERATIONS + ("contract", "extend")
+SEVERE_SHARE = 0.6  # of the base pairs get one severe case
+FACT_SHARE, SURFACE_SHARE = 0.08, 0.03  # of the wrong facts, and of the slips of the surface, that apply to a base pair
+MINOR, MAJOR = 1.0, 5.0
+FEW = frozenset(STOPWORDS)
+
+
+def make_pairs(bases: Sequence[Pair], perturber: Perturber, seed: int) -> Iterator[Pair]:
+    """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some of them a severe case, and single edits.
+
+    A rung at which no operation changes anything ends its ladder. Same bases and seed, same pairs.
+    """
+    for place, base in enumerate(bases):
+        yield base
+        yield from _ladder(base, perturber, seed)
+        chance = random.Random(f"{seed}|severe|{base.group}")
+        if chance.random() < SEVERE_SHARE:
+            other = bases[(place + 1 + chance.randrange(len(bases) - 1)) % len(bases)]
+            yield from _severe(base, other, chance)
+        yield from single_edits(base, seed)
+
+
+def _ladder(base: Pair, perturber: Perturber, seed: int) -> Iterator[Pair]:
+    chance = random.Random(f"{seed}|ladder|{base.group}")
+    loyal = chance.choice(DRAW) if chance.random() < 0.5 else None
+    last = base
+    for level, edits in LADDER:
+        tries = ([loyal] if loyal else []) + [chance.choice(DRAW) for _ in range(4)] + ["word_deletion"]
+        for operation in (name for name in tries if name in perturber.operations):
+            request = Request(base.id, last.hypothesis, operation, edits, seed)
+            text = next((text for _, text in perturber.run([request])), last.hypothesis)
+            strength = edit_severity(base.hypothesis, text, operation)[0] if text != last.hypothesis and text.strip() else 0
+            if strength > last.strength:  # a swap may also undo an earlier one
+                break
+        else:
+            return
+        severity = last.severity + edit_severity(last.hypothesis, text, operation)[1]
+        name = f"{base.group}-{level}"
+        last = replace(base, id=name, hypothesis=text, operation=operation, level=level, strength=strength, severity=severity)
+        yield last
+
+
+def _severe(base: Pair, other: Pair, chance: random.Random) -> Iterator[Pair]:
+    for operation in chance.sample(sorted(SEVERE), len(SEVERE)):
+        text = damage(operation, base.hypothesis, other.reference, chance)
+        if text is not None:
+            words = max(len(base.hypothesis.split()), len(text.split()))
+            fact = operation in ("negation", "number", "name")
+            strength, severity = (1, MAJOR) if fact else (words, 25.0)
+            name = f"{base.group}-{operation}"
+            yield replace(
+                base, id=name, hypothesis=text, operation=operation, level="severe", strength=strength, severity=severity
+            )
+            return
+
+
+def single_edits(base: Pair, seed: int) -> Iterator[Pair]:
+    """Copies of a base pair with one wrong fact or one slip of the surface each, the text staying fluent; a share of those that apply.
+
+    They teach the net what no loss of fluency shows: a changed number is worse than a misspelled word.
+    """
+    chance = random.Random(f"{seed}|single|{base.group}")
+    for operation, severity in SINGLE.items():
+        text = damage(operation, base.hypothesis, "", chance)
+        share = FACT_SHARE if severity >= MAJOR else SURFACE_SHARE
+        if chance.random() < share and text is not None:
+            name = f"{base.group}-single-{operation}"
+            yield replace(base, id=name, hypothesis=text, operation=operation, level="light", strength=1, severity=severity)
+
+
+def edit_severity(before: str, after: str, operation: str) -> tuple[int, float]:
+    """Changed words between two texts, at least 1, and what they weigh; TextAttack itself gives no severities.
+
+    Deleted content words and wrong numbers are major, misspellings and function words minor, swaps between.
+    """
+    old, new = before.split(), after.split()
+    count, total = 0, 0.0
+    for tag, a, b, c, d in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        changed = old[a:b] or new[c:d]
+        count += max(b - a, d - c)
+        total += sum(_weight(word, operation) for word in changed)
+    return max(count, 1), max(total, 0.1)
+
+
+def _weight(word: str, operation: str) -> float:
+    bare = word.strip(".,;:!?\"'()").lower()
+    if operation in ("contract", "extend"):
+        return 0.1
+    if operation == "change_number" or any(map(str.isdigit, bare)):
+        return MAJOR
+    if operation in CHARACTER_OPERATIONS or bare in FEW:
+        return MINOR
+    return {"word_deletion": 4.0, "inner_swap": 1.5}.get(operation, 2.5)

@@ -1,0 +1,229 @@
+"""The scorer's training pairs: what one is, its JSON line, and the clean base pairs drawn from the development texts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from rome.data.sources import data_file, read_jsonl
+from rome.exceptions import InputError, StoreError
+from rome.train.errors.groups import Groups, Member
+from rome.train.errors.texts import Pool, paraphrases
+
+__all__ = [
+    "Pair",
+    "QUALITY",
+    "TRANSLATED",
+    "agreed_pairs",
+    "base_pairs",
+    "meaning_pairs",
+    "rated_pairs",
+    "read_pairs",
+    "write_pairs",
+]
+
+LEVELS = ("clean", "light", "medium", "heavy", "severe")
+RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
+OUTPUTS = 5
+"""Of one segment, that are ranked."""
+RATED_SOURCE = "sts_2012_2016/"
+TRANSLATED = frozenset(RATED_SOURCE + part for part in ("2012-SMTeuroparl", "2012-SMTnews", "2016-postediting"))
+"""Sources of rated pairs that hold output of machine translation, left out: nothing is learned from ratings of a system's output."""
+MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One training pair and what was done to it.
+
+    base : how the clean pair came about: identity, system (reference and a real output), reference (two human references),
+        paraphrase, rated (two sentences and people's rating of their similarity),
+        meaning (what says the same or turns a fact, near and far).
+    operation : ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
+    level : one of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
+    strength : number of changed words, in all.
+    severity : severity-weighted sum of what was done, minor about 1, major about 5.
+    group : pairs with the same group can be ranked: they share base and reference, or people rated them on one scale.
+    quality : the target that people's ratings give the pair, in [0, 1]; None where the base's own target holds.
+    """
+
+    id: str
+    group: str
+    reference: str
+    hypothesis: str
+    source: str
+    base: str
+    operation: str
+    level: str
+    strength: int
+    severity: float
+    quality: float | None = None
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
+    """Write one JSON line a pair; return how many. Raises StoreError when the file cannot be written."""
+    count = 0
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            for pair in pairs:
+                out.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
+                count += 1
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror}): choose another --out folder") from error
+    return count
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read what `write_pairs` wrote, without pairs whose source is one of TRANSLATED.
+
+    Raises InputError, with the line, for a missing file or a line that is no pair.
+    """
+    if not path.is_file():
+        raise InputError(f"the pairs file {path} is missing: leave --pairs out to make one")
+    names = [field.name for field in fields(Pair)]
+    pairs = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                found = json.loads(line)
+                found.setdefault("quality", None)
+                pairs.append(Pair(**{name: found[name] for name in names}))
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    f"{path} line {number} is no training pair ({error}): it needs the fields {', '.join(names)}"
+                ) from error
+    return [pair for pair in pairs if pair.source not in TRANSLATED]
+
+
+def base_pairs(counts: dict[str, int], seed: int) -> list[Pair]:
+    """Draw clean pairs: ``counts`` says how many of each base (identity, system, reference, paraphrase).
+
+    Sources: Wikipedia sentences, WMT22 and WMT23 references and real outputs, the paraphrases of MSRP's training part.
+    Raises InputError when the development data is absent.
+    """
+    makers = {"identity": _identity, "system": _system, "reference": _second_reference, "paraphrase": _paraphrase}
+    pairs: list[Pair] = []
+    for base, count in counts.items():
+        chance = random.Random(f"{seed}|{base}")
+        candidates = sorted({(a, b, source) for a, b, source in makers[base](chance) if _usable(a) and _usable(b)})
+        chance.shuffle(candidates)
+        for number, (reference, hypothesis, source) in enumerate(candidates[:count]):
+            name = f"{base}-{number:05d}"
+            pairs.append(Pair(f"{name}-clean", name, reference, hypothesis, source, base, "none", "clean", 0, 0.0))
+    return pairs
+
+
+def rated_pairs(count: int, seed: int) -> list[Pair]:
+    """Draw ``count`` sentence pairs whose similarity people rated from 0 to 5 (STS 2012-2016), in groups of eight to be ranked.
+
+    Perturbed copies of one text say little about how much a difference in meaning weighs against one in form; these do. ``quality``
+    runs evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Pairs of TRANSLATED are passed over, every other one
+    keeps its number and group. Raises InputError when the data is absent.
+    """
+    chance = random.Random(f"{seed}|rated")
+    rows = [row for row in read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz")) if row["a"].strip() != row["b"].strip()]
+    rows = sorted((row for row in rows if _usable(row["a"]) and _usable(row["b"])), key=lambda row: (row["a"], row["b"]))
+    chance.shuffle(rows)
+    pairs = []
+    kept = [number for number, row in enumerate(rows) if RATED_SOURCE + row["source"] not in TRANSLATED]
+    for number in kept[:count]:
+        row = rows[number]
+        name, group = f"rated-{number:05d}-clean", f"rated-{number // RATED_GROUP:05d}"
+        worst, best = RATED_SCALE
+        quality = worst + (best - worst) * float(row["similarity"]) / 5.0
+        texts, source = (row["a"].strip(), row["b"].strip()), RATED_SOURCE + row["source"]
+        pairs.append(Pair(name, group, *texts, source, "rated", "none", "clean", 0, 0.0, quality))
+    return pairs
+
+
+def agreed_pairs(path: Path, count: int, seed: int) -> list[Pair]:
+    """Draw ``count`` segments with five real outputs each, to be ranked by how much they agree with the other systems' (their ``quality``).
+
+    path : the file that `rome train errors` makes; see `write_agreements`. Nobody rated these outputs.
+    """
+    chance = random.Random(f"{seed}|agreed")
+    rows = list(read_jsonl(path))
+    pairs = []
+    for number, row in enumerate(chance.sample(rows, min(count, len(rows)))):
+        outputs = chance.sample(row["outputs"], min(OUTPUTS, len(row["outputs"])))
+        for k, (text, agreement) in enumerate(outputs):
+            name, group = f"outputs-{number:05d}-{k}", f"outputs-{number:05d}"
+            pairs.append(Pair(name, group, row["reference"], text, "wmt", "outputs", "none", "clean", 0, 0.0, agreement))
+    return pairs
+
+
+def _usable(text: str) -> bool:
+    return (
+        MINIMUM_WORDS <= len(text.split()) <= MAXIMUM_WORDS
+        and "\n" not in text
+        and sum(map(str.isascii, text)) > 0.9 * len(text)
+    )
+
+
+Candidates = Iterable[tuple[str, str, str]]
+
+
+def _identity(_: random.Random) -> Candidates:
+    for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz")):
+        yield row["text"].strip(), row["text"].strip(), "wikipedia_sentences"
+    for row in _wmt():
+        yield row["reference"][0].strip(), row["reference"][0].strip(), "wmt"
+
+
+def _system(chance: random.Random) -> Candidates:
+    for row in _wmt():
+        reference = chance.choice(row["reference"]).strip()
+        output = row["outputs"][chance.choice(sorted(row["outputs"]))].strip()
+        if output != reference:
+            yield reference, output, "wmt"
+
+
+def _second_reference(_: random.Random) -> Candidates:
+    for row in _wmt():
+        texts = [text.strip() for text in row["reference"]]
+        if len(texts) > 1 and texts[0] != texts[1]:
+            yield texts[0], texts[1], "wmt"
+
+
+def _paraphrase(_: random.Random) -> Candidates:
+    for row in read_jsonl(data_file("pairs/msrp_train.jsonl.gz")):
+        if row["paraphrase"] == 1:
+            yield row["a"].strip(), row["b"].strip(), "msrp_train"
+
+
+def _wmt() -> Iterable[dict[str, Any]]:
+    """The WMT texts, without those that judge final figures elsewhere (WMT22 from Chinese)."""
+    for name in ("wmt22", "wmt23"):
+        rows = read_jsonl(data_file(f"text/{name}_to_en_outputs.jsonl.gz"))
+        yield from (row for row in rows if (name, row["lp"]) != ("wmt22", "zh-en"))
+
+
+QUALITY = {"acceptable": 0.93, "minor": 0.88, "major": 0.6, "critical": 0.3, "unrelated": 0.02}
+"""What a hypothesis is worth, by the worst that is wrong with it and whatever its distance from the reference."""
+LEVEL_NAMES = {0.0: "acceptable", 0.35: "minor", 1.0: "major", 2.0: "critical", 3.0: "unrelated"}
+
+
+def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Pair]:
+    """``count`` groups of the texts that `rome train errors` prepared; drawn by another seed than those that taught the reader."""
+    groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6), None, seed)
+    chance = random.Random(f"{seed}|meaning pairs")
+    found = []
+    for number in range(count):
+        group = groups.meaning(chance)
+        for k, member in enumerate(group.members):
+            found.append(_pair(f"meaning-{number:05d}", k, group.reference.text, member))
+    return found
+
+
+def _pair(group: str, number: int, reference: str, member: Member) -> Pair:
+    kind = LEVEL_NAMES[member.level]
+    operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
+    level = "clean" if kind == "acceptable" else "severe"
+    hypothesis = member.text.text
+    return Pair(
+        f"{group}-{number}", group, reference, hypothesis, "meaning", "meaning", operation, level, 0, 0.0, QUALITY[kind]
+    )
