@@ -10,7 +10,7 @@ from rome.features.values import Analysis
 
 from handmade import analysis
 
-VOWEL = "apple error idea owner uncle hour honest heiress unimportant uninteresting urge ultimate only oval umbrella".split()
+VOWEL = "apple error idea owner uncle hour honest heiress unidentified unimportant uninteresting urge ultimate only oval umbrella".split()
 CONSONANT = (
     "house banana university European one one-off once useful unit user union unique united year hotline usual ewe".split()
 )

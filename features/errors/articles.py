@@ -15,7 +15,7 @@ EITHER = ("herb", "historic", "histori", "hotel", "habitual", "homage", "hysteri
 """Beginnings that good writers put after both."""
 BEGINS = re.compile(
     r"one(?:$|[-'’s]|ness)|once|oui|ewe|eu"
-    r"|u(?:ra[nl]|re[at]|ri[ncd]|ro|s[aeiu]|te[nr]|tili|top|biq|kul|kr|gand|nanim)|uni(?!n|m[aeiop])"
+    r"|u(?:ra[nl]|re[at]|ri[ncd]|ro|s[aeiu]|te[nr]|tili|top|biq|kul|kr|gand|nanim)|uni(?!n|de|m[aeiop])"
 )
 """Vowel letters that are said with a consonant first: one, Europe, use, unit; not: urge, uninformed, unimportant."""
 MARKS = "\"'“”‘’([ "
