@@ -7,7 +7,6 @@ import pickle
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from rome.integrations.holder import MetricHolder, metric_of, settings_of
 from rome.known_answers import record, selfcheck
 from rome.metric import RoMe
 from rome.table import FeatureTable
-from rome.train.common.recipe import models_option
+from rome.train.common.recipe import load_recipe, models_option
 
 from model_sets import linked_set, manifest, replaced, rewritten
 
@@ -366,7 +365,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
 @pytest.mark.parametrize("name", ["errors", "fill", "parser", "scorer", "trees"])
 def test_recipes_train_for_a_set(name: str) -> None:
     """--models names the set whose trunk and word weights a recipe takes, `small` by default; the card's recipe says which other."""
-    recipe, parser = import_module(f"rome.train.{name}"), argparse.ArgumentParser()
+    recipe, parser = load_recipe(name), argparse.ArgumentParser()
     recipe.add_arguments(parser)
     words = ["--out", "out"]
     assert [parser.parse_args([*words, *more]).models for more in ((), ("--models", "small"))] == ["base", "small"]
