@@ -24,7 +24,7 @@ from rome.data.readers.own import read_own
 from rome.data.readers.webnlg20 import read_webnlg20
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.records import read_records
-from rome.evaluation.metrics.mark_files import MarkFile
+from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rome.evaluation.agreement.resampling import draw
-from rome.evaluation.agreement.systems import paired_bootstrap, system_agreement, system_scores
+from rome.evaluation.statistics.resampling import draw
+from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement, system_scores
 from rome.exceptions import InputError
 
 

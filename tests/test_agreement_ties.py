@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.evaluation.agreement.correlation import pairwise_accuracy
-from rome.evaluation.agreement.grouping import CALIBRATED, agreement
-from rome.evaluation.agreement.groups import group_keys
-from rome.evaluation.agreement.ties import best_epsilon, pairs_within
+from rome.evaluation.statistics.agreement import CALIBRATED, agreement, best_epsilon, group_keys, pairs_within
+from rome.evaluation.statistics.correlation import pairwise_accuracy
 from rome.exceptions import InputError
 
 

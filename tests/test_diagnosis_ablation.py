@@ -9,11 +9,18 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
-from rome.evaluation.diagnosis.correlations import component_correlations
-from rome.evaluation.diagnosis.features_of import COLUMNS, GROWING_SETS, AblationFeatures, features_of, texts_digest
+from rome.evaluation.diagnosis.ablation import (
+    COLUMNS,
+    GROWING_SETS,
+    AblationFeatures,
+    ablation,
+    ablation_heatmap,
+    features_of,
+    texts_digest,
+)
 from rome.evaluation.diagnosis.fitting import cross_validated, fit_linear, fit_monotone_net
-from rome.evaluation.metrics.score_store import ScoreStore
+from rome.evaluation.leaderboard.tables import component_correlations
+from rome.evaluation.metrics.pairs import ScoreStore
 from rome.exceptions import InputError, StoreError
 from rome.metric import RoMe
 

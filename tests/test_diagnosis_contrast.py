@@ -15,12 +15,10 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.data.readers.demetr import KINDS, MinimalPair, read_demetr
 from rome.data.readers.published import demetr_accuracies, demetr_means
-from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
-from rome.evaluation.diagnosis.contrast import EMPTY, Contrast, Draws, contrast, interval, mean_of
+from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
-from rome.evaluation.diagnosis.probes import Probe, names_of
-from rome.evaluation.diagnosis.robustness import EXPECTED, robustness_parts
-from rome.evaluation.metrics.lexical import LEXICAL
+from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, interval, mean_of, names_of
+from rome.evaluation.metrics.peers import LEXICAL
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.evaluation.report.values import Heatmap, Table
 from rome.exceptions import InputError

@@ -11,8 +11,7 @@ from scipy.stats import kendalltau
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.evaluation.diagnosis.curves import Domain, data_size_curve, domain_of, domain_shift
 from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
-from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear
-from rome.evaluation.diagnosis.runs import mean_and_spread
+from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear, mean_and_spread
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 

@@ -20,8 +20,7 @@ from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, Wording, meani
 from rome.data.sources import data_file
 from rome.evaluation import perturbing
 from rome.evaluation.diagnosis import meaning_texts, probes
-from rome.evaluation.diagnosis.meaning import CELLS, Meaning, meaning
-from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
+from rome.evaluation.diagnosis.meaning import CELLS, Meaning, groups_of_texts, meaning
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.exceptions import InputError
 from rome.features.values import Analysis

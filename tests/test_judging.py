@@ -10,13 +10,10 @@ import pytest
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.judging.differences import differences
-from rome.evaluation.judging.parts import parts_of
-from rome.evaluation.judging.plan import ALL_FIGURES, FIGURES, Judged, Measure, Plan, judge
-from rome.evaluation.judging.sets import read_sets
-from rome.evaluation.judging.spans import error_spans, scattered
-from rome.evaluation.judging.systems import ranking, systems
-from rome.evaluation.judging.tables import by_system, language_pairs, leaderboard, overview
+from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, Judged, Measure, Plan, judge, read_sets
+from rome.evaluation.leaderboard.spans import error_spans, scattered
+from rome.evaluation.leaderboard.systems import ranking, systems
+from rome.evaluation.leaderboard.tables import by_system, differences, language_pairs, leaderboard, overview, parts_of
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 

@@ -16,11 +16,10 @@ from rome.cards import cards_table
 from rome.cli import main
 from rome.cli.metric import make_metric
 from rome.combiner import Combiner
-from rome.evaluation.judging.parts import parts_of
-from rome.evaluation.judging.plan import Plan, judge
-from rome.evaluation.judging.tables import overview
-from rome.evaluation.metrics.own import RomeFeatures, RomeScore, RomeSupervised
+from rome.evaluation.leaderboard.plan import Plan, judge
+from rome.evaluation.leaderboard.tables import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
+from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.combiner import Combiner
-from rome.evaluation.diagnosis.splits import fold_numbers
-from rome.evaluation.judging.plan import Judged, Measure, Plan
+from rome.evaluation.diagnosis.fitting import fold_numbers
+from rome.evaluation.leaderboard.plan import Judged, Measure, Plan
 from rome.features.values import FEATURES
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_ratings import MINIMUM, Ratings

@@ -10,7 +10,7 @@ from rome.cli.judging import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric
 
 if TYPE_CHECKING:
-    from rome.evaluation.judging.plan import Judged, Plan
+    from rome.evaluation.leaderboard.plan import Judged, Plan
     from rome.evaluation.report.values import Figure, Table
 
 __all__ = ["add_arguments", "run"]
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them, print the leaderboards, write the report."""
-    from rome.evaluation.judging.sets import read_sets
-    from rome.evaluation.judging.tables import overview
+    from rome.evaluation.leaderboard.plan import read_sets
+    from rome.evaluation.leaderboard.tables import overview
 
     plan = _plan(options)
     this = Run(options, metric)
@@ -78,7 +78,7 @@ def _metrics(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    from rome.evaluation.judging.plan import ALL_FIGURES, FIGURES, Measure, Plan
+    from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, Measure, Plan
 
     figures: tuple[Measure, ...] = FIGURES
     if options.figure:
@@ -88,8 +88,8 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 def _judge(rated: Any, made: list[Any], plan: Plan, options: argparse.Namespace) -> tuple[list[Judged], list[Table | Figure]]:
     """Every part of one set."""
-    from rome.evaluation.judging.parts import parts_of
-    from rome.evaluation.judging.plan import judge
+    from rome.evaluation.leaderboard.plan import judge
+    from rome.evaluation.leaderboard.tables import parts_of
     from rome.evaluation.metrics.score_files import PublishedScores
 
     published = [] if options.no_published else [PublishedScores(name) for name in rated.published]

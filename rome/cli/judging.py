@@ -67,8 +67,8 @@ class Run:
     @cached_property
     def maker(self) -> MetricMaker:
         """What makes metrics, with the stores that the options name."""
+        from rome.evaluation.metrics.pairs import ScoreStore
         from rome.evaluation.metrics.registry import MetricMaker
-        from rome.evaluation.metrics.score_store import ScoreStore
 
         rome: Any = self.metric(self.options)
         store = ScoreStore(self.scores_file) if self.scores_file is not None else None

@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.agreement.checks import check_choice
-from rome.evaluation.agreement.correlation import STATISTICS
-from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net, predicted
-from rome.evaluation.diagnosis.runs import check_run, mean_and_spread, watched
-from rome.evaluation.diagnosis.splits import distinct_groups, fold_numbers, held_out
+from rome.evaluation.diagnosis.fitting import (
+    Fit,
+    Supervised,
+    check_run,
+    distinct_groups,
+    fit_monotone_net,
+    fold_numbers,
+    held_out,
+    mean_and_spread,
+    predicted,
+    watched,
+)
 from rome.evaluation.report.values import Cell, Heatmap, Lines, Table
+from rome.evaluation.statistics.correlation import STATISTICS, check_choice
 from rome.exceptions import InputError
 
 __all__ = ["Domain", "data_size_curve", "domain_of", "domain_shift"]

@@ -9,14 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.agreement.correlation import STATISTICS
-from rome.evaluation.diagnosis.fitting import Supervised, predicted
-from rome.evaluation.diagnosis.runs import check_run, mean_and_spread, watched
-from rome.evaluation.diagnosis.splits import held_out
+from rome.evaluation.diagnosis.fitting import Supervised, check_run, held_out, mean_and_spread, predicted, watched
 from rome.evaluation.report.values import Cell, Lines, Table
+from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 
-__all__ = ["ALPHAS", "BINS", "Drift", "drift", "keep_probabilities", "quality_bins"]
+__all__ = ["ALPHAS", "Drift", "drift", "keep_probabilities", "quality_bins"]
 
 Vector = NDArray[np.float64]
 Side = Literal["train", "test"]

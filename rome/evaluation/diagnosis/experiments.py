@@ -15,18 +15,14 @@ from rome.data.readers.demetr import read_demetr
 from rome.data.readers.lines import set_name
 from rome.data.readers.meaning import MEANING_SETS, meaning_digest, read_meaning
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
-from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
-from rome.evaluation.diagnosis.contrast import Contrast, contrast
+from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap, features_of
+from rome.evaluation.diagnosis.blind_spots import blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.curves import data_size_curve, domain_of, domain_shift
 from rome.evaluation.diagnosis.demetr import demetr_parts
 from rome.evaluation.diagnosis.drift import drift
-from rome.evaluation.diagnosis.features_of import features_of
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
-from rome.evaluation.diagnosis.meaning import meaning
-from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
-from rome.evaluation.diagnosis.probes import Probe, make_probes, names_of
-from rome.evaluation.diagnosis.robustness import robustness_parts
+from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.evaluation.report.values import Figure, Table
 from rome.exceptions import InputError

@@ -11,15 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.agreement.checks import Keys, Vector, check_choice, check_keys, check_pair, check_scores
-from rome.evaluation.agreement.correlation import ROWS
-from rome.evaluation.agreement.groups import numbered
-from rome.evaluation.agreement.pairs import pair_counts
-from rome.evaluation.agreement.resampling import draw
-from rome.evaluation.agreement.uncertainty import Interval, interval_of
+from rome.evaluation.statistics.agreement import numbered
+from rome.evaluation.statistics.correlation import (
+    ROWS,
+    Keys,
+    Vector,
+    check_choice,
+    check_keys,
+    check_pair,
+    check_scores,
+    pair_counts,
+)
+from rome.evaluation.statistics.resampling import Interval, draw, interval_of
 from rome.exceptions import InputError
 
-__all__ = ["PairedBootstrap", "SystemAgreement", "paired_bootstrap", "system_agreement", "system_scores"]
+__all__ = ["paired_bootstrap", "system_agreement", "system_scores"]
 
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 NEAR = 1e-12

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from rome.combiner import Combiner
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.pairs import PairValues, candidates
+from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
-from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe

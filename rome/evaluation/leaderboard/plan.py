@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.agreement.correlation import STATISTICS
-from rome.evaluation.agreement.grouping import CALIBRATED, Agreement, agreement
-from rome.evaluation.agreement.groups import AVERAGES, Average
-from rome.evaluation.agreement.uncertainty import Interval, bootstrap_interval
+from rome.data.readers.registry import read_rated
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import scores_on
+from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
+from rome.evaluation.statistics.correlation import STATISTICS
+from rome.evaluation.statistics.resampling import Interval, bootstrap_interval
 from rome.exceptions import InputError
 
-__all__ = ["ALL_FIGURES", "FIGURES", "Judged", "Measure", "Plan", "judge"]
+__all__ = ["ALL_FIGURES", "FIGURES", "Judged", "Measure", "Plan", "judge", "read_sets"]
 
 
 class Measure(NamedTuple):
@@ -154,3 +154,13 @@ def judge(rated: RatedSet, metrics: Sequence[Any], plan: Plan, dimensions: Seque
     said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
     notes = tuple(note for note in said if note)
     return [Judged(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]
+
+
+def read_sets(specifications: Sequence[str]) -> list[RatedSet]:
+    """One set a specification, see read_rated. Raises InputError as that does, and when two sets have one name."""
+    sets = [read_rated(specification) for specification in specifications]
+    names = [rated.name for rated in sets]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"two sets are called {twice[0]}: name each once, and give files different names")
+    return sets

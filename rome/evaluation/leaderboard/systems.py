@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rome.evaluation.agreement.systems import paired_bootstrap, system_agreement
-from rome.evaluation.judging.plan import Judged
+from rome.evaluation.leaderboard.plan import Judged
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.report.values import Cell, Table
+from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
 
-__all__ = ["FEWEST", "ranking", "systems"]
+__all__ = ["ranking", "systems"]
 
 FEWEST = 3
 """Systems below which a ranking says nothing."""
