@@ -144,7 +144,7 @@ def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
     """One line says what is missing or wrong, and what to do; nothing is scored with it."""
     make, message = BROKEN[case]
     with pytest.raises(ModelMissingError, match=message) as caught:
-        RoMe(models=make(tmp_path / "set"), progress=False)
+        RoMe(models=make(tmp_path / "set"), progress=False).features(references=["A cat."], hypotheses=["A dog."])
     assert "\n" not in str(caught.value) and str(tmp_path / "set") in str(caught.value)
 
 
@@ -157,7 +157,7 @@ def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
         ModelSet.load("base")
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
-        RoMe(models="base")
+        RoMe(models="base").analyse(["A cat."])
 
 
 def test_a_damaged_file_of_a_users_set_is_named_when_it_is_read(other: Path) -> None:
@@ -207,10 +207,10 @@ def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
     assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
     assert RoMe(progress=False).configs[3].estimator == "learned"
     with pytest.raises(InputError, match='the model set plain has no head for errors="learned": choose errors="edit-script"'):
-        RoMe(models=folder, errors="learned")
-    for make in (RoMe, Combiner.load):
+        RoMe(models=folder, errors="learned").configs  # noqa: B018
+    for make in (lambda **options: RoMe(**options).signature, Combiner.load):
         with pytest.raises(InputError, match="the model set plain has no supervised scorer: fit one"):
-            make(models=folder, scorer="supervised")  # type: ignore[operator]
+            make(models=folder, scorer="supervised")
 
 
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:

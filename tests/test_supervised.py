@@ -97,7 +97,7 @@ def put(net: Path, package: Path) -> None:
 def test_the_sets_supervised_net(package: Path, supervised: Path, tmp_path: Path) -> None:
     """Missing: what to do. There: loaded. A net that does not say what it was fitted on is refused."""
     with pytest.raises(InputError, match="rome train scorer --ratings"):
-        RoMe(scorer="supervised")
+        RoMe(scorer="supervised").score(references=["A cat."], hypotheses=["A dog."])
     put(supervised, package)
     metric = RoMe(scorer="supervised")
     assert metric.signature == f"{metric.feature_signature}|{Combiner.load(supervised).signature}"

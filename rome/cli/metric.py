@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
 if TYPE_CHECKING:
     from rome.combiner import Combiner
-    from rome.results import CorpusScore
-    from rome.table import FeatureTable
+    from rome.metric import RoMe
 
 __all__ = [
     "MakeMetric",
-    "Metric",
     "add_metric_arguments",
     "add_models_argument",
     "add_net_arguments",
@@ -26,18 +25,8 @@ __all__ = [
 ]
 
 
-class Metric(Protocol):
-    """What the commands need of RoMe."""
-
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
-        """Score every segment."""
-
-    def features(self, *, references: list[list[str]], hypotheses: list[str]) -> FeatureTable:
-        """Measure every candidate."""
-
-
-MakeMetric = Callable[[argparse.Namespace], Metric]
-
+MakeMetric = Callable[[argparse.Namespace], Any]
+"""Makes a RoMe, or what stands in for one, of the parsed options."""
 
 STORE = "keep the analyses in this FILE, so that known texts skip the models"
 
@@ -102,27 +91,13 @@ def named_net(options: argparse.Namespace) -> Combiner | None:
     return None if options.net is None else Combiner.load(options.net)
 
 
-def make_metric(options: argparse.Namespace) -> Metric:
-    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed."""
-    from rome.features.analyser.config import ModelConfig
-    from rome.features.analyser.identity import hashed_meanwhile
+def make_metric(options: argparse.Namespace) -> RoMe:
+    """The metric that the parsed options describe."""
+    from rome.config import MetricConfig
+    from rome.metric import RoMe
 
-    net, models = named_net(options), ModelConfig.of(options.models)
-    with hashed_meanwhile(models):
-        from rome.metric import RoMe
-    return RoMe(
-        models=models,
-        emd=options.emd,
-        rho=options.rho,
-        errors=options.errors,
-        idf=options.idf,
-        store=options.store,
-        progress=options.progress,
-        threads=options.threads,
-        empty_reference=options.empty_reference,
-        combiner=net,
-        scorer=options.scorer,
-    )
+    named = {field.name: getattr(options, field.name) for field in fields(MetricConfig) if field.name != "combiner"}
+    return RoMe(combiner=named_net(options), **named)
 
 
 def positive(text: str) -> int:

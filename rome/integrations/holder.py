@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
 
@@ -63,18 +63,12 @@ class MetricHolder:
 
 def settings_of(metric: RoMe) -> dict[str, Any]:
     """Everything that `metric_of` needs to build the same metric again, as plain values, the signature among them."""
-    net = metric.combiner
-    semantic, _, _, errors = metric.configs
-    analyses = metric._analyses
+    config, net = metric.config, metric.combiner
+    store = None if config.store is None else str(config.store)
     return {
-        "models": asdict(metric.models),
-        "emd": semantic.emd,
-        "rho": semantic.rho,
-        "idf": metric.idf,
-        "errors": errors.estimator,
-        "empty_reference": metric.empty_reference,
-        "store": None if analyses.path is None else str(analyses.path),
-        "threads": analyses.threads,
+        "options": asdict(
+            replace(config, models=metric.models, store=store, progress=False, combiner=None, scorer="unsupervised")
+        ),
         "net": {name: getattr(net, name).tolist() for name in TENSORS},
         "net_features": net.feature_signature,
         "net_fitted_on": [tuple(source) for source in net.fitted_on],
@@ -88,14 +82,14 @@ def metric_of(settings: Mapping[str, Any]) -> RoMe:
     In a worker process it takes one thread and gives torch one, as data loaders do: a forked process hangs in its parent's threads.
     Raises SignatureMismatchError where this installation's models or settings are not those of the description.
     """
+    options = settings["options"]
     net = Combiner(
         **settings["net"],
         feature_signature=settings["net_features"],
         fitted_on=tuple(RatedSource(*source) for source in settings["net_fitted_on"]),
     )
-    chosen = {name: settings[name] for name in ("emd", "rho", "idf", "errors", "empty_reference", "store")}
-    threads = _threads(settings["threads"])
-    metric = RoMe(models=ModelConfig(**settings["models"]), combiner=net, threads=threads, progress=False, **chosen)
+    changed = {"models": ModelConfig(**options["models"]), "combiner": net, "threads": _threads(options["threads"])}
+    metric = RoMe(**{**options, **changed})
     if metric.signature != settings["signature"]:
         raise SignatureMismatchError(
             f"a pickled metric has the signature {settings['signature']} and this installation makes {metric.signature}: "
