@@ -1,13 +1,10 @@
-"""The columns of RoMe's component ablation: three semantic variants and the other features, measured once."""
+"""RoMe's component ablation (section 4.5, table 5): what each component adds to the agreement with people."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +16,7 @@ from rome.evaluation.report.values import Cell, Heatmap, Table
 from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
-from rome.exceptions import InputError, StoreError
+from rome.exceptions import InputError
 from rome.features.errors.estimator import Errors
 from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
@@ -27,11 +24,10 @@ from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
-from rome.files import atomic_path
 from rome.inputs import check_pairs
 from rome.metric import RoMe
 
-__all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of", "texts_digest"]
+__all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]
 
 COLUMNS = ("standard", "aligned", "soft", "syntax", "grammar", "errors")
 """The measured columns: the semantic component by its three transport costs, then the other three components."""
@@ -46,7 +42,6 @@ GROWING_SETS: dict[str, tuple[str, ...]] = {
 }
 """The rows of RoMe's table 5, and the errors component, which is this package's own."""
 
-FORMAT = "rome-ablation-1"
 Part = Semantic | Syntax | Grammar | Errors
 
 
@@ -55,13 +50,10 @@ class AblationFeatures:
     """One row a candidate (a hypothesis against one of its references), in the order of the segments.
 
     segment : (m,) int64, 0 to n - 1, rising. values : (m, 6) float64 in [0, 1], columns as COLUMNS.
-    signature : every choice that changes a number. texts : `texts_digest` of the references and hypotheses that were measured.
     """
 
     segment: NDArray[np.int64]
     values: NDArray[np.float64]
-    signature: str = ""
-    texts: str = ""
 
     def __len__(self) -> int:
         """Number of segments."""
@@ -72,37 +64,12 @@ class AblationFeatures:
 
         That is the candidate with the highest value of the first semantic column among ``columns`` (of ``soft`` when none is
         there), the first of equals. The choice uses no rating and no fitted net, so rows that train and rows that test are made
-        alike; with the semantic column alone it is the usual maximum over references. Raises InputError for an unknown column.
+        alike; with the semantic column alone it is the usual maximum over references.
         """
-        unknown = [name for name in columns if name not in COLUMNS]
-        if unknown or not columns:
-            raise InputError(f"the columns {', '.join(unknown) or '(none)'} are unknown: choose from {', '.join(COLUMNS)}")
         key = next((name for name in columns if name in COLUMNS[:3]), "soft")
         order = np.lexsort((-self.values[:, COLUMNS.index(key)], self.segment))  # stable: the first of equals stays first
         best = order[np.r_[True, np.diff(self.segment[order]) > 0]] if len(order) else order
         return self.values[best][:, [COLUMNS.index(name) for name in columns]]
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the columns as npz without pickles, whole or not at all. Raises StoreError when that fails."""
-        described = json.dumps({"format": FORMAT, "columns": COLUMNS, "signature": self.signature, "texts": self.texts})
-        try:
-            with atomic_path(path) as name, open(name, "wb") as file:
-                np.savez_compressed(file, segment=self.segment, values=self.values, described=np.array(described))
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written ({error.strerror}): choose another folder") from error
-
-    @staticmethod
-    def load(path: str | PathLike[str]) -> AblationFeatures:
-        """Read what `save` wrote, bit by bit. Raises StoreError for a file that is missing, damaged or of another kind."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                described = json.loads(str(file["described"]))
-                segment, values = file["segment"], file["values"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise StoreError(f"{path} holds no ablation features ({error}): remove it and measure again") from error
-        if described.get("format") != FORMAT or described.get("columns") != list(COLUMNS) or values.shape != (len(segment), 6):
-            raise StoreError(f"{path} holds ablation features of another version: remove it and measure again")
-        return AblationFeatures(segment, values, described["signature"], described["texts"])
 
 
 def features_of(
@@ -132,21 +99,14 @@ def features_of(
         progress=progress,
         label="ablation",
     ).of(candidates)
-    texts = texts_digest([pair.references for pair in checked], [pair.hypothesis for pair in checked])
     segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
-    return AblationFeatures(segment, values, signature, texts)
+    return AblationFeatures(segment, values)
 
 
 def ablation_signature(metric: RoMe) -> str:
     """The signature of the metric's features with all three transport costs in the place of its own."""
     own = f"|emd:{metric.configs[0].emd}|"
     return metric.feature_signature.replace(own, f"|emd:{','.join(COLUMNS[:3])}|")
-
-
-def texts_digest(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> str:
-    """16 hexadecimal digits that change when any text, or which belong together, does."""
-    rows = [[[row] if isinstance(row, str) else list(row), text] for row, text in zip(references, hypotheses, strict=True)]
-    return hashlib.blake2b(json.dumps(rows, ensure_ascii=False).encode("utf-8"), digest_size=8).hexdigest()
 
 
 def _parts(metric: RoMe) -> tuple[Part, ...]:
@@ -226,96 +186,47 @@ def ablation(
     shipped score, for one). change : of the first measure against the row named in ``compared with``, with the interval of a paired
     bootstrap; where it excludes 0, the difference is more than chance. samples : bootstrap resamples. progress : as in `watched`.
 
-    Raises InputError when the features were not measured on these texts, and for fewer items than folds.
+    Raises InputError for fewer items than folds.
     """
-    _check(rated, features)
     rows: list[tuple[Cell, ...]] = []
-    scorer = _Scorer(rated, features, fit, folds, seed)
-    judge = _Judge(rated, tuple(measures), samples, seed)
-    variants = {(variant.name, variant.kind): variant for variant in _variants()}
-    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in variants.values()], "ablation", progress):
-        against = scorer.scores(dimension, variants[variant.compared]) if variant.compared else None
-        numbers = judge.numbers(dimension, scorer.scores(dimension, variant), against)
-        compared = " ".join(variant.compared) if variant.compared else None
-        rows.append((dimension, variant.name, ", ".join(variant.columns), variant.kind, compared, *numbers))
-    for dimension, name in ((d, n) for d in rated.dimensions for n in others or {}):
-        given, full = check_scores((others or {})[name], name), scorer.scores(dimension, variants[FULL, REFITTED])
-        rows.append((dimension, name, None, GIVEN, f"{FULL} {REFITTED}", *judge.numbers(dimension, given, full)))
-    return _table(rated, rows, measures, folds)
+    fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
+    groups = [segment.group for segment in rated.segments]
 
-
-def _check(rated: RatedSet, features: AblationFeatures) -> None:
-    """The features are those of the rated texts, in their order."""
-    texts = texts_digest([segment.references for segment in rated.segments], [segment.hypothesis for segment in rated.segments])
-    if len(features) != len(rated.segments) or features.texts not in ("", texts):
-        raise InputError(
-            f"the features are of {len(features)} segments and not those of {rated.name} ({len(rated.segments)}): "
-            "measure them on its references and hypotheses, in its order"
-        )
-
-
-class _Scorer:
-    """The scores of each variant, fitted once for each dimension and set of columns."""
-
-    def __init__(self, rated: RatedSet, features: AblationFeatures, fit: Fit, folds: int, seed: int) -> None:
-        self.rated, self.features, self.fit, self.folds, self.seed = rated, features, fit, folds, seed
-        self.groups = [segment.group for segment in rated.segments]
-        self.fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
-
-    def scores(self, dimension: str, variant: _Variant) -> Vector:
+    def scored(dimension: str, variant: _Variant) -> Vector:
         """(n,) the component alone, or what scorers say that were fitted on other items."""
-        rows, key = self.features.matrix(variant.columns), (dimension, variant.columns)
-        if variant.kind == REFITTED and key not in self.fitted:
-            people = ratings_of(self.rated, dimension)
-            self.fitted[key] = cross_validated(rows, people, self.groups, self.fit, folds=self.folds, seed=self.seed)
-        return self.fitted[key] if variant.kind == REFITTED else rows[:, 0]
+        values, key = features.matrix(variant.columns), (dimension, variant.columns)
+        if variant.kind != REFITTED:
+            return values[:, 0]
+        if key not in fitted:
+            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, fit, folds=folds, seed=seed)
+        return fitted[key]
 
-
-class _Judge:
-    """The numbers of one row: each measure with its interval, and the change of the first against another row."""
-
-    def __init__(self, rated: RatedSet, measures: tuple[Measure, ...], samples: int, seed: int) -> None:
-        self.rated, self.measures, self.samples, self.seed = rated, measures, samples, seed
-        self.items = [segment.item for segment in rated.segments]
-        self.pairs = [segment.language_pair for segment in rated.segments]
-
-    def numbers(self, dimension: str, scores: Vector, against: Vector | None) -> tuple[Cell, ...]:
-        """Change, its low and high; then value, low and high of each measure."""
-        people = ratings_of(self.rated, dimension)
+    def numbers(dimension: str, scores: Vector, against: Vector | None) -> tuple[Cell, ...]:
+        """Change of the first measure, its low and high; then value, low and high of each measure."""
+        people = ratings_of(rated, dimension)
+        keys: dict[str, Any] = {name: [getattr(s, name[:-1]) for s in rated.segments] for name in ("items", "language_pairs")}
+        drawn: dict[str, Any] = {**keys, "samples": samples, "seed": seed}
         found: list[Cell] = [None, None, None]
         if against is not None:
-            statistic, average = self.measures[0]
-            gap = bootstrap_difference(
-                people,
-                scores,
-                against,
-                statistic=statistic,
-                average=average,
-                items=self.items,
-                language_pairs=self.pairs,
-                samples=self.samples,
-                seed=self.seed,
-            )
+            statistic, average = measures[0]
+            gap = bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn)
             found = [gap.difference, gap.interval.low, gap.interval.high]
-        for statistic, average in self.measures:
-            found += self._measured(people, scores, statistic, average)
+        for statistic, average in measures:
+            interval = bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn)
+            value = agreement(people, scores, statistic=statistic, average=average, **keys).value
+            found += [value, interval.low, interval.high]
         return tuple(found)
 
-    def _measured(self, people: Vector, scores: Vector, statistic: str, average: Average) -> tuple[float, float, float]:
-        value = agreement(
-            people, scores, statistic=statistic, average=average, items=self.items, language_pairs=self.pairs
-        ).value
-        interval = bootstrap_interval(
-            people,
-            scores,
-            statistic=statistic,
-            average=average,
-            items=self.items,
-            language_pairs=self.pairs,
-            samples=self.samples,
-            seed=self.seed,
-        )
-        return value, interval.low, interval.high
+    variants = {(variant.name, variant.kind): variant for variant in _variants()}
+    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in variants.values()], "ablation", progress):
+        against = scored(dimension, variants[variant.compared]) if variant.compared else None
+        compared = " ".join(variant.compared) if variant.compared else None
+        row = (dimension, variant.name, ", ".join(variant.columns), variant.kind, compared)
+        rows.append((*row, *numbers(dimension, scored(dimension, variant), against)))
+    for dimension, name in ((d, n) for d in rated.dimensions for n in others or {}):
+        given, full = check_scores((others or {})[name], name), scored(dimension, variants[FULL, REFITTED])
+        rows.append((dimension, name, None, GIVEN, f"{FULL} {REFITTED}", *numbers(dimension, given, full)))
+    return _table(rated, rows, measures, folds)
 
 
 def ratings_of(rated: RatedSet, dimension: str) -> Vector:
