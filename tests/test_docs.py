@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 import rome
-from rome.cards import read_cards
 from rome.cli import COMMANDS, _parser
+from rome.cli.models import read_cards
 from rome.metric import RoMe
 
 TOP = Path(__file__).resolve().parents[1]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rome.cards import cards_table
 from rome.cli import main
 from rome.cli.metric import make_metric
+from rome.cli.models import cards_table
 from rome.combiner import Combiner
 from rome.evaluation.leaderboard.plan import Plan, judge
 from rome.evaluation.leaderboard.tables import overview, parts_of

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.judging import Run, add_judging_arguments
+from rome.cli.evaluation import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import (
     Fit,
     Supervised,
-    check_run,
     distinct_groups,
     fit_monotone_net,
     fold_numbers,
@@ -22,8 +21,7 @@ from rome.evaluation.diagnosis.fitting import (
     watched,
 )
 from rome.evaluation.report.values import Cell, Heatmap, Lines, Table
-from rome.evaluation.statistics.correlation import STATISTICS, check_choice
-from rome.exceptions import InputError
+from rome.evaluation.statistics.correlation import STATISTICS
 
 __all__ = ["Domain", "data_size_curve", "domain_of", "domain_shift"]
 
@@ -58,18 +56,9 @@ def domain_of(
 ) -> Domain:
     """One dimension of a rated set as a domain, or only its segments of one language pair.
 
-    features (n, d) and scores (n,) : one row a segment of the whole set. Raises InputError for a dimension or language pair that the
-    set does not have, and for another number of rows.
+    features (n, d) and scores (n,) : one row a segment of the whole set.
     """
-    check_choice(dimension, "dimension", rated.dimensions)
     rows = [n for n, segment in enumerate(rated.segments) if language_pair in (None, segment.language_pair)]
-    if not rows:
-        raise InputError(f"{rated.name} holds nothing for {language_pair}: name one of its language pairs")
-    for name, values in {"features": features, **(scores or {})}.items():
-        if len(values) != len(rated.segments):
-            raise InputError(
-                f"{name} has {len(values)} rows for {len(rated.segments)} segments of {rated.name}: give one a segment"
-            )
     return Domain(
         " ".join(part for part in (rated.name, language_pair, dimension) if part),
         np.asarray(features, dtype=np.float64)[rows],
@@ -95,9 +84,9 @@ def data_size_curve(
 
     sizes : numbers of training items; by default eight from 4 to all that are not held out, evenly spaced in the logarithm. For each seed
     the items are split and put in order anew; a larger k adds to the items of a smaller one, and all k judge the same test items.
-    Raises InputError for sizes that the items do not give.
     """
-    people, fixed = check_run(ratings, groups, supervised, metrics or {}, seeds, statistic)
+    people = np.asarray(ratings, dtype=np.float64)
+    fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
     splits = [held_out(groups, test_share, seed) for seed in seeds]
     steps = _sizes(sizes, len(splits[0][0]))
     series: dict[str, list[list[float]]] = {}
@@ -119,14 +108,7 @@ def data_size_curve(
 
 def _sizes(given: Sequence[int] | None, largest: int) -> tuple[int, ...]:
     """Numbers of training items, rising."""
-    if given is None:
-        return tuple(sorted({int(k) for k in np.geomspace(min(SMALLEST, largest), largest, POINTS).round()}))
-    steps = tuple(sorted(set(given)))
-    if not steps or steps[0] < 1 or steps[-1] > largest:
-        raise InputError(
-            f"training sizes {steps} do not fit: give numbers from 1 to {largest}, the items that are not held out"
-        )
-    return steps
+    return tuple(sorted({*map(int, given or np.geomspace(min(SMALLEST, largest), largest, POINTS).round())}))
 
 
 def _after(given: Supervised, people: Vector, rows: NDArray[np.intp], testing: NDArray[np.bool_], statistic: str) -> float:
@@ -173,13 +155,9 @@ def domain_shift(
 
     No item ever trains and judges: each test domain is judged in folds of its items, and a fold's items are left out of training in every
     domain. So the cells on the diagonal are cross-validated, and so are two dimensions of the same outputs.
-    Raises InputError for domains whose features differ in number, whose names repeat, or that have fewer items than folds.
+    Raises InputError for a domain that has fewer items than folds.
     """
-    check_choice(statistic, "statistic", STATISTICS)
     names = tuple(domain.name for domain in domains)
-    widths = {domain.features.shape[1] for domain in domains}
-    if len(set(names)) < len(names) or len(widths) != 1:
-        raise InputError(f"the domains {', '.join(names) or '(none)'}: give each its own name, and all the same features")
     jobs = watched(domains, "domains", progress)
     values = [[_shifted(train, test, fit, folds, seed, statistic) for test in domains] for train in jobs]
     fixed = [name for name in domains[0].scores if all(name in domain.scores for domain in domains)]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.diagnosis.fitting import Supervised, check_run, held_out, mean_and_spread, predicted, watched
+from rome.evaluation.diagnosis.fitting import Supervised, held_out, mean_and_spread, predicted, watched
 from rome.evaluation.report.values import Cell, Lines, Table
 from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
@@ -27,19 +26,14 @@ BINS = 10
 INTERVALS = 20
 
 
-@dataclass(frozen=True)
-class Drift:
-    """What the experiment found: ``table`` and ``figure`` (BLEURT's figure 2), ``kept`` and ``distribution`` (its figure 1)."""
+class Drift(NamedTuple):
+    """What the experiment found, in the order of reading: what each skew keeps (``distribution`` is BLEURT's figure 1), and the agreement
+    (``figure`` is its figure 2)."""
 
-    table: Table
-    figure: Lines
     kept: Table
     distribution: Lines
-
-    @property
-    def parts(self) -> tuple[Table | Lines, ...]:
-        """All four, in the order of reading."""
-        return self.kept, self.distribution, self.table, self.figure
+    table: Table
+    figure: Lines
 
 
 def quality_bins(ratings: ArrayLike, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -83,11 +77,10 @@ def drift(
     For each seed a row draws one number, and each skew keeps the rows whose number is below their probability: a stronger skew keeps a
     part of what a weaker one keeps. A value is nan where what is left has fewer than two different ratings.
 
-    progress : as in `watched`. Raises InputError for skews below 0, fewer than ten rows on a side, and what does not line up.
+    progress : as in `watched`. Raises InputError for fewer than ten rows on a side.
     """
-    people, fixed = check_run(ratings, groups, supervised, metrics or {}, seeds, statistic)
-    if not alphas or not min(alphas) >= 0.0:
-        raise InputError(f"the skews are {tuple(alphas)}: give at least one, none below 0")
+    people = np.asarray(ratings, dtype=np.float64)
+    fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
     draws = [_draw(people, groups, alphas, test_share, seed) for seed in seeds]
     rows: list[tuple[Cell, ...]] = []
     jobs = [(name, given, train_alpha) for name, given in supervised.items() for train_alpha in alphas]
@@ -106,7 +99,7 @@ def drift(
         "B (1 worst, 10 best) with probability 1 / B^alpha, a test row with 1 / (11 - B)^alpha; BLEURT section 5.2 and appendix B.3.",
         {"training skew": 1, "test skew": 1, statistic: 3, "spread": 3, "training rows": 0, "test rows": 0, "seeds": 0},
     )
-    return Drift(table, _figure(table, tuple(alphas)), _kept(people, draws, alphas), _distribution(people, draws, alphas))
+    return Drift(_kept(people, draws, alphas), _distribution(people, draws, alphas), table, _figure(table, tuple(alphas)))
 
 
 def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], test_share: float, seed: int) -> Draw:

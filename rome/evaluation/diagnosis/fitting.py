@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -16,13 +16,11 @@ from scipy.optimize import minimize, nnls
 from tqdm import tqdm
 
 from rome.evaluation.metrics.functions import imported
-from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_pair, check_scores
 from rome.exceptions import InputError
 
 __all__ = [
     "Fit",
     "Supervised",
-    "check_run",
     "cross_validated",
     "distinct_groups",
     "fit_linear",
@@ -277,34 +275,6 @@ def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 T = TypeVar("T")
-
-
-def check_run(
-    ratings: ArrayLike,
-    groups: Sequence[Hashable],
-    supervised: Mapping[str, Supervised],
-    metrics: Mapping[str, ArrayLike],
-    seeds: Sequence[int],
-    statistic: str,
-) -> tuple[Vector, dict[str, Vector]]:
-    """(n,) ratings and the (n,) scores of each metric as float64.
-
-    Raises InputError for an unknown statistic, no seed, no scorer, a name that stands twice, sizes that differ and missing numbers.
-    """
-    check_choice(statistic, "statistic", STATISTICS)
-    people = check_scores(ratings, "people")
-    fixed = {name: check_pair(people, scores)[1] for name, scores in metrics.items()}
-    if not seeds:
-        raise InputError("there are no seeds: give at least one")
-    if not (supervised or fixed) or set(supervised) & set(fixed):
-        raise InputError(
-            f"the scorers are {', '.join((*supervised, *fixed)) or 'missing'}: give at least one, each its own name"
-        )
-    sizes = {"groups": len(groups), **{name: len(given.features) for name, given in supervised.items()}}
-    for name, size in sizes.items():
-        if size != len(people):
-            raise InputError(f"{name} has {size} rows where there are {len(people)} ratings: give one a rating")
-    return people, fixed
 
 
 def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterable[T]:

@@ -139,6 +139,6 @@ def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorM
     if hasattr(metric, "marks_of"):
         found: list[tuple[ErrorMark, ...]] | None = metric.marks_of(segments)
         return found
-    if hasattr(metric, "marks"):
+    if getattr(metric, "marks", None) is not None:
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None

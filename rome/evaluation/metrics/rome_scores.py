@@ -54,28 +54,40 @@ class RomeFeatures:
 
 
 class RomeScore:
-    """The score that the net makes of the four features, in [0, 1]."""
+    """The score that a net makes of the four features, in [0, 1]; net : the metric's own by default."""
 
-    def __init__(self, features: RomeFeatures) -> None:
-        self.features = features
+    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
+        self.features, self._net = features, net
+
+    @property
+    def net(self) -> Combiner:
+        """What makes the score."""
+        return self._net or self.features.metric.combiner
 
     @property
     def name(self) -> str:
         """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised."""
-        return "RoMe-supervised" if self.features.metric.combiner.fitted_on else "RoMe"
+        return "RoMe-supervised" if self.net.fitted_on else "RoMe"
 
     @property
     def signature(self) -> str:
-        """RoMe's own signature: features and net."""
-        return self.features.metric.signature
+        """The features, and the net with the ratings that it was fitted on."""
+        return f"{self.features.metric.feature_signature}|{self.net.signature}"
 
     def note_on(self, rated: RatedSet) -> str:
-        """What a table must say of this score on this set; empty where there is nothing to say."""
-        return _supervision(self.name, self.features.metric.combiner, rated)
+        """What a table must say of a net that was fitted on ratings of this very set, under whatever name; empty otherwise."""
+        outputs = outputs_digest(segment.hypothesis for segment in rated.segments)
+        known = [source.name for source in self.net.fitted_on if source.name == rated.name or source.outputs == outputs]
+        if not known:
+            return ""
+        return (
+            f"{self.name} was trained on this set's ratings ({', '.join(known)}), so its agreement here is too high: see its card "
+            "(`rome models`) for the cross-validated figures."
+        )
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
         """(n,) in [0, 1]."""
-        return self.features.best(references, hypotheses)[1]
+        return self.features.best(references, hypotheses, self.net)[1]
 
     def marks(self, references: References, hypotheses: Sequence[str]) -> list[tuple[ErrorMark, ...]]:
         """The errors of each hypothesis as a rater would mark them; one that stands in the reference only has no place."""
@@ -94,42 +106,16 @@ def _mark(error: ErrorSpan) -> ErrorMark:
     return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
 
 
-class RomeSupervised:
-    """The score that a net fitted on human ratings makes of the same features, in [0, 1]; net : that of the features' model set by default.
+class RomeSupervised(RomeScore):
+    """The score of the model set's net that was fitted on human ratings; it marks no errors, those are the ones that RoMe marks.
 
-    It marks no errors: those are the ones that RoMe marks. Raises InputError when the set has no such net.
+    Raises InputError when the set has no such net.
     """
 
-    name = "RoMe-supervised"
+    marks = None  # type: ignore[assignment]
 
     def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
-        self.features = features
-        self.net = net or Combiner.load(models=features.metric.models.set, scorer="supervised")
-
-    @property
-    def signature(self) -> str:
-        """RoMe's features, the ratings and the net."""
-        return f"{self.features.metric.feature_signature}|{self.net.signature}"
-
-    def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
-        """(n,) in [0, 1]."""
-        return self.features.best(references, hypotheses, self.net)[1]
-
-    def note_on(self, rated: RatedSet) -> str:
-        """That the net knows this set, where it does."""
-        return _supervision(self.name, self.net, rated)
-
-
-def _supervision(name: str, net: Combiner, rated: RatedSet) -> str:
-    """What a table must say of a net that was fitted on ratings of this very set, under whatever name; empty otherwise."""
-    outputs = outputs_digest(segment.hypothesis for segment in rated.segments)
-    known = [source.name for source in net.fitted_on if source.name == rated.name or source.outputs == outputs]
-    if not known:
-        return ""
-    return (
-        f"{name} was trained on this set's ratings ({', '.join(known)}), so its agreement here is too high: see its card "
-        "(`rome models`) for the cross-validated figures."
-    )
+        super().__init__(features, net or Combiner.load(models=features.metric.models.set, scorer="supervised"))
 
 
 class RomeComponent:
