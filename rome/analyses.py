@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from rome.checks import Pair
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
-from rome.inputs import Pair
 from rome.store import AnalysisStore
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rome.features.semantic import Emd, SemanticConfig
 from rome.features.syntax import SyntaxConfig
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
 
 __all__ = ["CHOICES", "FeatureConfigs", "MetricConfig"]
 

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rome.analyses import Analyses
-from rome.combiner import Combiner
+from rome.checks import Pair, check_pairs, check_texts
+from rome.combining.combiner import Combiner
+from rome.combining.signature import feature_signature
+from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.estimator import Errors
@@ -23,14 +26,11 @@ from rome.features.one_thread import one_thread
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.features.values import FEATURES, Analysis, Component
-from rome.flags import FLAGS, flags_of, pack_flags
-from rome.inputs import Pair, check_pairs, check_texts
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.signature import feature_signature
-from rome.table import FeatureTable
+from rome.results.flags import FLAGS, flags_of, pack_flags
 
 if TYPE_CHECKING:
-    from rome.what_if import Change
+    from rome.results.counterfactual import Change
 
 __all__ = ["RoMe"]
 
@@ -148,7 +148,7 @@ class RoMe:
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference: what moved, component by component. See `score` for the errors."""
-        from rome.what_if import Change
+        from rome.results.counterfactual import Change
 
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.files import atomic_path
-from rome.table import WIDTH, FeatureTable, check_alike
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,7 +147,7 @@ def _schema(table: FeatureTable) -> pa.Schema:
     fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
     metadata = {
         FORMAT_KEY: FORMAT,
-        b"rome.signature": table.signature.encode(),
+        b"rome.combining.signature": table.signature.encode(),
         b"rome.units": "|".join(table.units).encode(),
         b"rome.flag_names": "|".join(table.flag_names).encode(),
     }

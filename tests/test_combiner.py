@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rome.combiner import Combiner, signature_differences
+from rome.combining.combiner import Combiner, signature_differences
+from rome.combining.contributions import shapley_values
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
-from rome.shapley import shapley_values
-from rome.table import FeatureTable
 
 ROW = arrays(np.float64, 4, elements=st.floats(0.0, 1.0))
 

@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 
 from rome.cli import main
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
 from rome.features.analyser.identity import models_identity
 from rome.features.analyser.model_set import PARTS, ModelSet
 from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
-from rome.integrations.holder import MetricHolder, metric_of, settings_of
-from rome.known_answers import record, selfcheck
+from rome.integrations.measuring import MetricHolder, metric_of, settings_of
 from rome.metric import RoMe
-from rome.table import FeatureTable
+from rome.self_check import record, selfcheck
 from rome.train.plan import models_option
 
 from model_sets import linked_set, manifest, replaced, rewritten
@@ -301,9 +301,9 @@ def test_a_new_set_is_recorded_and_checked(tmp_path: Path, other: Path) -> None:
     assert manifest(other)["name"] == "mine" and manifest(other)["settings"] == {"semantic": {"delta": 0.5}}
     assert "card.json" not in manifest(other)["files"]
     record(other, [], Answers())
-    assert selfcheck(Answers(), models=other)
+    assert selfcheck(Answers(), models=other)  # type: ignore[arg-type]
     replaced(other / "mwt" / "mwt.pt", b"new")
-    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))
+    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
     assert set(PARTS) <= {name.partition("/")[0] for name in manifest(other)["files"]}
 
 

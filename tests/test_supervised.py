@@ -15,7 +15,9 @@ import pytest
 from rome.cli import main
 from rome.cli.metric import make_metric
 from rome.cli.models import cards_table
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource, fitted_on, outputs_digest
+from rome.combining.table import FeatureTable
 from rome.evaluation.leaderboard.plan import Plan, judge
 from rome.evaluation.leaderboard.tables import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
@@ -25,8 +27,6 @@ from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
 from rome.metric import RoMe
 from rome.results import CorpusScore
-from rome.supervision import RatedSource, fitted_on, outputs_digest
-from rome.table import FeatureTable
 
 from model_sets import linked_set
 from rated_sets import rated_set
@@ -229,6 +229,6 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    code = "import sys, rome.combiner, rome.supervision, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, rome.combining.combiner, rome.combining.provenance, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -15,10 +15,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from rome.combiner import Combiner  # noqa: E402
+from rome.combining.combiner import Combiner  # noqa: E402
+from rome.combining.table import FeatureTable  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
-from rome.table import FeatureTable  # noqa: E402
 from rome.train import scorer  # noqa: E402
 from rome.train.scorer_chains import edit_severity  # noqa: E402
 from rome.train.scorer_config import ScorerConfig  # noqa: E402

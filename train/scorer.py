@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.table import FeatureTable
 from rome.train.plan import add_models_argument, models_option
 from rome.train.scorer_config import OBJECTIVES, ScorerConfig
 from rome.train.scorer_pairs import Pair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource
 from rome.features.values import FEATURES
-from rome.supervision import RatedSource
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_pairs import Pair
 

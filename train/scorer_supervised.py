@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource, outputs_digest
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
-from rome.supervision import RatedSource, outputs_digest
-from rome.table import FeatureTable
 from rome.train.plan import models_option
 from rome.train.scorer import MODEL_FILE, measure_texts, rome_features
 from rome.train.scorer_config import ScorerConfig

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
 from rome.evaluation.diagnosis.fitting import fold_numbers
 from rome.evaluation.leaderboard.plan import Judged, Measure, Plan
 from rome.features.values import FEATURES

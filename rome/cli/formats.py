@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from rome.combining.provenance import labels
 from rome.features.values import FEATURES
 from rome.streaming import Block, BlockScorer, Checked, Metric
-from rome.supervision import labels
 from rome.text_report import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest
 

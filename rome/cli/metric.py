@@ -11,7 +11,7 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
     from rome.metric import RoMe
 
 __all__ = [
@@ -84,7 +84,7 @@ def add_net_arguments(group: argparse._ActionsContainer) -> None:
 
 def named_net(options: argparse.Namespace) -> Combiner | None:
     """The net in the file that the options name; None for one of the model set's. Raises InputError for two nets."""
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
 
     if options.net is not None and options.scorer != "unsupervised":
         raise InputError(f"--net {options.net} and --scorer {options.scorer} name two nets: give one of them")

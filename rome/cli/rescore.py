@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rome.cli.formats import Means
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
+from rome.combining.provenance import labels, supervision_note
 from rome.features.values import FEATURES
 from rome.files import open_output
-from rome.supervision import labels, supervision_note
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
 
 __all__ = ["add_arguments", "run"]
 
@@ -60,8 +60,8 @@ def _held(file: TextIO) -> Iterator[list[Any]]:
 
 def _matching(options: argparse.Namespace) -> Combiner:
     """The net of the model set that measured the features, of the kind that the options name."""
-    from rome.combiner import Combiner
-    from rome.table import FeatureTable
+    from rome.combining.combiner import Combiner
+    from rome.combining.table import FeatureTable
 
     first = next(FeatureTable.iter_batches(options.features, 1), None)
     return Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
@@ -69,7 +69,7 @@ def _matching(options: argparse.Namespace) -> Combiner:
 
 def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
     """The values of COLUMNS for every segment of a stored table."""
-    from rome.table import FeatureTable
+    from rome.combining.table import FeatureTable
 
     for table in FeatureTable.iter_batches(path, BATCH):
         best = combiner.combine(table)

@@ -11,6 +11,7 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.combining.signature import digest
 from rome.evaluation.perturbing import Analyse
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, EMBEDDED
@@ -21,7 +22,6 @@ from rome.features.errors.reader import READER_FILE, WEIGHTS, PairReading, Reade
 from rome.features.errors.values import CRITICAL, MAJOR
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.signature import digest
 from rome.train.synthesis.severities import Edits, Verdict
 
 __all__ = ["HARMLESS", "ReaderJudge", "ReaderRule", "load_reader_judge"]

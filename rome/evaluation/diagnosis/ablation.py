@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
 from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair
@@ -24,7 +25,6 @@ from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
-from rome.inputs import check_pairs
 from rome.metric import RoMe
 
 __all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, interval
@@ -18,7 +19,6 @@ from rome.evaluation.metrics.protocol import Metric
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.evaluation.report.values import Cell, Table
 from rome.exceptions import InputError
-from rome.inputs import check_pairs
 
 __all__ = ["CELLS", "Meaning", "groups_of_texts", "meaning"]
 

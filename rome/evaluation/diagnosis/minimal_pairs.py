@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_ind
 
+from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
-from rome.inputs import check_pairs
 
 __all__ = [
     "EMPTY",

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-from rome.supervision import outputs_digest
 
 __all__ = ["RomeComponent", "RomeFeatures", "RomeScore", "RomeSupervised"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.plain import plain
-from rome.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
+from rome.results.serialisation import plain
 
 __all__ = ["MEASURES", "Comparison", "Difference", "SegmentPair", "compare", "differing_keys", "measures"]
 

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rome.combining.contributions import shapley_values
+from rome.combining.provenance import SCORERS, RatedSource, Scorer, signature_part
+from rome.combining.table import WIDTH, FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
 from rome.files import atomic_path
-from rome.shapley import shapley_values
-from rome.supervision import SCORERS, RatedSource, Scorer, signature_part
-from rome.table import WIDTH, FeatureTable
 
 __all__ = ["CombinedScores", "Combiner", "signature_differences"]
 

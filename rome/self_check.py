@@ -7,26 +7,20 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import ModelMissingError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, set_folder
 from rome.features.model_files import ANSWERS, file_hashes, read_manifest
 
 if TYPE_CHECKING:
+    from rome.metric import RoMe
     from rome.results import CorpusScore
 
 __all__ = ["Check", "SelfCheck", "record", "selfcheck"]
 
 TOLERANCE = 1e-3
 """Processors round differently; a number that is off by more than this is wrong."""
-
-
-class Scorer(Protocol):
-    """What the self-check needs of RoMe."""
-
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
-        """Score every segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ class SelfCheck:
         return "\n".join([*lines, f"self-check of {len(self.checks)} items {verdict}"])
 
 
-def selfcheck(metric: Scorer | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
+def selfcheck(metric: RoMe | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
     """Score the known pairs and hash the model files of a set; compare both with what was recorded at release.
 
     models : the set, by name or folder. metric : the metric to check; by default a fresh one of this set. A metric of other models
@@ -80,7 +74,7 @@ def selfcheck(metric: Scorer | None = None, *, models: str | os.PathLike[str] = 
     return SelfCheck(tuple(checks))
 
 
-def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: Scorer | None = None) -> Path:
+def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: RoMe | None = None) -> Path:
     """Write what the set in this folder answers now as what to expect; for maintainers, after `record_files`. Returns the file written."""
     texts = [{"references": references, "hypothesis": hypothesis} for references, hypothesis in pairs]
     result = _score(metric, texts, folder)
@@ -104,7 +98,7 @@ def _read(path: Path) -> dict[str, Any]:
     return expected
 
 
-def _score(metric: Scorer | None, pairs: Sequence[Mapping[str, Any]], models: str | os.PathLike[str]) -> CorpusScore:
+def _score(metric: RoMe | None, pairs: Sequence[Mapping[str, Any]], models: str | os.PathLike[str]) -> CorpusScore:
     """The pairs scored, by this model set unless a metric is given."""
     if metric is None:
         from rome.metric import RoMe

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
+from rome.combining.contributions import Loss, losses_of
+from rome.combining.provenance import fitted_on, labels
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
-from rome.losses import Loss, losses_of
-from rome.plain import plain
-from rome.supervision import fitted_on, labels
+from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
     import pandas
 
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
     from rome.features.errors.values import ErrorSpan
-    from rome.what_if import Counterfactual
+    from rome.results.counterfactual import Counterfactual
 
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
@@ -160,7 +160,7 @@ class SegmentScore:
         the model set that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence,
         and for a net that did not make this score.
         """
-        from rome.what_if import counterfactual
+        from rome.results.counterfactual import counterfactual
 
         return counterfactual(self, without=without, combiner=combiner)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rome.checks import Pair, check_pairs
 from rome.exceptions import InputError
-from rome.inputs import Pair, check_pairs
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
-from rome.what_if import COUNTERFACTUAL, Change, counterfactual
+from rome.results.counterfactual import COUNTERFACTUAL, Change, counterfactual
 
 from scored_segments import error, net, scored
 
