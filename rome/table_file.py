@@ -147,7 +147,7 @@ def _schema(table: FeatureTable) -> pa.Schema:
     fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
     metadata = {
         FORMAT_KEY: FORMAT,
-        b"rome.combining.signature": table.signature.encode(),
+        b"rome.signature": table.signature.encode(),
         b"rome.units": "|".join(table.units).encode(),
         b"rome.flag_names": "|".join(table.flag_names).encode(),
     }

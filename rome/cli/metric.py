@@ -92,12 +92,12 @@ def named_net(options: argparse.Namespace) -> Combiner | None:
 
 
 def make_metric(options: argparse.Namespace) -> RoMe:
-    """The metric that the parsed options describe."""
+    """The metric that the parsed options describe; a command need not offer every option."""
     from rome.config import MetricConfig
     from rome.metric import RoMe
 
-    named = {field.name: getattr(options, field.name) for field in fields(MetricConfig) if field.name != "combiner"}
-    return RoMe(combiner=named_net(options), **named)
+    net = named_net(options) if hasattr(options, "net") else None
+    return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
 
 
 def positive(text: str) -> int:

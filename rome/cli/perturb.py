@@ -19,17 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 COLUMNS = (
-    "number",
-    "perturbation",
-    "category",
-    "type",
-    "severity",
-    "identifier",
-    "seed",
-    "text",
-    "perturbed",
-    "edits",
-    "reason",
+    *("number", "perturbation", "category", "type", "severity", "identifier", "seed"),
+    *("text", "perturbed", "edits", "reason"),
 )
 
 
@@ -50,9 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
     help_text = "progress bar (default: only on a terminal)"
     models.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
-    parser.set_defaults(
-        emd="soft", rho=None, errors=None, idf="embedded", net=None, scorer="unsupervised", empty_reference="error"
-    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format", choices=tuple(WRITERS), default="tsv", help="default: tsv; pairs: for rome score and annotate"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.provenance import SCORERS, RatedSource, Scorer, signature_part
+from rome.combining.provenance import SCORERS, RatedSource, Scorer, differing_keys, signature_part
 from rome.combining.table import WIDTH, FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
@@ -28,7 +28,7 @@ from rome.features.model_files import checked
 from rome.features.values import FEATURES
 from rome.files import atomic_path
 
-__all__ = ["CombinedScores", "Combiner", "signature_differences"]
+__all__ = ["CombinedScores", "Combiner"]
 
 CHUNK = 8192
 TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
@@ -182,7 +182,7 @@ class Combiner:
             own = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
             raise SignatureMismatchError(
                 "these features were measured in another way than those that the net was trained on "
-                f"({'; '.join(signature_differences(signature, self.feature_signature))}): "
+                f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
                 f"{own}measure them again with `rome features`, train a net for them with `rome train scorer`, "
                 "or pass allow_mismatch=True"
             )
@@ -218,13 +218,6 @@ class Combiner:
         """
         rows = values.values if isinstance(values, FeatureTable) else _checked(values)
         return np.minimum(shapley_values(self.score_rows, rows, np.ones(WIDTH)), 0.0) + 0.0  # + 0.0: no -0.0
-
-
-def signature_differences(one: str, other: str) -> list[str]:
-    """What differs between two signatures ``key:value|key:value``: lines such as ``delta: 0.6 here, 0.5 in the net``."""
-    here, there = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
-    keys = [key for key in dict.fromkeys([*here, *there]) if here.get(key) != there.get(key)]
-    return [f"{key}: {here.get(key, 'absent')} here, {there.get(key, 'absent')} in the net" for key in keys]
 
 
 def _set_named(signature: str) -> str:

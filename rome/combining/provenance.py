@@ -10,7 +10,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["SCORERS", "RatedSource", "Scorer", "fitted_on", "labels", "outputs_digest", "signature_part", "supervision_note"]
+__all__ = [
+    "SCORERS",
+    "RatedSource",
+    "Scorer",
+    "differing_keys",
+    "fitted_on",
+    "labels",
+    "outputs_digest",
+    "signature_part",
+    "supervision_note",
+]
 
 Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
@@ -59,3 +69,10 @@ def labels(signature: str) -> dict[str, Any]:
     """What a supervised score's dictionary holds beside the others: ``scorer`` and ``fitted_on``; empty for an unsupervised score."""
     names = fitted_on(signature)
     return {"scorer": "supervised", "fitted_on": list(names)} if names else {}
+
+
+def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
+    """What differs between two signatures ``key:value|key:value``, as ``key: value in NAME, value in NAME``."""
+    left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
+    keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
+    return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]

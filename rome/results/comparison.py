@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rome.combining.provenance import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
 
-__all__ = ["MEASURES", "Comparison", "Difference", "SegmentPair", "compare", "differing_keys", "measures"]
+__all__ = ["MEASURES", "Comparison", "Difference", "SegmentPair", "compare", "measures"]
 
 MEASURES = ("score", *FEATURES)
 """What is compared: the score and the four components."""
@@ -198,13 +199,6 @@ def measures(result: CorpusScore) -> Rows:
     """(n, 5) float64, one row a segment: the score and the four components, in the order of MEASURES."""
     rows = [(segment.score, *(component.value for component in segment.components)) for segment in result]
     return np.array(rows, dtype=np.float64).reshape(-1, len(MEASURES))
-
-
-def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
-    """What differs between two signatures ``key:value|key:value``, as ``key: value in NAME, value in NAME``."""
-    left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
-    keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
-    return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]
 
 
 def _names(names: Sequence[str]) -> tuple[str, str]:

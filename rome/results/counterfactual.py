@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from rome.combining.combiner import Combiner
-from rome.combining.provenance import fitted_on
+from rome.combining.provenance import differing_keys, fitted_on
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
 from rome.results import ComponentMeans, Contributions, SegmentScore
-from rome.results.comparison import differing_keys
 from rome.results.serialisation import plain
 
 __all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual"]

@@ -9,7 +9,7 @@ Source: Deutsch, Foster and Freitag, "Ties Matter: Meta-Evaluating Modern Metric
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -39,7 +39,6 @@ __all__ = [
     "Average",
     "Groups",
     "agreement",
-    "best_epsilon",
     "group_by",
     "group_keys",
     "group_values",
@@ -132,22 +131,6 @@ NEAR = 1e-12
 """Accuracies that differ by less are equal: the rounding of sums in another order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The best epsilon and what it earns.
-
-    epsilon : scores that differ by at most this tie; the smallest of equally good ones, 0 where no new tie helps.
-    accuracy : mean over the groups of the pairwise accuracy at epsilon, over all pairs of each, in [0, 1]; nan without any pair.
-    groups : how many groups have a pair. pairs : how many pairs were looked at to find epsilon. sampled : whether that was a sample.
-    """
-
-    epsilon: float
-    accuracy: float
-    groups: int
-    pairs: int
-    sampled: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of segments within groups: (k,) first, second, and the weight of each pair (1 / pairs of its group, summing to 1)."""
@@ -156,36 +139,6 @@ class Pairs:
     second: NDArray[np.int64]
     weight: Vector
     sampled: bool
-
-
-def best_epsilon(
-    people: ArrayLike,
-    metric: ArrayLike,
-    groups: Sequence[Hashable] | None = None,
-    *,
-    max_pairs: int = MAX_PAIRS,
-    seed: int = 0,
-) -> Calibration:
-    """The epsilon that maximises the mean pairwise accuracy over groups, one epsilon for all of them.
-
-    people, metric : (n,). groups : one key a segment, pairs are made within a group only; None puts all in one group. A group of one
-    segment has no pair and is left out. Exact: every difference of two scores is tried, in one sweep over the sorted pairs. Where there
-    are more than max_pairs pairs, epsilon comes from a sample of that many, drawn with the seed (the accuracy still counts all pairs).
-
-    Raises InputError for nan, infinity, lengths that differ, and max_pairs below 1.
-    """
-    ratings, scores = check_pair(people, metric)
-    found = group_keys(check_keys(groups, "groups", ratings.size))
-    return calibrate(ratings, scores, found, pairs_within(found, max_pairs, seed))
-
-
-def calibrate(people: Vector, metric: Vector, groups: Groups, pairs: Pairs) -> Calibration:
-    """`best_epsilon` over pairs that were laid out before, for callers that try many scores on the same groups."""
-    epsilon, _ = sweep(people, metric, pairs)
-    values = group_values("pairwise_accuracy", people, metric, groups, epsilon)
-    defined = values[~np.isnan(values)]
-    accuracy = float(defined.mean()) if defined.size else float("nan")
-    return Calibration(epsilon, accuracy, defined.size, pairs.first.size, pairs.sampled)
 
 
 def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Pairs:
@@ -297,8 +250,8 @@ def agreement(
     groups = group_by(average, ratings.size, items, systems, language_pairs)
     epsilon = sampled = None
     if statistic == CALIBRATED:
-        found = calibrate(ratings, scores, groups, pairs_within(groups, max_pairs, seed))
-        epsilon, sampled = found.epsilon, found.pairs if found.sampled else None
+        pairs = pairs_within(groups, max_pairs, seed)
+        epsilon, sampled = sweep(ratings, scores, pairs)[0], pairs.first.size if pairs.sampled else None
     values = group_values(statistic, ratings, scores, groups, epsilon)
     used = int((~np.isnan(values)).sum())
     return Agreement(

@@ -25,7 +25,7 @@ from rome.evaluation.statistics.correlation import (
 from rome.evaluation.statistics.resampling import Interval, draw, interval_of
 from rome.exceptions import InputError
 
-__all__ = ["paired_bootstrap", "system_agreement", "system_scores"]
+__all__ = ["paired_bootstrap", "system_agreement"]
 
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 NEAR = 1e-12
@@ -62,18 +62,6 @@ class PairedBootstrap:
     wins_b: float
     ties: float
     samples: int
-
-
-def system_scores(scores: ArrayLike, systems: Keys, language_pairs: Keys = None) -> dict[tuple[Hashable, Hashable], float]:
-    """(language pair, system) -> mean of its segments' scores, in order of first appearance; the pair is None where none is given.
-
-    Raises InputError for nan or infinity (naming the segment) and for keys that do not fit.
-    """
-    values = check_scores(scores, "scores")
-    keys = _keys(systems, language_pairs, values.size)
-    codes, count = numbered(keys)
-    means = np.bincount(codes, values, minlength=count) / np.bincount(codes, minlength=count)
-    return dict(zip(dict.fromkeys(keys), means.tolist(), strict=True))
 
 
 def system_agreement(
