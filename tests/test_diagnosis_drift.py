@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.diagnosis.curves import Domain, data_size_curve, domain_of, domain_shift
-from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
+from rome.evaluation.diagnosis.drift import (
+    ALPHAS,
+    Domain,
+    Drift,
+    data_size_curve,
+    domain_of,
+    domain_shift,
+    drift,
+    keep_probabilities,
+    quality_bins,
+)
 from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear, mean_and_spread
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError

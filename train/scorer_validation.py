@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rome.combining.combiner import Combiner
 from rome.evaluation.diagnosis.fitting import fold_numbers
-from rome.evaluation.leaderboard.plan import Judged, Measure, Plan
+from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores
 from rome.features.values import FEATURES
 from rome.train.scorer_config import ScorerConfig
 from rome.train.scorer_ratings import MINIMUM, Ratings
@@ -81,7 +81,9 @@ def agreement_figures(ratings: Ratings, scores: Mapping[str, Vector]) -> Figures
     for number, rated in enumerate(ratings.sets):
         here = ratings.file == number
         for dimension in ratings.dimensions[number]:
-            judged = Judged(rated, dimension, {name: values[here] for name, values in scores.items()}, Plan(FIGURES))
+            judged = RatedScores(
+                rated, dimension, {name: values[here] for name, values in scores.items()}, EvaluationPlan(FIGURES)
+            )
             figures[f"{rated.name} {dimension}"] = {
                 measure.label: {name: round(judged.agreement(name, measure).value, 4) for name in scores}
                 for measure in judged.figures

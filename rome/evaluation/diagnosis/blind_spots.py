@@ -173,11 +173,6 @@ def _examples(data: _Data) -> Table:
     )
 
 
-def _shown(text: str) -> str:
-    """One side of an edit as a person sees it."""
-    return text.strip() or ("(space)" if text else "(nothing)")
-
-
 def _matrix(data: _Data, found: dict[str, dict[str, Vector]], name: str, title: str, note: str) -> Heatmap:
     order = [*SEVERITIES, "base", "none"]
     rows = sorted(data.names, key=lambda p: order.index(PERTURBATIONS[p].severity))

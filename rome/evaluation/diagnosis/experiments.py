@@ -18,9 +18,8 @@ from rome.data.readers.meaning import MEANING_SETS, meaning_digest, read_meaning
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap, features_of, ratings_of
 from rome.evaluation.diagnosis.blind_spots import blind_spot_parts, robustness_parts
-from rome.evaluation.diagnosis.curves import data_size_curve, domain_of, domain_shift
 from rome.evaluation.diagnosis.demetr import demetr_parts
-from rome.evaluation.diagnosis.drift import drift
+from rome.evaluation.diagnosis.drift import data_size_curve, domain_of, domain_shift, drift
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
 from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of

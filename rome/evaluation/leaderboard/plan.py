@@ -20,7 +20,7 @@ from rome.evaluation.statistics.correlation import STATISTICS
 from rome.evaluation.statistics.resampling import Interval, bootstrap_interval
 from rome.exceptions import InputError
 
-__all__ = ["ALL_FIGURES", "FIGURES", "Judged", "Measure", "Plan", "judge", "read_sets"]
+__all__ = ["ALL_FIGURES", "FIGURES", "RatedScores", "Measure", "EvaluationPlan", "evaluate", "read_sets"]
 
 
 class Measure(NamedTuple):
@@ -66,7 +66,7 @@ ALL_FIGURES = tuple(
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvaluationPlan:
     """How to judge. figures : the first is the main one, which orders the tables and is tested. samples : bootstrap resamples.
 
     permutations : of the test between the first metric and each other one; 0 leaves it out. level : of the intervals.
@@ -80,13 +80,13 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class RatedScores:
     """One human dimension of a set, with every metric's scores. scores : metric -> (n,). notes : what its tables must say of a metric."""
 
     rated: RatedSet
     dimension: str
     scores: Mapping[str, Scores]
-    plan: Plan
+    plan: EvaluationPlan
     notes: tuple[str, ...] = ()
 
     @property
@@ -138,8 +138,10 @@ class Judged:
         return bootstrap_interval(self.people, self.scores[metric], level=plan.level, **chosen, **self.keys)  # type: ignore[arg-type]
 
 
-def judge(rated: RatedSet, metrics: Sequence[Any], plan: Plan, dimensions: Sequence[str] = ()) -> list[Judged]:
-    """Score a set once with every metric; one Judged a dimension (all of them, or those named).
+def evaluate(
+    rated: RatedSet, metrics: Sequence[Any], plan: EvaluationPlan, dimensions: Sequence[str] = ()
+) -> list[RatedScores]:
+    """Score a set once with every metric; one RatedScores a dimension (all of them, or those named).
 
     Raises InputError for a dimension that the set does not have, for two metrics of one name, and without metrics.
     """
@@ -153,7 +155,7 @@ def judge(rated: RatedSet, metrics: Sequence[Any], plan: Plan, dimensions: Seque
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
     notes = tuple(note for note in said if note)
-    return [Judged(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]
+    return [RatedScores(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]
 
 
 def read_sets(specifications: Sequence[str]) -> list[RatedSet]:

@@ -1,7 +1,8 @@
-"""Leaderboards: every metric's agreement with people, with intervals, tests and language pairs, and all sets at a glance."""
+"""Everything that is said of one rated set: leaderboards with intervals and tests, systems, error spans, and all sets at a glance."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,21 +11,189 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
-from rome.evaluation.leaderboard.plan import Judged
-from rome.evaluation.leaderboard.spans import error_spans
-from rome.evaluation.leaderboard.systems import ranking, systems
+from rome.data.readers.rated import ErrorMark, RatedSet
+from rome.evaluation.leaderboard.plan import RatedScores
+from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.report.values import Bars, Cell, Figure, Heatmap, Table
 from rome.evaluation.statistics.agreement import agreement
 from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, permutation_test, williams_test
+from rome.evaluation.statistics.spans import SpanScores, corpus_spans
+from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
 from rome.exceptions import InputError
 
-__all__ = ["by_system", "component_correlations", "differences", "language_pairs", "leaderboard", "overview", "parts_of"]
+__all__ = [
+    "by_system",
+    "component_correlations",
+    "differences",
+    "error_spans",
+    "language_pairs",
+    "leaderboard",
+    "overview",
+    "parts_of",
+    "ranking",
+    "scattered",
+    "systems",
+]
+
+FEWEST = 3
+"""Systems below which a ranking says nothing."""
+OF_SYSTEMS = ("pairwise_accuracy", "pearson", "kendall_b")
+
+
+def systems(judged: RatedScores) -> Table | None:
+    """System-level agreement of every metric with intervals over inputs; None with fewer than three systems or without names."""
+    keys = judged.keys
+    names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
+    if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
+        return None
+    rows: list[tuple[Cell, ...]] = []
+    for metric, scores in judged.scores.items():
+        cells: list[Cell] = [metric]
+        for statistic in OF_SYSTEMS:
+            plan = judged.plan
+            found = system_agreement(
+                judged.people, scores, statistic=statistic, samples=plan.samples, seed=plan.seed, level=plan.level, **keys
+            )
+            cells += [found.value, found.interval.low, found.interval.high]
+        rows.append(tuple(cells))
+    triples = tuple((name, f"{name}_low", f"{name}_high") for name in OF_SYSTEMS)
+    return Table(
+        f"{judged.label}_systems",
+        f"{judged.rated.name}, {judged.dimension}: ranking {len(names)} systems",
+        ("metric", *(name for triple in triples for name in triple)),
+        tuple(rows),
+        "Systems' mean scores against their mean ratings. pairwise_accuracy: share of pairs of systems in the right order. Brackets: "
+        "bootstrap over inputs, the systems held fixed.",
+        highest=OF_SYSTEMS,
+        intervals=triples,
+    )
+
+
+def ranking(judged: RatedScores) -> Table | None:
+    """The systems in the order of their mean rating, under people and under the first metric, each with an interval and a paired
+    bootstrap against the next one; None where `systems` gives none, or when there are several language pairs (see their own sets)."""
+    segments = judged.rated.segments
+    names = list(dict.fromkeys(segment.system for segment in segments))
+    if len(names) < 2 or not all(names) or len({segment.language_pair for segment in segments}) > 1:
+        return None
+    metric = next(iter(judged.scores))
+    sides = {"people": judged.people, metric: judged.scores[metric]}
+    rows_of = {name: [n for n, segment in enumerate(segments) if segment.system == name] for name in names}
+    names.sort(key=lambda name: -float(judged.people[rows_of[name]].mean()))
+    rows: list[tuple[Cell, ...]] = []
+    for place, name in enumerate(names):
+        following = names[place + 1] if place + 1 < len(names) else None
+        cells: list[Cell] = [name, len(rows_of[name])]
+        for side in sides.values():
+            cells += _mean_and_interval(judged, side, rows_of[name])
+            cells.append(None if following is None else _ahead(judged, side, rows_of[name], rows_of[following]))
+        rows.append(tuple(cells))
+    triples = tuple((side, f"{side}_low", f"{side}_high") for side in sides)
+    columns = [name for triple in triples for name in (*triple, f"{triple[0]}_ahead")]
+    return Table(
+        f"{judged.label}_system_ranking",
+        f"{judged.rated.name}, {judged.dimension}: the systems under people and under {metric}",
+        ("system", "outputs", *columns),
+        tuple(rows),
+        "Mean over the system's outputs. ahead: share of bootstrap resamples of the inputs that both systems answered in which a system is "
+        "ahead of the one in the next row (Koehn 2004); 1 minus that is a p-value.",
+        {"outputs": 0, **dict.fromkeys((*sides, *(f"{side}_ahead" for side in sides)), 3)},
+        intervals=triples,
+    )
+
+
+def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> list[Cell]:
+    """The mean of a system's outputs with its bootstrap interval."""
+    own = scores[rows]
+    items = [judged.keys["items"][n] for n in rows]
+    found = paired_bootstrap(
+        own, np.zeros(len(own)), items=items, samples=judged.plan.samples, seed=judged.plan.seed, level=judged.plan.level
+    )
+    return [float(own.mean()), found.interval.low, found.interval.high]
+
+
+def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
+    """Share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
+    items = judged.keys["items"]
+    of_second = {items[n]: n for n in second}
+    pairs = [(n, of_second[items[n]]) for n in first if items[n] in of_second]
+    if not pairs:
+        return None
+    left, right = (list(side) for side in zip(*pairs, strict=True))
+    keys = [items[n] for n in left]
+    found = paired_bootstrap(scores[left], scores[right], items=keys, samples=judged.plan.samples, seed=judged.plan.seed)
+    return found.wins_a + found.ties / 2
+
+
+def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
+    """Precision, recall and F1 by characters of every metric that marks errors (see `marks_on`), beside trivial markers, one of them at random, and the
+    raters among themselves; None when the set has no marks or no metric marks."""
+    segments = [segment for segment in rated.segments if segment.marks]
+    found = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
+    predictions = {name: marks for name, marks in found.items() if marks is not None}
+    if not predictions:
+        return None
+    gold = [segment.marks for segment in segments]
+    texts = [segment.hypothesis for segment in segments]
+    first = next(iter(predictions))
+    predictions[f"random, like {first}"] = [
+        scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
+    ]
+    predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
+    predictions["nothing"] = [() for _ in texts]
+    rows: list[tuple[Cell, ...]] = []
+    for name, predicted in predictions.items():
+        agreed = corpus_spans(predicted, gold, [len(text) for text in texts])
+        rows.append((name, *_figures(agreed.mean), agreed.segment_f1, agreed.best.f1, agreed.segments))
+    rows += _raters(rated)
+    return Table(
+        f"{rated.name}_spans",
+        f"{rated.name}: error spans",
+        ("marked by", "precision", "recall", "f1", "segment_f1", "f1_best_rater", "segments"),
+        tuple(rows),
+        "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
+        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the rater nearest in each segment. Marks "
+        "without a place in the text (omissions) are no targets. A rater is judged against the others of the same segment.",
+        {"segments": 0},
+    )
+
+
+def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
+    """As many marks as given, as long and as severe, anywhere in the text."""
+    chance = random.Random(seed)
+    moved = []
+    for mark in marks:
+        if mark.start is not None and mark.end is not None:
+            start = chance.randint(0, max(0, length - (mark.end - mark.start)))
+            moved.append(ErrorMark(start, min(length, start + mark.end - mark.start), mark.severity, "random"))
+    return tuple(moved)
+
+
+def _figures(scores: SpanScores) -> tuple[float, float, float]:
+    return scores.precision, scores.recall, scores.f1
+
+
+def _raters(rated: RatedSet) -> list[tuple[Cell, ...]]:
+    """People against people: each rater's marks as predictions for the others, over segments with several raters."""
+    shared = [segment for segment in rated.segments if len(segment.marks) > 1]
+    if not shared:
+        return []
+    predicted, gold, lengths = [], [], []
+    for segment in shared:
+        for rater, marks in segment.marks.items():
+            predicted.append(marks)
+            gold.append({other: theirs for other, theirs in segment.marks.items() if other != rater})
+            lengths.append(len(segment.hypothesis))
+    found = corpus_spans(predicted, gold, lengths)
+    return [("another rater", *_figures(found.mean), found.segment_f1, found.best.f1, len(shared))]
+
 
 PER_SYSTEM = ("spearman", "pearson", "kendall_b")
 
 
-def leaderboard(judged: Judged) -> tuple[Table, Bars]:
+def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
     """Every figure of every metric with its interval, best first, and the main figure as bars."""
     rows = []
     for metric in judged.scores:
@@ -53,7 +222,7 @@ def leaderboard(judged: Judged) -> tuple[Table, Bars]:
     return table, Bars(f"{judged.label}_bars", f"{title} ({labels[0]})", names, values, low, high, axis=labels[0])
 
 
-def language_pairs(judged: Judged) -> Table:
+def language_pairs(judged: RatedScores) -> Table:
     """The main figure's statistic and Pearson's r, pooled within each language pair."""
     pairs = np.array(judged.keys["language_pairs"])
     statistics = tuple(dict.fromkeys((judged.figures[0].statistic, "pearson")))
@@ -73,7 +242,7 @@ def language_pairs(judged: Judged) -> Table:
     )
 
 
-def by_system(judged: Judged) -> Table:
+def by_system(judged: RatedScores) -> Table:
     """Agreement over the outputs of each system alone, as in RoMe's table 6; of each perturbation where systems are perturbations, as
     in its table 7."""
     systems = np.array(judged.keys["systems"])
@@ -93,7 +262,7 @@ def by_system(judged: Judged) -> Table:
     )
 
 
-def overview(all_judged: Sequence[Judged]) -> Table:
+def overview(all_judged: Sequence[RatedScores]) -> Table:
     """One row a set, dimension and figure (the main one, and one within inputs), one column a metric that every set has."""
     common = [name for name in all_judged[0].scores if all(name in judged.scores for judged in all_judged)]
     rows: list[tuple[Cell, ...]] = []
@@ -120,7 +289,7 @@ def _cell(value: Cell) -> float:
     return float("nan") if value is None else float(value)
 
 
-def differences(judged: Judged) -> Table:
+def differences(judged: RatedScores) -> Table:
     """The first metric against each other one, by the main figure: bootstrap, permutation, Williams."""
     first, *others = judged.scores
     main, plan = judged.figures[0], judged.plan
@@ -149,7 +318,7 @@ def differences(judged: Judged) -> Table:
     )
 
 
-def _williams(judged: Judged, first: str, other: str) -> float | None:
+def _williams(judged: RatedScores, first: str, other: str) -> float | None:
     """The two-sided p-value for pooled Pearson; None where a correlation is undefined."""
     sides = [judged.people, judged.scores[first], judged.scores[other]]
     if any(len(side) < 4 or side.std() == 0 for side in sides):
@@ -159,7 +328,7 @@ def _williams(judged: Judged, first: str, other: str) -> float | None:
     return williams_test(r12, r13, r23, len(sides[0])).p_two_sided
 
 
-def parts_of(judged: Sequence[Judged], metrics: Sequence[Any]) -> list[Table | Figure]:
+def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Table | Figure]:
     """For each dimension leaderboard, bars, tests, language pairs and systems, as far as the set offers them; then error spans and
     how alike the metrics are (RoMe, figure 5). Every table of agreement ends with the set's notes."""
     parts: list[Table | Figure] = []
@@ -175,7 +344,7 @@ def parts_of(judged: Sequence[Judged], metrics: Sequence[Any]) -> list[Table | F
     return parts
 
 
-def _agreement(one: Judged) -> list[Table | Figure]:
+def _agreement(one: RatedScores) -> list[Table | Figure]:
     """Agreement of the metrics with one dimension."""
     parts: list[Table | Figure] = [*leaderboard(one)]
     parts += [differences(one)] if len(one.scores) > 1 else []

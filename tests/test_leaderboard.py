@@ -10,16 +10,25 @@ import pytest
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, Judged, Measure, Plan, judge, read_sets
-from rome.evaluation.leaderboard.spans import error_spans, scattered
-from rome.evaluation.leaderboard.systems import ranking, systems
-from rome.evaluation.leaderboard.tables import by_system, differences, language_pairs, leaderboard, overview, parts_of
+from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure, RatedScores, evaluate, read_sets
+from rome.evaluation.leaderboard.tables import (
+    by_system,
+    differences,
+    error_spans,
+    language_pairs,
+    leaderboard,
+    overview,
+    parts_of,
+    ranking,
+    scattered,
+    systems,
+)
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 
 from rated_sets import rated_set
 
-PLAN = Plan(samples=50, permutations=20)
+PLAN = EvaluationPlan(samples=50, permutations=20)
 
 
 class Given:
@@ -39,9 +48,9 @@ def right_and_wrong(rated: RatedSet) -> list[Given]:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Judged:
+def judged() -> RatedScores:
     rated = rated_set(language_pairs=("de-en", "zh-en"))
-    return judge(rated, right_and_wrong(rated), PLAN, ["quality"])[0]
+    return evaluate(rated, right_and_wrong(rated), PLAN, ["quality"])[0]
 
 
 def rows_of(table: Table) -> dict[str, dict[str, Any]]:
@@ -49,7 +58,7 @@ def rows_of(table: Table) -> dict[str, dict[str, Any]]:
     return {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
 
 
-def test_leaderboard_orders_and_brackets(judged: Judged) -> None:
+def test_leaderboard_orders_and_brackets(judged: RatedScores) -> None:
     """Perfect agreement is 1 in every figure and comes first, its opposite is last; every interval holds its value."""
     table, bars = leaderboard(judged)
     rows = rows_of(table)
@@ -64,7 +73,7 @@ def test_leaderboard_orders_and_brackets(judged: Judged) -> None:
 def test_every_statistic_under_every_average() -> None:
     """All figures can be asked for at once; perfect agreement is the best possible one under each."""
     rated = rated_set(language_pairs=("de-en", "zh-en"))
-    every = judge(rated, right_and_wrong(rated), Plan(ALL_FIGURES, samples=5, permutations=0), ["quality"])[0]
+    every = evaluate(rated, right_and_wrong(rated), EvaluationPlan(ALL_FIGURES, samples=5, permutations=0), ["quality"])[0]
     assert {measure.average for measure in every.figures} == {"none", "item", "system", "language_pair"}
     row = rows_of(leaderboard(every)[0])["right"]
     assert all(row[measure.label] == pytest.approx(1.0) or math.isnan(row[measure.label]) for measure in every.figures)
@@ -74,10 +83,10 @@ def test_figures_follow_what_the_set_offers() -> None:
     """Without groups of outputs, systems or language pairs their averages are left out; one figure always stays."""
     rated = rated_set()
     single = RatedSet("single", tuple(segment for segment in rated.segments if segment.system == "good"))
-    labels = [measure.label for measure in judge(single, right_and_wrong(single), PLAN, ["quality"])[0].figures]
+    labels = [measure.label for measure in evaluate(single, right_and_wrong(single), PLAN, ["quality"])[0].figures]
     assert labels == ["kendall_b", "spearman", "pearson"]
-    only = Plan((Measure("kendall_b", "item"),))
-    assert judge(single, right_and_wrong(single), only, ["quality"])[0].figures == (FIGURES[0],)
+    only = EvaluationPlan((Measure("kendall_b", "item"),))
+    assert evaluate(single, right_and_wrong(single), only, ["quality"])[0].figures == (FIGURES[0],)
 
 
 @pytest.mark.parametrize("text", ["nonsense", "kendall_b/colour", "/item"])
@@ -93,21 +102,21 @@ def test_figures_by_name() -> None:
     assert all(Measure.of(measure.label) == measure for measure in ALL_FIGURES)
 
 
-def test_differences_tell_a_real_one_from_none(judged: Judged) -> None:
+def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
     """Right beats wrong in every resample with a small p; a metric against its twin is a tie with p 1."""
     row = rows_of(differences(judged))["wrong"]
     assert (row["wins"], row["difference"]) == (1.0, pytest.approx(2.0))
     assert row["permutation_p"] < 0.06
     assert row["williams_p"] < 1e-6
     people = [segment.ratings["quality"] for segment in judged.rated.segments]
-    twins = judge(judged.rated, [Given("a", people), Given("b", [3 * value + 1 for value in people])], PLAN, ["quality"])[0]
+    twins = evaluate(judged.rated, [Given("a", people), Given("b", [3 * value + 1 for value in people])], PLAN, ["quality"])[0]
     row = rows_of(differences(twins))["b"]
     assert (row["difference"], row["wins"], row["permutation_p"]) == (pytest.approx(0.0), 0.5, 1.0)
 
 
-def test_without_permutations_there_is_no_p(judged: Judged) -> None:
+def test_without_permutations_there_is_no_p(judged: RatedScores) -> None:
     """0 permutations leave the test out instead of making one up."""
-    quick = judge(judged.rated, right_and_wrong(judged.rated), Plan(samples=5, permutations=0), ["quality"])[0]
+    quick = evaluate(judged.rated, right_and_wrong(judged.rated), EvaluationPlan(samples=5, permutations=0), ["quality"])[0]
     assert rows_of(differences(quick))["wrong"]["permutation_p"] is None
 
 
@@ -115,7 +124,7 @@ def test_language_pairs_and_systems_are_those_of_scipy() -> None:
     """Figures within a language pair and within a system equal scipy's on the same rows."""
     rated = rated_set(language_pairs=("de-en", "zh-en"))
     noisy = Given("noisy", [(5 * n) % 7 for n in range(len(rated.segments))])
-    judged = judge(rated, [noisy], PLAN, ["noise"])[0]
+    judged = evaluate(rated, [noisy], PLAN, ["noise"])[0]
     for key, table, value in (
         ("language_pair", language_pairs(judged), lambda rows, name: rows["noisy"][f"{name} kendall_b"]),
         ("system", by_system(judged), lambda rows, name: rows[name]["kendall_b"]),
@@ -126,20 +135,20 @@ def test_language_pairs_and_systems_are_those_of_scipy() -> None:
             assert value(rows_of(table), name) == pytest.approx(wanted, nan_ok=True)
 
 
-def test_systems_are_ranked(judged: Judged) -> None:
+def test_systems_are_ranked(judged: RatedScores) -> None:
     """Three systems in the right order: every pair right; the opposite metric gets none. Two systems give no table."""
     table = systems(judged)
     assert table is not None
     assert [row["pairwise_accuracy"] for row in rows_of(table).values()] == [1.0, 0.0]
     two = RatedSet("two", tuple(segment for segment in judged.rated.segments if segment.system != "bad"))
-    assert systems(judge(two, right_and_wrong(two), PLAN, ["quality"])[0]) is None
+    assert systems(evaluate(two, right_and_wrong(two), PLAN, ["quality"])[0]) is None
 
 
-def test_each_system_is_compared_with_the_next(judged: Judged) -> None:
+def test_each_system_is_compared_with_the_next(judged: RatedScores) -> None:
     """Under people the better system is ahead in every resample; under the opposite metric never; the last one has nobody below."""
     rated = rated_set()
     right, wrong = right_and_wrong(rated)
-    table = ranking(judge(rated, [wrong, right], PLAN, ["quality"])[0])
+    table = ranking(evaluate(rated, [wrong, right], PLAN, ["quality"])[0])
     assert table is not None
     rows = rows_of(table)
     assert list(rows) == ["good", "middle", "bad"]
@@ -188,36 +197,36 @@ def test_error_spans() -> None:
     assert error_spans(rated, []) is None
 
 
-def test_parts_have_names_of_their_own(judged: Judged) -> None:
+def test_parts_have_names_of_their_own(judged: RatedScores) -> None:
     """Every part of a set can be a file: names are unique, and people stand beside the metrics in the correlations."""
     rated = rated_set(language_pairs=("de-en", "zh-en"), marks=True)
     metrics = right_and_wrong(rated)
-    parts = parts_of(judge(rated, metrics, PLAN), metrics)
+    parts = parts_of(evaluate(rated, metrics, PLAN), metrics)
     names = [part.name for part in parts]
     assert len(set(names)) == len(names)
     assert "people: quality" in parts[-1].rows  # type: ignore[union-attr]
 
 
-def test_overview_compares_what_every_set_has(judged: Judged) -> None:
+def test_overview_compares_what_every_set_has(judged: RatedScores) -> None:
     """A row a set, dimension and figure; a metric that one set lacks is left to that set's own tables."""
     rated = rated_set(name="other")
-    other = judge(rated, [Given("right", judged.people)], PLAN, ["quality"])[0]
+    other = evaluate(rated, [Given("right", judged.people)], PLAN, ["quality"])[0]
     table = overview([judged, other])
     assert table.columns == ("set", "dimension", "figure", "right")
     assert {row[:3] for row in table.rows} >= {("small", "quality", "kendall_b"), ("other", "quality", "kendall_b/item")}
     assert all(row[3] == pytest.approx(1.0) for row in table.rows)
 
 
-def test_what_cannot_be_judged_is_refused(judged: Judged) -> None:
+def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
     """An unknown dimension, no metric, two of one name, scores of another length, a set named twice."""
     rated = judged.rated
     with pytest.raises(InputError, match="no dimension 'colour': choose of quality, noise"):
-        judge(rated, right_and_wrong(rated), PLAN, ["colour"])
+        evaluate(rated, right_and_wrong(rated), PLAN, ["colour"])
     with pytest.raises(InputError, match="no metric"):
-        judge(rated, [], PLAN)
+        evaluate(rated, [], PLAN)
     with pytest.raises(InputError, match="two metrics are called right"):
-        judge(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
+        evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
     with pytest.raises(InputError, match="no finite score for each of the 12"):
-        judge(rated, [Given("short", [1.0])], PLAN)
+        evaluate(rated, [Given("short", [1.0])], PLAN)
     with pytest.raises(InputError, match="no rated set"):
         read_sets(["nowhere"])
