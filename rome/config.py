@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS, ModelConfig
-from rome.features.analyser.identity import file_digest
-from rome.features.analyser.model_set import ModelSet
-from rome.features.errors.estimator import ErrorsConfig
-from rome.features.grammar import GrammarConfig
-from rome.features.semantic import Emd, SemanticConfig
-from rome.features.syntax import SyntaxConfig
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
+    from rome.features.analyser.model_set import ModelSet
+    from rome.features.errors.estimator import ErrorsConfig
+    from rome.features.grammar import GrammarConfig
+    from rome.features.semantic import SemanticConfig
+    from rome.features.syntax import SyntaxConfig
 
 __all__ = ["CHOICES", "FeatureConfigs", "MetricConfig"]
 
-FeatureConfigs = tuple[SemanticConfig, SyntaxConfig, GrammarConfig, ErrorsConfig]
+FeatureConfigs = tuple["SemanticConfig", "SyntaxConfig", "GrammarConfig", "ErrorsConfig"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "emd": ("soft", "aligned", "standard"),
     "idf": ("embedded", "references"),
@@ -71,7 +70,7 @@ class MetricConfig:
     """
 
     models: str | os.PathLike[str] | ModelConfig = DEFAULT_SET
-    emd: Emd = "soft"
+    emd: Literal["soft", "aligned", "standard"] = "soft"
     rho: float | None = None
     idf: Literal["embedded", "references"] = "embedded"
     store: str | os.PathLike[str] | None = None
@@ -94,8 +93,8 @@ class MetricConfig:
             )
         if self.combiner is not None and self.scorer != "unsupervised":
             raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
-        if self.rho is not None:
-            SemanticConfig(rho=self.rho)
+        if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
+            raise InputError(f"rho={self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
         if self.errors == "learned" and "encoder" in self.model_config.foreign:
             raise InputError(
                 'errors="learned" reads the states of the set\'s own encoder: choose errors="edit-script" with another'
@@ -112,6 +111,12 @@ class MetricConfig:
         With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
         Raises InputError for errors="learned" where the set has no head, ModelMissingError for a setting that this version does not know.
         """
+        from rome.features.analyser.identity import file_digest
+        from rome.features.errors.estimator import ErrorsConfig
+        from rome.features.grammar import GrammarConfig
+        from rome.features.semantic import SemanticConfig
+        from rome.features.syntax import SyntaxConfig
+
         models = self.model_config
         foreign = "encoder" in models.foreign
         estimator = self.errors or ("edit-script" if foreign or not own.has("errors") else "learned")

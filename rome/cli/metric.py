@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
@@ -35,23 +36,25 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
     """Models, transport, word weights, net, empty references, store, threads and progress. store : what --store means here."""
     group = parser.add_argument_group("metric")
     add_models_argument(group)
-    group.add_argument("--emd", choices=("soft", "aligned", "standard"), default="soft", help="variant of the transport cost")
+    group.add_argument("--emd", choices=CHOICES["emd"], default=MetricConfig.emd, help="variant of the transport cost")
     group.add_argument(
         "--rho",
         type=float,
         metavar="SHARE",
         help="credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
     )
-    group.add_argument("--idf", choices=("embedded", "references"), default="embedded", help="where word weights come from")
+    group.add_argument("--idf", choices=CHOICES["idf"], default=MetricConfig.idf, help="where word weights come from")
     group.add_argument(
         "--errors",
-        choices=("learned", "edit-script"),
-        default=None,
+        choices=CHOICES["errors"],
         help="how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)",
     )
     add_net_arguments(group)
     group.add_argument(
-        "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
+        "--empty-reference",
+        choices=CHOICES["empty_reference"],
+        default=MetricConfig.empty_reference,
+        help="an empty reference (default: error)",
     )
     group.add_argument("--store", metavar="PATH", help=store)
     group.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
@@ -76,8 +79,8 @@ def add_net_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the model set's own)")
     group.add_argument(
         "--scorer",
-        choices=("unsupervised", "supervised"),
-        default="unsupervised",
+        choices=CHOICES["scorer"],
+        default=MetricConfig.scorer,
         help="supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)",
     )
 
@@ -93,7 +96,6 @@ def named_net(options: argparse.Namespace) -> Combiner | None:
 
 def make_metric(options: argparse.Namespace) -> RoMe:
     """The metric that the parsed options describe; a command need not offer every option."""
-    from rome.config import MetricConfig
     from rome.metric import RoMe
 
     net = named_net(options) if hasattr(options, "net") else None
