@@ -36,6 +36,8 @@ OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax"
 class MetricConfig:
     """The options of `RoMe`; checked when it is made, but no file is read.
 
+    Raises InputError for an option that there is not, or that does not go with another.
+
     Parameters
     ----------
     models : str, path or ModelConfig
@@ -65,8 +67,6 @@ class MetricConfig:
     errors : {"learned", "edit-script"}, optional
         "learned" estimates mistakes with the reader of both texts, "edit-script" with closed rules alone. None takes the learned one where
         the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
-
-    Raises InputError for an option that there is not, or that does not go with another.
     """
 
     models: str | os.PathLike[str] | ModelConfig = DEFAULT_SET
