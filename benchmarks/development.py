@@ -23,11 +23,11 @@ from result_rows import conditions, write_rows
 from rome.data.readers.demetr import KINDS, read_demetr
 from rome.data.readers.meaning import MEANING_SETS, read_meaning
 from rome.data.readers.registry import read_rated
-from rome.evaluation.diagnosis.contrast import contrast
 from rome.evaluation.diagnosis.demetr import REFERENCE, won
 from rome.evaluation.diagnosis.meaning import meaning
+from rome.evaluation.diagnosis.minimal_pairs import contrast
+from rome.evaluation.metrics.pairs import ScoreStore
 from rome.evaluation.metrics.registry import COMPONENTS, MetricMaker, scores_on
-from rome.evaluation.metrics.score_store import ScoreStore
 from rome.metric import RoMe
 
 METRICS = ("rome", *COMPONENTS)

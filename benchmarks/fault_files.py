@@ -19,11 +19,11 @@ from fault_process import Child
 
 import rome.streaming
 from rome.cli import main
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, RomeError
 from rome.features.values import FEATURES, Component
 from rome.files import open_output
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.table import FeatureTable
 
 __all__ = ["interrupted", "output", "table_damaged"]
 

@@ -17,25 +17,25 @@ from typing import Any
 
 import numpy as np
 
-from rome.combiner import Combiner
+from rome.checks import check_pairs
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.data.readers.conllu import read_conllu
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.webnlg import read_webnlg20
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.records import read_records
-from rome.evaluation.metrics.mark_files import MarkFile
+from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy
 from rome.files import _each_line
-from rome.inputs import check_pairs
 from rome.page.stored import iter_scores
 from rome.pair_files import pair_rows
 from rome.partial import Partial
 from rome.service.bodies import _parsed
 from rome.service.refusal import Refusal
-from rome.table import FeatureTable
 from rome.text_table import shorten
 
 __all__ = ["TARGETS", "Target", "outcome"]

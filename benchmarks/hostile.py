@@ -17,8 +17,8 @@ from pathlib import Path
 
 from result_rows import keep_lines
 
+from rome.checks import MOST_CHARACTERS
 from rome.exceptions import InputError
-from rome.inputs import MOST_CHARACTERS
 from rome.metric import RoMe
 
 VOCABULARY = (

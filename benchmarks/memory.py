@@ -27,10 +27,10 @@ import numpy as np
 from result_rows import keep_lines
 
 from rome.cli import main as rome
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.table import FeatureTable
 
 TEXT = "the cat sat on the mat and looked at the dog that lay before the door of the old house by the river"
 ROWS = 500_000

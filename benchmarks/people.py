@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from rome.data.readers.rated import RatedSegment
 from rome.data.readers.registry import read_rated
-from rome.evaluation.agreement.grouping import agreement
-from rome.evaluation.agreement.groups import Average
+from rome.evaluation.statistics.agreement import Average, agreement
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from memory import peak_kib
 from speed_texts import Pair, all_pairs, pairs, pairs_of_length, systems
 from stages import LOADED, STAGES, profile
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.features.values import FEATURES
 from rome.pair_files import PairRow
 from rome.streaming import BlockScorer, cut_blocks
-from rome.table import FeatureTable
 from rome.workers import run_in_order
 
 Row = list[object]

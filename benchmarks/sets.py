@@ -24,6 +24,7 @@ from people import JUDGED, WMT15, Judged
 from result_rows import conditions, write_rows
 from safetensors import safe_open
 
+from rome.combining.table import FeatureTable
 from rome.data.readers.rated import RatedSegment
 from rome.data.readers.texts import read_cola
 from rome.data.sources import data_file
@@ -31,7 +32,6 @@ from rome.features.analyser.analyser import Analyser
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-from rome.table import FeatureTable
 
 Figures = dict[str, float]
 ACCEPTABILITY = Grammar(GrammarConfig(fluency=0.0, relative=False))

@@ -19,10 +19,10 @@ import numpy as np
 from result_rows import keep_lines
 from speed_texts import mean_words, pairs
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.metric import RoMe
-from rome.table import FeatureTable
 
 
 def timed(function: Callable[[], Any]) -> float:

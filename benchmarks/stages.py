@@ -69,7 +69,7 @@ STAGES = (
     Stage(
         "combining and contributions",
         "pair",
-        ("rome.combiner:Combiner.score_rows", "rome.combiner:Combiner.contributions"),
+        ("rome.combining.combiner:Combiner.score_rows", "rome.combining.combiner:Combiner.contributions"),
     ),
     Stage("results and all else", "pair", ("rome.metric:RoMe.score",)),
 )

@@ -21,8 +21,8 @@ from statistics import median
 import numpy as np
 from result_rows import conditions, write_rows
 
-from rome.combiner import Combiner
-from rome.table import FeatureTable
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 
 COLUMNS = ("what", "unit", "value", "lowest", "highest", "aim")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")

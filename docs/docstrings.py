@@ -23,7 +23,7 @@ def _paragraph(text: str) -> str:
     """One paragraph: what stands before the first line of names stays a sentence, the rest is one item a name."""
     lines = text.split("\n")
     first = next((n for n, line in enumerate(lines) if START.match(line)), None)
-    if first is None or text.lstrip().startswith(("```", ">>>", "    ")):
+    if first is None or "\n---" in text or text.lstrip().startswith(("```", ">>>", "    ")):
         return text
     before, rest = "\n".join(lines[:first]), " ".join(line.strip() for line in lines[first:])
     described, raises, what = rest.partition(" Raises ")

@@ -10,8 +10,8 @@ from typing import Any
 
 from figures import markdown_table
 
-from rome.cards import Cards, read_cards
 from rome.cli import COMMANDS, _parser
+from rome.cli.models import Cards, read_cards
 
 __all__ = ["card_page", "command_page"]
 

@@ -25,7 +25,7 @@ class SyntaxConfig:
 
     punctuation : whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
     max_nodes : of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the
-        sizes; rome/flags.py says so in the result (``tree_cut``).
+        sizes; rome/results/flags.py says so in the result (``tree_cut``).
     """
 
     theta: float = 0.65

@@ -11,28 +11,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner as Combiner
-    from rome.comparison import Comparison as Comparison
-    from rome.comparison import compare as compare
+    from rome.combining.combiner import Combiner as Combiner
+    from rome.combining.table import FeatureTable as FeatureTable
     from rome.exceptions import InputError as InputError
     from rome.exceptions import ModelMissingError as ModelMissingError
     from rome.exceptions import RomeError as RomeError
     from rome.exceptions import SignatureMismatchError as SignatureMismatchError
     from rome.exceptions import StoreError as StoreError
     from rome.features.analyser.config import ModelConfig as ModelConfig
-    from rome.known_answers import selfcheck as selfcheck
     from rome.metric import RoMe as RoMe
     from rome.results import CorpusScore as CorpusScore
     from rome.results import SegmentScore as SegmentScore
+    from rome.results.comparison import Comparison as Comparison
+    from rome.results.comparison import compare as compare
+    from rome.self_check import selfcheck as selfcheck
     from rome.store import AnalysisStore as AnalysisStore
-    from rome.table import FeatureTable as FeatureTable
 
 _HOME = {
     "AnalysisStore": "rome.store",
-    "Combiner": "rome.combiner",
-    "Comparison": "rome.comparison",
+    "Combiner": "rome.combining.combiner",
+    "Comparison": "rome.results.comparison",
     "CorpusScore": "rome.results",
-    "FeatureTable": "rome.table",
+    "FeatureTable": "rome.combining.table",
     "InputError": "rome.exceptions",
     "ModelConfig": "rome.features.analyser.config",
     "ModelMissingError": "rome.exceptions",
@@ -41,8 +41,8 @@ _HOME = {
     "SegmentScore": "rome.results",
     "SignatureMismatchError": "rome.exceptions",
     "StoreError": "rome.exceptions",
-    "compare": "rome.comparison",
-    "selfcheck": "rome.known_answers",
+    "compare": "rome.results.comparison",
+    "selfcheck": "rome.self_check",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -6,16 +6,17 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from rome.checks import Pair
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
-from rome.inputs import Pair
 from rome.store import AnalysisStore
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ class Analyses:
 
     def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
-        self.models_identity = models_identity(models)
         self._analyser: Analyser | None = None
         self._bar: Any = None
         self._pending: set[str] = set()
@@ -60,6 +60,11 @@ class Analyses:
         self._memory.clear()
         self._words = 0
         self._batch = sys.maxsize
+
+    @cached_property
+    def models_identity(self) -> str:
+        """Which models these are; their files are read and hashed once. Raises ModelMissingError as `ModelSet.load`."""
+        return models_identity(self.models)
 
     @property
     def analyser(self) -> Analyser:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rome.analyses import Analyses
-from rome.combiner import Combiner
-from rome.exceptions import InputError
-from rome.features.analyser.config import DEFAULT_SET, ModelConfig
+from rome.checks import Pair, check_pairs, check_texts
+from rome.combining.combiner import Combiner
+from rome.combining.signature import feature_signature
+from rome.combining.table import FeatureTable
+from rome.config import FeatureConfigs, MetricConfig
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.estimator import Errors
 from rome.features.errors.learned import errors_feature
@@ -23,16 +26,11 @@ from rome.features.one_thread import one_thread
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.features.values import FEATURES, Analysis, Component
-from rome.flags import FLAGS, flags_of, pack_flags
-from rome.inputs import EmptyReference, Pair, check_pairs, check_texts
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.settings import feature_configs
-from rome.signature import feature_signature
-from rome.supervision import SCORERS, Scorer
-from rome.table import FeatureTable
+from rome.results.flags import FLAGS, flags_of, pack_flags
 
 if TYPE_CHECKING:
-    from rome.what_if import Change
+    from rome.results.counterfactual import Change
 
 __all__ = ["RoMe"]
 
@@ -49,71 +47,39 @@ Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
 class RoMe:
     """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
 
-    models : a model set ("base" or "small", which the package carries, or the folder of another), "paper" (the models of the RoMe
-        paper) or a ModelConfig. Settings, word weights and net are those of the set.
-    emd : "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
-    rho : the share of their cosine that words outside the alignment are credited with, see SemanticConfig; 0 is the paper's distance,
-        None takes what the models were measured best with.
-    idf : "embedded", or "references" to weigh words by how rare they are in the references of each call (a score then depends on
-        the other segments).
-    store : a file that keeps analyses between runs; made when absent. None keeps them in memory for one call.
-    progress : True, False, or None for a bar on stderr when that is a terminal. threads : CPU threads; None leaves torch's choice.
-    empty_reference : "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
-    combiner : the net; the set's own by default. It was trained on the features of the default settings: with other
-        settings its scores rank, but the scale of the model card no longer holds.
-    scorer : "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which);
-        results and signature say so.
-    errors : "learned" estimates mistakes with the reader of both texts, "edit-script" with closed rules alone. None takes the learned
-        one where the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
-
-    Models are loaded at the first text that needs them. Raises InputError and ModelMissingError.
+    ``RoMe(models="small", store="analyses.sqlite")`` takes the options of `MetricConfig` by name; a config may be given in their place, and
+    options given beside it change it. Nothing is read or loaded before it is needed. Raises InputError and ModelMissingError.
     """
 
-    def __init__(
-        self,
-        *,
-        models: str | PathLike[str] | ModelConfig = DEFAULT_SET,
-        emd: Literal["soft", "aligned", "standard"] = "soft",
-        rho: float | None = None,
-        idf: Literal["embedded", "references"] = "embedded",
-        store: str | PathLike[str] | None = None,
-        progress: bool | None = None,
-        threads: int | None = None,
-        empty_reference: EmptyReference = "error",
-        combiner: Combiner | None = None,
-        scorer: Scorer = "unsupervised",
-        errors: Literal["learned", "edit-script"] | None = None,
-    ) -> None:
-        if emd not in ("soft", "aligned", "standard"):
-            raise InputError(f'emd={emd!r} is unknown: choose "soft", "aligned" or "standard"')
-        if idf not in ("embedded", "references"):
-            raise InputError(f'idf={idf!r} is unknown: choose "embedded" or "references"')
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise InputError(f"threads={threads!r} is no number of threads: give 1 or more, or None for torch's own choice")
-        if scorer not in SCORERS:
-            raise InputError(f'scorer={scorer!r} is unknown: choose "unsupervised" or "supervised"')
-        if combiner is not None and scorer != "unsupervised":
-            raise InputError(f'combiner= and scorer="{scorer}" name two nets: give one of them')
-        if errors not in (None, "learned", "edit-script"):
-            raise InputError(f'errors={errors!r} is unknown: choose "learned" or "edit-script"')
-        self.models = ModelConfig.of(models)
-        self.model_set = ModelSet.load(self.models.set)
-        if scorer == "supervised" and not self.model_set.has(SCORERS[scorer]):
-            Combiner.load(models=self.model_set.folder, scorer=scorer)  # says what to do
-        self.configs = feature_configs(self.models, self.model_set, emd=emd, rho=rho, errors=errors)
-        self.idf, self.empty_reference = idf, empty_reference
-        self._analyses = Analyses(self.models, None if store is None else Path(store), progress, threads)
-        self._idf_table = IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
-        self._lexicon = Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
-        self._combiner, self._scorer = combiner, scorer
+    def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Any) -> None:
+        self.config = config = replace(config, **options)
+        self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
+        store = None if config.store is None else Path(config.store)
+        self._analyses = Analyses(self.models, store, config.progress, config.threads)
         self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
 
-    @property
+    @cached_property
+    def model_set(self) -> ModelSet:
+        """The folder of models, settings, word weights and nets."""
+        return ModelSet.load(self.models.set)
+
+    @cached_property
+    def configs(self) -> FeatureConfigs:
+        """The configurations of the four features."""
+        return self.config.feature_configs(self.model_set)
+
+    @cached_property
     def combiner(self) -> Combiner:
         """The net that turns the four values into the score."""
-        if self._combiner is None:
-            self._combiner = Combiner.load(models=self.model_set.folder, scorer=self._scorer)
-        return self._combiner
+        return self.config.combiner or Combiner.load(models=self.model_set.folder, scorer=self.config.scorer)
+
+    @cached_property
+    def _idf_table(self) -> IdfTable:
+        return IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        return Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
 
     @property
     def feature_signature(self) -> str:
@@ -182,7 +148,7 @@ class RoMe:
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference: what moved, component by component. See `score` for the errors."""
-        from rome.what_if import Change
+        from rome.results.counterfactual import Change
 
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rome.checks import EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
-from rome.inputs import EmptyReference, SegmentError, check_pairs
 from rome.pair_files import PairRow
 from rome.workers import Report, run_in_order
 
 if TYPE_CHECKING:
+    from rome.combining.table import FeatureTable
     from rome.results import CorpusScore
-    from rome.table import FeatureTable
 
 __all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut_blocks", "score_blocks"]
 

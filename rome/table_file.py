@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.files import atomic_path
-from rome.table import WIDTH, FeatureTable, check_alike
 
 if TYPE_CHECKING:
     import pyarrow as pa

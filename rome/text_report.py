@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rome.combining.contributions import told
+from rome.combining.provenance import supervision_note
 from rome.features.values import FEATURES
-from rome.losses import told
-from rome.supervision import supervision_note
 from rome.text_table import aligned, fixed, shorten, visible
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 
 import rome.streaming
 from rome.cli import main
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.results import CorpusScore
-from rome.table import FeatureTable
 
 from paced_metric import PacedMetric
 

@@ -82,9 +82,9 @@ def make_segment() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def fake_metric(make_segment: Callable[..., Any]) -> Any:
     """A metric without models, for the command line: every identical pair scores 1, every other one 0.5."""
-    from rome.inputs import check_pairs
+    from rome.checks import check_pairs
+    from rome.combining.table import FeatureTable
     from rome.results import CorpusScore
-    from rome.table import FeatureTable
 
     class FakeMetric:
         def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:

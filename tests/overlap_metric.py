@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rome.combiner import Combiner
-from rome.flags import FLAGS, pack_flags
-from rome.inputs import Pair, check_pairs
-from rome.table import FeatureTable
+from rome.checks import Pair, check_pairs
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
+from rome.results.flags import FLAGS, pack_flags
 
 SIGNATURE = "features:overlap"
 

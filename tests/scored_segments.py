@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
 from rome.features.errors.values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 from rome.features.grammar import GrammarEvidence, SentenceAcceptability
 from rome.features.semantic import AlignedPair, SemanticEvidence

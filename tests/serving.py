@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rome.checks import check_pairs
 from rome.features.values import FEATURES, Component
-from rome.inputs import check_pairs
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.service.limits import Limits
 from rome.service.server import Server

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rome.data.sources import data_file, read_jsonl
-from rome.evaluation.agreement.correlation import (
+from rome.evaluation.statistics.agreement import CALIBRATED, agreement
+from rome.evaluation.statistics.correlation import (
     ROWS,
     STATISTICS,
     kendall_b,
     kendall_c,
     kendall_wmt,
+    pair_counts,
     pairwise_accuracy,
     pearson,
     spearman,
 )
-from rome.evaluation.agreement.grouping import CALIBRATED, agreement
-from rome.evaluation.agreement.pairs import pair_counts
 from rome.exceptions import InputError
 
 CORRELATIONS = ("pearson", "spearman", "kendall_b", "kendall_c")

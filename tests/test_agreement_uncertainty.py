@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rome.evaluation.agreement.correlation import STATISTICS, kendall_b, pairwise_accuracy, pearson
-from rome.evaluation.agreement.grouping import CALIBRATED, agreement
-from rome.evaluation.agreement.resampling import draw
-from rome.evaluation.agreement.uncertainty import (
+from rome.evaluation.statistics.agreement import CALIBRATED, agreement
+from rome.evaluation.statistics.correlation import STATISTICS, kendall_b, pairwise_accuracy, pearson
+from rome.evaluation.statistics.resampling import (
     Interval,
     bootstrap_difference,
     bootstrap_interval,
+    draw,
     interval_of,
     permutation_test,
+    resampled_values,
     williams_test,
 )
-from rome.evaluation.agreement.weighted import resampled_values
 from rome.exceptions import InputError
 
 ALL = (*STATISTICS, CALIBRATED)
@@ -81,8 +81,8 @@ def test_large_data_go_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     people, metric, keys = ratings()
     resamples = draw(90, keys["items"], None, 20, 1)
     expected = {name: resampled_values(name, people, metric, resamples) for name in STATISTICS}
-    monkeypatch.setattr("rome.evaluation.agreement.weighted.ROOM", 100)
-    monkeypatch.setattr("rome.evaluation.agreement.weighted.EXACT", 0)
+    monkeypatch.setattr("rome.evaluation.statistics.resampling.ROOM", 100)
+    monkeypatch.setattr("rome.evaluation.statistics.resampling.EXACT", 0)
     for name, values in expected.items():
         np.testing.assert_allclose(resampled_values(name, people, metric, resamples), values, atol=1e-12)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from rome.checks import MOST_CHARACTERS, MOST_WORDS, check_texts
 from rome.exceptions import InputError
-from rome.inputs import MOST_CHARACTERS, MOST_WORDS, check_texts
 from rome.metric import RoMe
 
 REFUSED = {

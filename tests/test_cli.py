@@ -18,8 +18,8 @@ import pytest
 
 from rome.cli import COMMANDS, main
 from rome.cli.pairs import example_pairs
-from rome.combiner import Combiner
-from rome.table import FeatureTable
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 
 Run = Callable[..., tuple[int, str, str]]
 

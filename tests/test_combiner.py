@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rome.combiner import Combiner, signature_differences
+from rome.combining.combiner import Combiner
+from rome.combining.contributions import shapley_values
+from rome.combining.provenance import differing_keys
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
-from rome.shapley import shapley_values
-from rome.table import FeatureTable
 
 ROW = arrays(np.float64, 4, elements=st.floats(0.0, 1.0))
 
@@ -127,10 +128,10 @@ def test_empty_input_gives_empty_output() -> None:
 def test_another_signature_is_refused_with_the_keys_that_differ() -> None:
     """Features measured in another way are not combined, unless asked for; the message names what differs."""
     net, mine = _make(signature="version:1|delta:0.5"), _table([[0.5] * 4], [0], [0], "version:1|delta:0.6")
-    with pytest.raises(SignatureMismatchError, match=r"delta: 0\.6 here, 0\.5 in the net\)"):
+    with pytest.raises(SignatureMismatchError, match=r"delta: 0\.6 in the table, 0\.5 in the net\)"):
         net.score(mine)
     assert net.score(mine, allow_mismatch=True).shape == (1,)
-    assert signature_differences("a:1|b:2", "a:1") == ["b: 2 here, absent in the net"]
+    assert differing_keys("a:1|b:2", "a:1", ("the table", "the net")) == ["b: 2 in the table, absent in the net"]
 
 
 def test_round_trip_on_disk_keeps_bytes_and_signature(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ import pytest
 from scipy import stats
 
 import rome
-from rome.comparison import MEASURES, Comparison, compare, measures
 from rome.display.comparison import p_text
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
-from rome.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
 from rome.results import CorpusScore
+from rome.results.comparison import MEASURES, Comparison, compare, measures
+from rome.results.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
 
 from scored_segments import corpus, error, net, scored
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,13 @@ from scipy.stats import ttest_ind
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
-from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
-from rome.evaluation.diagnosis.contrast import EMPTY, Contrast, Draws, contrast, interval, mean_of
+from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
-from rome.evaluation.diagnosis.probes import Probe, names_of
-from rome.evaluation.diagnosis.robustness import EXPECTED, robustness_parts
-from rome.evaluation.metrics.lexical import LEXICAL
+from rome.evaluation.diagnosis.experiments import Settings, on_demetr
+from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, interval, mean_of, names_of
+from rome.evaluation.metrics.functions import Length
+from rome.evaluation.metrics.peers import LEXICAL
+from rome.evaluation.metrics.protocol import References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.evaluation.report.values import Heatmap, Table
 from rome.exceptions import InputError
@@ -256,3 +258,17 @@ def test_cases_are_perturbations() -> None:
     robust, pairs = names_of(robustness=True), names_of(robustness=False)
     assert {name for both in EXPECTED for name in both} <= set(robust)
     assert sorted(robust + pairs) == sorted(PERTURBATIONS)
+
+
+def test_a_limit_leaves_so_many_items_of_each_kind() -> None:
+    """`rome diagnose demetr --limit 2` scores two minimal pairs of each perturbation."""
+    asked: list[int] = []
+
+    class Counting(Length):
+        def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
+            asked.append(len(hypotheses))
+            return super().score(references, hypotheses)
+
+    kinds = Counter(pair.kind for pair in read_demetr())
+    on_demetr([Counting()], Settings(samples=2, limit=2))
+    assert asked == [sum(min(2, count) for count in kinds.values())] * 3

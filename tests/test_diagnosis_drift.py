@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.diagnosis.curves import Domain, data_size_curve, domain_of, domain_shift
-from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
-from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear
-from rome.evaluation.diagnosis.runs import mean_and_spread
+from rome.evaluation.diagnosis.drift import (
+    ALPHAS,
+    Domain,
+    Drift,
+    data_size_curve,
+    domain_of,
+    domain_shift,
+    drift,
+    keep_probabilities,
+    quality_bins,
+)
+from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear, mean_and_spread
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 
@@ -95,7 +103,7 @@ def test_skew_zero_keeps_everything_and_more_skew_keeps_less(found: Drift) -> No
         assert medians[-1] > medians[0] + 0.2
     for line in found.distribution.series.values():
         assert sum(line) == pytest.approx(1.0)
-    assert found.parts == (found.kept, found.distribution, found.table, found.figure)
+    assert tuple(found) == (found.kept, found.distribution, found.table, found.figure)
 
 
 def test_judging_only_good_outputs_is_harder(found: Drift) -> None:
@@ -164,22 +172,12 @@ def test_a_sample_without_different_ratings_gives_no_number() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"alphas": [-1.0]}, "skews"),
-        ({"alphas": []}, "skews"),
-        ({"seeds": []}, "seeds"),
         ({"ratings": np.ones(4), "groups": list(range(4)), "metrics": {"m": np.ones(4)}}, "too few for 10 bins"),
-        ({"groups": list(range(59))}, "groups has 59 rows where there are 60"),
-        ({"metrics": {}}, "at least one"),
-        ({"supervised": {"m": Supervised(np.ones((60, 1)))}}, "each its own name"),
-        ({"metrics": {"m": np.ones(59)}}, "60 segments, the metric scored 59"),
-        ({"supervised": {"s": Supervised(np.ones((59, 1)))}}, "s has 59 rows"),
-        ({"ratings": np.full(60, np.nan)}, "people: segment 1"),
-        ({"statistic": "cosine"}, "unknown"),
         ({"groups": ["one"] * 60}, "for testing"),
     ],
 )
-def test_what_does_not_line_up_is_refused(change: dict[str, object], message: str) -> None:
-    """Skews, seeds, sizes, names and numbers that make no experiment are named with the remedy."""
+def test_too_little_data_is_refused(change: dict[str, object], message: str) -> None:
+    """Too few rows for the bins, or nothing left for testing, is named with the remedy."""
     given: dict[str, object] = {
         "ratings": np.arange(60.0),
         "groups": list(range(60)),
@@ -224,14 +222,6 @@ def test_larger_samples_contain_smaller_ones_and_only_whole_items() -> None:
     data_size_curve(people, items, {"s": Supervised(features, watching)}, sizes=[10, 2, 5], seeds=[0], progress=False)  # type: ignore[arg-type]
     assert [len(found) for found in trained] == [2, 5, 10]
     assert trained[0] < trained[1] < trained[2]
-
-
-@pytest.mark.parametrize("sizes", [[], [0, 3], [16]])
-def test_sizes_that_the_items_do_not_give_are_refused(sizes: list[int]) -> None:
-    """No size, zero items and more items than are left are named with the range."""
-    features, people, items = _data(30)
-    with pytest.raises(InputError, match="from 1 to 15"):
-        data_size_curve(people, items, {"s": Supervised(features)}, sizes=sizes, seeds=[0])
 
 
 def test_domain_shift_is_cross_validated_at_home() -> None:
@@ -279,7 +269,7 @@ def test_no_item_trains_in_one_dimension_and_judges_in_another() -> None:
 
 
 def test_domains_are_cut_by_dimension_and_language_pair() -> None:
-    """A domain keeps the rows of its language pair with their features, ratings and scores; wrong names and sizes are refused."""
+    """A domain keeps the rows of its language pair with their features, ratings and scores."""
     segments = tuple(
         RatedSegment(str(n // 2), ("r",), f"h{n}", {"z": float(n)}, language_pair=("de-en", "ru-en")[n % 2]) for n in range(6)
     )
@@ -288,23 +278,11 @@ def test_domains_are_cut_by_dimension_and_language_pair() -> None:
     assert found.name == "wmt ru-en z" and found.ratings.tolist() == [1.0, 3.0, 5.0]
     assert found.features[:, 0].tolist() == [2.0, 6.0, 10.0] and found.scores["m"].tolist() == [1.0, 3.0, 5.0]
     assert found.groups == (("wmt", "ru-en", "0"), ("wmt", "ru-en", "1"), ("wmt", "ru-en", "2"))
-    for arguments, message in (
-        ({"dimension": "fluency"}, "unknown"),
-        ({"language_pair": "fi-en"}, "nothing for fi-en"),
-        ({"features": features[:5]}, "5 rows for 6 segments"),
-        ({"scores": {"m": np.ones(7)}}, "m has 7 rows"),
-    ):
-        with pytest.raises(InputError, match=message):
-            domain_of(**{"rated": rated, "dimension": "z", "features": features, **arguments})  # type: ignore[arg-type]
 
 
-def test_domains_that_cannot_be_compared_are_refused() -> None:
-    """Equal names, features of unequal number, no domain and fewer items than folds are named."""
+def test_a_domain_with_too_few_items_is_refused() -> None:
+    """Fewer items than folds are named."""
     features, people, items = _data(20)
-    domain = Domain("d", features, people, tuple(items))
-    for domains in ([], [domain, domain], [domain, Domain("e", features[:, :1], people, tuple(items))]):
-        with pytest.raises(InputError, match="its own name"):
-            domain_shift(domains)
     with pytest.raises(InputError, match="2 items cannot be split"):
         domain_shift([Domain("small", features[:4], people[:4], tuple(items[:4]))])
 

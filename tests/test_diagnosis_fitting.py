@@ -18,10 +18,11 @@ from rome.evaluation.diagnosis.fitting import (
     fit_linear,
     fit_monotone_net,
     fit_named,
+    fold_numbers,
+    held_out,
     net_loss,
     predicted,
 )
-from rome.evaluation.diagnosis.splits import fold_numbers, held_out
 from rome.exceptions import InputError
 
 

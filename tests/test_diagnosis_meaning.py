@@ -19,9 +19,9 @@ from rome.data.perturbations.values import Materials, NotApplicable, Perturbatio
 from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, Wording, meaning_digest, read_meaning
 from rome.data.sources import data_file
 from rome.evaluation import perturbing
-from rome.evaluation.diagnosis import meaning_texts, probes
-from rome.evaluation.diagnosis.meaning import CELLS, Meaning, meaning
-from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
+from rome.evaluation.diagnosis import meaning as meaning_module
+from rome.evaluation.diagnosis import minimal_pairs
+from rome.evaluation.diagnosis.meaning import CELLS, Meaning, groups_of_texts, meaning
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.exceptions import InputError
 from rome.features.values import Analysis
@@ -250,7 +250,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         replaced("misspelled", "minor", "shop", "shpo"),
     ]
     monkeypatch.setattr(registry, "PERTURBATIONS", {one.name: one for one in made})
-    for module in (perturbing, probes, meaning_texts):
+    for module in (perturbing, minimal_pairs, meaning_module):
         monkeypatch.setattr(module, "PERTURBATIONS", registry.PERTURBATIONS)
 
 

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rome.comparison import MEASURES, compare, measures
 from rome.display.change import change_fragment, change_html
 from rome.display.comparison import comparison_fragment, comparison_html
 from rome.display.corpus import BINS, corpus_fragment, corpus_html, corpus_text, histogram, worst_places
 from rome.display.correlations import correlation_map, correlations, undefined_note
 from rome.display.summary import CUT, SUMMARY_STYLE
 from rome.results import CorpusScore
-from rome.what_if import Change
+from rome.results.comparison import MEASURES, compare, measures
+from rome.results.counterfactual import Change
 
 from scored_segments import corpus, error, scored, signature
 

@@ -10,6 +10,7 @@ from errors_laws import check_laws, check_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rome.combining.signature import feature_signature
 from rome.features.analyser.config import set_folder
 from rome.features.errors.alignment import AlignmentConfig, match_words, moved_pairs
 from rome.features.errors.edits import repetitions
@@ -23,7 +24,6 @@ from rome.features.idf import IdfTable
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis
-from rome.signature import feature_signature
 
 from handmade import analysis
 

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.bertscore import BertScore
-from rome.evaluation.metrics.pairs import BLOCK, PairMetric, PairValues
+from rome.evaluation.metrics.pairs import BLOCK, PairMetric, PairValues, ScoreStore
+from rome.evaluation.metrics.peers import BertScore
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, marks_on, scores_on
-from rome.evaluation.metrics.score_store import ScoreStore
 from rome.exceptions import InputError, ModelMissingError
 from rome.metric import RoMe
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from rome import figures
-from rome.comparison import compare
 from rome.exceptions import InputError, ModelMissingError
 from rome.results import CorpusScore
+from rome.results.comparison import compare
 
 from scored_segments import corpus, error, scored, signature
 

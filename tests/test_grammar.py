@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rome.combining.signature import feature_signature
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis, Sentence
-from rome.signature import feature_signature
 
 from handmade import analysis
 

@@ -19,7 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_readers_released import DIMENSIONS, MISPAIRED, Files, single
 
-from rome.combiner import Combiner
+from rome.checks import check_pairs
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.data.readers.conllu import read_conllu, read_trees
 from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
@@ -28,9 +30,7 @@ from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.readers.webnlg import read_webnlg20
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
-from rome.inputs import check_pairs
 from rome.pair_files import PairTexts, read_pairs
-from rome.table import FeatureTable
 
 PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n1\tOne.\t\tTwo.\tfirst\n2\tA.\tB.\tC.\t\n"}
 PAIRS_JSONL: Files = {

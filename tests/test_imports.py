@@ -17,7 +17,7 @@ ROOMS = {room: Path(str(find_spec(f"rome.{room}").origin)).parent for room in ("
 ROOT = Path(str(rome.__file__)).parent
 ROOM_NAMES = tuple(f"rome.{room}" for room in ROOMS)
 ALLOWED = {
-    "rome.results": {"pandas"},
+    "rome.results.scores": {"pandas"},
     "rome.figures.canvas": {"matplotlib"},
     "rome.integrations.sklearn": {"sklearn"},
     "rome.integrations.torchmetrics": {"torch"},

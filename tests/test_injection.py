@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from rome.cli import main
 from rome.cli.perturb import WRITERS as PERTURB_WRITERS
+from rome.combining.table import FeatureTable
 from rome.evaluation.perturbing import PerturbedText
 from rome.evaluation.report.values import Report, Table
 from rome.evaluation.report.writer import write_report
 from rome.exceptions import InputError
-from rome.table import FeatureTable
 from rome.text_report import explain
 
 HOSTILE = (

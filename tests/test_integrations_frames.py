@@ -13,8 +13,7 @@ import pytest
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.frames import result_columns, score_frame, to_polars
-from rome.integrations.holder import shared_metric
-from rome.integrations.measuring import COLUMNS, DEFAULT_COLUMNS, measure
+from rome.integrations.measuring import COLUMNS, DEFAULT_COLUMNS, measure, shared_metric
 from rome.results import CorpusScore
 
 from overlap_metric import OverlapMetric

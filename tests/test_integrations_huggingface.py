@@ -15,12 +15,11 @@ from typing import Any
 
 import pytest
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.holder import shared_metric
 from rome.integrations.huggingface import batch_scorer, module_path
-from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+from rome.integrations.measuring import DEFAULT_COLUMNS, measure, shared_metric
 from rome.metric import RoMe
 
 from overlap_metric import OverlapMetric

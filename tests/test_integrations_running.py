@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.holder import MetricHolder, metric_of, settings_of, shared_metric
-from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, measure, metric_of, settings_of, shared_metric
 from rome.integrations.running import RunningScore
 from rome.metric import RoMe
 

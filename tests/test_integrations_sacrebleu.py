@@ -9,7 +9,7 @@ import pytest
 
 import rome
 from rome.exceptions import InputError
-from rome.integrations.holder import shared_metric
+from rome.integrations.measuring import shared_metric
 from rome.integrations.sacrebleu import SHORT, format_score, format_signature, parse_signature, reference_count
 from rome.metric import RoMe
 from rome.results import CorpusScore

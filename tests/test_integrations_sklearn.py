@@ -86,7 +86,7 @@ def test_in_a_pipeline_with_a_regressor_and_in_cross_validation() -> None:
 
 def test_a_pickle_holds_options_and_no_models() -> None:
     """With the real metric, and with the default one, which stays None."""
-    from rome.integrations.holder import shared_metric
+    from rome.integrations.measuring import shared_metric
     from rome.integrations.sklearn import RoMeFeatures
 
     packed = pickle.dumps(RoMeFeatures(shared_metric()))

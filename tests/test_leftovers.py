@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
 from rome.exceptions import StoreError
 from rome.files import atomic_path, open_output
 from rome.leftovers import temporary_beside

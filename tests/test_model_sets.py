@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from rome.cli import main
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
 from rome.features.analyser.identity import models_identity
 from rome.features.analyser.model_set import PARTS, ModelSet
 from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
-from rome.integrations.holder import MetricHolder, metric_of, settings_of
-from rome.known_answers import record, selfcheck
+from rome.integrations.measuring import MetricHolder, metric_of, settings_of
 from rome.metric import RoMe
-from rome.table import FeatureTable
+from rome.self_check import record, selfcheck
 from rome.train.common.recipe import load_recipe, models_option
 
 from model_sets import linked_set, manifest, replaced, rewritten
@@ -143,7 +143,7 @@ def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
     """One line says what is missing or wrong, and what to do; nothing is scored with it."""
     make, message = BROKEN[case]
     with pytest.raises(ModelMissingError, match=message) as caught:
-        RoMe(models=make(tmp_path / "set"), progress=False)
+        RoMe(models=make(tmp_path / "set"), progress=False).features(references=["A cat."], hypotheses=["A dog."])
     assert "\n" not in str(caught.value) and str(tmp_path / "set") in str(caught.value)
 
 
@@ -156,7 +156,7 @@ def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
         ModelSet.load("base")
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
-        RoMe(models="base")
+        RoMe(models="base").analyse(["A cat."])
 
 
 def test_a_damaged_file_of_a_users_set_is_named_when_it_is_read(other: Path) -> None:
@@ -206,10 +206,10 @@ def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
     assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
     assert RoMe(progress=False).configs[3].estimator == "learned"
     with pytest.raises(InputError, match='the model set plain has no head for errors="learned": choose errors="edit-script"'):
-        RoMe(models=folder, errors="learned")
-    for make in (RoMe, Combiner.load):
+        RoMe(models=folder, errors="learned").configs  # noqa: B018
+    for make in (lambda **options: RoMe(**options).signature, Combiner.load):
         with pytest.raises(InputError, match="the model set plain has no supervised scorer: fit one"):
-            make(models=folder, scorer="supervised")  # type: ignore[operator]
+            make(models=folder, scorer="supervised")
 
 
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
 def test_another_sets_features_are_told_whose_net_they_need() -> None:
     """The default net refuses them and says how to get the right one."""
     net = replace(Combiner.load(), feature_signature="features:2|models:small.1")
-    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 here, small\.1 in the net.*Combiner\.matching"):
+    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*Combiner\.matching"):
         net.check_signature("features:2|models:base.1")
 
 
@@ -300,9 +300,9 @@ def test_a_new_set_is_recorded_and_checked(tmp_path: Path, other: Path) -> None:
     assert manifest(other)["name"] == "mine" and manifest(other)["settings"] == {"semantic": {"delta": 0.5}}
     assert "card.json" not in manifest(other)["files"]
     record(other, [], Answers())
-    assert selfcheck(Answers(), models=other)
+    assert selfcheck(Answers(), models=other)  # type: ignore[arg-type]
     replaced(other / "mwt" / "mwt.pt", b"new")
-    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))
+    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
     assert set(PARTS) <= {name.partition("/")[0] for name in manifest(other)["files"]}
 
 

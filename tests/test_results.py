@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES
-from rome.plain import plain
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.serialisation import plain
 from rome.text_report import corpus_table, explain
 from rome.text_table import aligned, display_width, shorten
 

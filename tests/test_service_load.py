@@ -19,8 +19,8 @@ import pytest
 pytest.importorskip("uvicorn", reason="the service needs the extra `serve`")
 pytest.importorskip("starlette", reason="the service needs the extra `serve`")
 
+from rome.checks import Pair  # noqa: E402
 from rome.exceptions import ModelMissingError  # noqa: E402
-from rome.inputs import Pair  # noqa: E402
 from rome.service.batching import Batcher  # noqa: E402
 from rome.service.limits import Limits  # noqa: E402
 from rome.service.refusal import Refusal  # noqa: E402

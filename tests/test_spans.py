@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.data.readers.rated import ErrorMark
-from rome.evaluation.agreement.spans import SpanScores, corpus_spans, segment_spans
+from rome.evaluation.statistics.spans import SpanScores, corpus_spans, segment_spans
 from rome.exceptions import InputError
 
 LENGTH = 12

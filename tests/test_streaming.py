@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from rome.analyses import Analyses
 from rome.cli import main
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.features.analyser.config import ModelConfig
 from rome.features.values import Analysis
@@ -28,7 +29,6 @@ from rome.metric import RoMe
 from rome.pair_files import PairRow
 from rome.partial import Partial
 from rome.streaming import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
-from rome.table import FeatureTable
 from rome.text_report import corpus_table
 
 from block_metric import SMALL, BlockMetric, make
@@ -349,7 +349,7 @@ def test_memory_does_not_grow_with_the_pairs(tmp_path: Path, marks: Path, words:
 
 PIECES = """
 import resource, sys
-from rome.table import FeatureTable
+from rome.combining.table import FeatureTable
 print(sum(len(piece) for piece in FeatureTable.iter_batches(sys.argv[1], 1 << 16)))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

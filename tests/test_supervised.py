@@ -12,22 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rome.cards import cards_table
 from rome.cli import main
 from rome.cli.metric import make_metric
-from rome.combiner import Combiner
-from rome.evaluation.judging.parts import parts_of
-from rome.evaluation.judging.plan import Plan, judge
-from rome.evaluation.judging.tables import overview
-from rome.evaluation.metrics.own import RomeFeatures, RomeScore, RomeSupervised
+from rome.cli.models import cards_table
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource, fitted_on, outputs_digest
+from rome.combining.table import FeatureTable
+from rome.evaluation.leaderboard.plan import EvaluationPlan, evaluate
+from rome.evaluation.leaderboard.tables import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
+from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.report.values import Table
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
 from rome.metric import RoMe
 from rome.results import CorpusScore
-from rome.supervision import RatedSource, fitted_on, outputs_digest
-from rome.table import FeatureTable
 
 from model_sets import linked_set
 from rated_sets import rated_set
@@ -98,7 +97,7 @@ def put(net: Path, package: Path) -> None:
 def test_the_sets_supervised_net(package: Path, supervised: Path, tmp_path: Path) -> None:
     """Missing: what to do. There: loaded. A net that does not say what it was fitted on is refused."""
     with pytest.raises(InputError, match="rome train scorer --ratings"):
-        RoMe(scorer="supervised")
+        RoMe(scorer="supervised").score(references=["A cat."], hypotheses=["A dog."])
     put(supervised, package)
     metric = RoMe(scorer="supervised")
     assert metric.signature == f"{metric.feature_signature}|{Combiner.load(supervised).signature}"
@@ -184,7 +183,7 @@ class Features(RomeFeatures):
 
 def _notes(metrics: list[Any], rated: Any) -> set[str]:
     """The notes of every table of agreement and of the overview."""
-    judged = judge(rated, metrics, Plan(samples=5, permutations=0), ["quality"])
+    judged = evaluate(rated, metrics, EvaluationPlan(samples=5, permutations=0), ["quality"])
     return {part.note for part in [*parts_of(judged, metrics), overview(judged)] if isinstance(part, Table)}
 
 
@@ -230,6 +229,6 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    code = "import sys, rome.combiner, rome.supervision, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, rome.combining.combiner, rome.combining.provenance, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -11,7 +11,7 @@ import pytest
 import torch
 from synthesis_models import FakeFiller, save_translator
 
-from rome.evaluation.metrics.bertscore import BertScore
+from rome.evaluation.metrics.peers import BertScore
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import BleurtPipeline
 from rome.train.synthesis.pairs import GeneratedPair

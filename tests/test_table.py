@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, StoreError
 from rome.features.values import FEATURES
-from rome.table import FeatureTable
 
 
 def _make(rows: int, seed: int = 0, *, references: int = 1, flags: bool = False) -> FeatureTable:
@@ -223,7 +223,7 @@ def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
     """Loading a table and combining it needs neither torch nor transformers nor stanza nor textattack."""
     _make(3).save(tmp_path / "f.parquet")
     code = (
-        "import sys, numpy as np; from rome.table import FeatureTable; from rome.combiner import Combiner;"
+        "import sys, numpy as np; from rome.combining.table import FeatureTable; from rome.combining.combiner import Combiner;"
         f"t = FeatureTable.load({str(tmp_path / 'f.parquet')!r});"
         "c = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0));"
         "c.score(t); c.contributions(t);"

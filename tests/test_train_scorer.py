@@ -15,11 +15,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from rome.combiner import Combiner  # noqa: E402
+from rome.combining.combiner import Combiner  # noqa: E402
+from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.perturbations.degenerate import SEVERE, damage  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
-from rome.table import FeatureTable  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer.chains import edit_severity  # noqa: E402
 from rome.train.scorer.net import (  # noqa: E402
@@ -27,7 +27,7 @@ from rome.train.scorer.net import (  # noqa: E402
     fit_targets,
     held_out_mask,
     ranked_pairs,
-    scale_figures,  # noqa: E402
+    scale_figures,
 )
 from rome.train.scorer.pairs import TRANSLATED, Pair, agreed_pairs, rated_pairs, read_pairs, write_pairs  # noqa: E402
 from rome.train.scorer.settings import ScorerConfig  # noqa: E402

@@ -15,11 +15,11 @@ from scipy.stats import kendalltau
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.cli import main  # noqa: E402
-from rome.combiner import Combiner  # noqa: E402
+from rome.combining.combiner import Combiner  # noqa: E402
+from rome.combining.provenance import fitted_on  # noqa: E402
+from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
-from rome.supervision import fitted_on  # noqa: E402
-from rome.table import FeatureTable  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer import supervised as scorer_supervised  # noqa: E402
 from rome.train.scorer import supervised as scorer_validation  # noqa: E402

@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from rome.cli.metric import MakeMetric, Metric, positive
+from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 
 __all__ = ["add_worker_argument", "block_metric", "ended_by_signal", "progress_bar", "report_line"]
@@ -31,7 +31,7 @@ def add_worker_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[], Metric]:
+def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[], Any]:
     """What makes the metric of one process. Raises InputError for word weights that need all references in one process."""
     if options.workers > 1 and options.idf == "references":
         raise InputError("--idf references weighs words by all references together: take --workers 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.judging import Run, add_judging_arguments
+from rome.cli.evaluation import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 from rome.files import read_lines
@@ -138,7 +138,7 @@ def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Tabl
         references, hypotheses = _texts(options.texts)
         parts, this.data[options.texts] = on_texts(experiment, references, hypotheses, this.maker, made, settings)
     else:
-        from rome.evaluation.judging.sets import read_sets
+        from rome.evaluation.leaderboard.plan import read_sets
 
         sets = read_sets(options.sets)
         this.data |= {rated.name: rated.digest for rated in sets}

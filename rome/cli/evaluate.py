@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.judging import Run, add_judging_arguments
+from rome.cli.evaluation import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric
 
 if TYPE_CHECKING:
-    from rome.evaluation.judging.plan import Judged, Plan
+    from rome.evaluation.leaderboard.plan import EvaluationPlan, RatedScores
     from rome.evaluation.report.values import Figure, Table
 
 __all__ = ["add_arguments", "run"]
@@ -45,19 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them, print the leaderboards, write the report."""
-    from rome.evaluation.judging.sets import read_sets
-    from rome.evaluation.judging.tables import overview
+    from rome.evaluation.leaderboard.plan import read_sets
+    from rome.evaluation.leaderboard.tables import overview
 
     plan = _plan(options)
     this = Run(options, metric)
     sets = read_sets(options.sets)
     parts: list[Table | Figure] = []
-    everything: list[Judged] = []
+    everything: list[RatedScores] = []
     made = this.metrics(*_metrics(options))
     for rated in sets:
         this.data[rated.name] = rated.digest
         with this.step(f"{rated.name}, {len(rated.segments)} outputs, {len(made)} metrics"):
-            judged, found = _judge(rated, made, plan, options)
+            judged, found = _evaluated(rated, made, plan, options)
         this.signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in this.signatures}
         everything += judged
         parts += found
@@ -77,21 +77,23 @@ def _metrics(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]
     return DEFAULT_METRICS, BASELINES
 
 
-def _plan(options: argparse.Namespace) -> Plan:
-    from rome.evaluation.judging.plan import ALL_FIGURES, FIGURES, Measure, Plan
+def _plan(options: argparse.Namespace) -> EvaluationPlan:
+    from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure
 
     figures: tuple[Measure, ...] = FIGURES
     if options.figure:
         figures = ALL_FIGURES if options.figure == ["all"] else tuple(Measure.of(text) for text in options.figure)
-    return Plan(figures, options.samples, max(0, options.permutations), seed=options.seed)
+    return EvaluationPlan(figures, options.samples, max(0, options.permutations), seed=options.seed)
 
 
-def _judge(rated: Any, made: list[Any], plan: Plan, options: argparse.Namespace) -> tuple[list[Judged], list[Table | Figure]]:
+def _evaluated(
+    rated: Any, made: list[Any], plan: EvaluationPlan, options: argparse.Namespace
+) -> tuple[list[RatedScores], list[Table | Figure]]:
     """Every part of one set."""
-    from rome.evaluation.judging.parts import parts_of
-    from rome.evaluation.judging.plan import judge
+    from rome.evaluation.leaderboard.plan import evaluate
+    from rome.evaluation.leaderboard.tables import parts_of
     from rome.evaluation.metrics.score_files import PublishedScores
 
     published = [] if options.no_published else [PublishedScores(name) for name in rated.published]
-    judged = judge(rated, [*made, *published], plan, options.dimension)
+    judged = evaluate(rated, [*made, *published], plan, options.dimension)
     return judged, parts_of(judged, made)

@@ -16,7 +16,7 @@ from rome.streaming import BlockFeatures, check_rows, cut_blocks
 from rome.workers import run_in_order
 
 if TYPE_CHECKING:
-    from rome.table import FeatureTable
+    from rome.combining.table import FeatureTable
 
 __all__ = ["add_arguments", "run"]
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Look at all pairs, then measure and write block by block; the output is opened before anything is computed."""
-    from rome.table import FeatureTable
+    from rome.combining.table import FeatureTable
 
     with ended_by_signal(), open_named_pairs(options) as rows, atomic_path(options.output) as path:
         found = check_rows(rows(), empty_reference=options.empty_reference)
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _groups(tables: Iterable[FeatureTable], bar: Any) -> Iterator[FeatureTable]:
     """The same rows in larger tables."""
-    from rome.table import FeatureTable
+    from rome.combining.table import FeatureTable
 
     held: list[FeatureTable] = []
     for table in tables:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
+from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner
-    from rome.results import CorpusScore
-    from rome.table import FeatureTable
+    from rome.combining.combiner import Combiner
+    from rome.metric import RoMe
 
 __all__ = [
     "MakeMetric",
-    "Metric",
     "add_metric_arguments",
     "add_models_argument",
     "add_net_arguments",
@@ -26,18 +26,8 @@ __all__ = [
 ]
 
 
-class Metric(Protocol):
-    """What the commands need of RoMe."""
-
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
-        """Score every segment."""
-
-    def features(self, *, references: list[list[str]], hypotheses: list[str]) -> FeatureTable:
-        """Measure every candidate."""
-
-
-MakeMetric = Callable[[argparse.Namespace], Metric]
-
+MakeMetric = Callable[[argparse.Namespace], Any]
+"""Makes a RoMe, or what stands in for one, of the parsed options."""
 
 STORE = "keep the analyses in this FILE, so that known texts skip the models"
 
@@ -46,23 +36,25 @@ def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE)
     """Models, transport, word weights, net, empty references, store, threads and progress. store : what --store means here."""
     group = parser.add_argument_group("metric")
     add_models_argument(group)
-    group.add_argument("--emd", choices=("soft", "aligned", "standard"), default="soft", help="variant of the transport cost")
+    group.add_argument("--emd", choices=CHOICES["emd"], default=MetricConfig.emd, help="variant of the transport cost")
     group.add_argument(
         "--rho",
         type=float,
         metavar="SHARE",
         help="credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
     )
-    group.add_argument("--idf", choices=("embedded", "references"), default="embedded", help="where word weights come from")
+    group.add_argument("--idf", choices=CHOICES["idf"], default=MetricConfig.idf, help="where word weights come from")
     group.add_argument(
         "--errors",
-        choices=("learned", "edit-script"),
-        default=None,
+        choices=CHOICES["errors"],
         help="how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)",
     )
     add_net_arguments(group)
     group.add_argument(
-        "--empty-reference", choices=("error", "score"), default="error", help="an empty reference (default: error)"
+        "--empty-reference",
+        choices=CHOICES["empty_reference"],
+        default=MetricConfig.empty_reference,
+        help="an empty reference (default: error)",
     )
     group.add_argument("--store", metavar="PATH", help=store)
     group.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
@@ -87,42 +79,27 @@ def add_net_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the model set's own)")
     group.add_argument(
         "--scorer",
-        choices=("unsupervised", "supervised"),
-        default="unsupervised",
+        choices=CHOICES["scorer"],
+        default=MetricConfig.scorer,
         help="supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)",
     )
 
 
 def named_net(options: argparse.Namespace) -> Combiner | None:
     """The net in the file that the options name; None for one of the model set's. Raises InputError for two nets."""
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
 
     if options.net is not None and options.scorer != "unsupervised":
         raise InputError(f"--net {options.net} and --scorer {options.scorer} name two nets: give one of them")
     return None if options.net is None else Combiner.load(options.net)
 
 
-def make_metric(options: argparse.Namespace) -> Metric:
-    """The metric that the parsed options describe. Raises ModelMissingError when its models or packages are not installed."""
-    from rome.features.analyser.config import ModelConfig
-    from rome.features.analyser.identity import hashed_meanwhile
+def make_metric(options: argparse.Namespace) -> RoMe:
+    """The metric that the parsed options describe; a command need not offer every option."""
+    from rome.metric import RoMe
 
-    net, models = named_net(options), ModelConfig.of(options.models)
-    with hashed_meanwhile(models):
-        from rome.metric import RoMe
-    return RoMe(
-        models=models,
-        emd=options.emd,
-        rho=options.rho,
-        errors=options.errors,
-        idf=options.idf,
-        store=options.store,
-        progress=options.progress,
-        threads=options.threads,
-        empty_reference=options.empty_reference,
-        combiner=net,
-        scorer=options.scorer,
-    )
+    net = named_net(options) if hasattr(options, "net") else None
+    return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
 
 
 def positive(text: str) -> int:

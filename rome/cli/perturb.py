@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.metric import MakeMetric, add_models_argument
+from rome.cli.metric import MakeMetric, add_models_argument, positive
 from rome.exceptions import InputError
 from rome.files import open_output, read_lines
 
@@ -19,17 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 COLUMNS = (
-    "number",
-    "perturbation",
-    "category",
-    "type",
-    "severity",
-    "identifier",
-    "seed",
-    "text",
-    "perturbed",
-    "edits",
-    "reason",
+    *("number", "perturbation", "category", "type", "severity", "identifier", "seed"),
+    *("text", "perturbed", "edits", "reason"),
 )
 
 
@@ -40,19 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("perturbations")
     group.add_argument("--perturbation", nargs="+", metavar="NAME", help="those to make (default: all, see --list)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same texts (default: 0)")
-    group.add_argument("--limit", type=_positive, metavar="N", help="at most N perturbed texts of each perturbation")
+    group.add_argument("--limit", type=positive, metavar="N", help="at most N perturbed texts of each perturbation")
     for name in ("antonyms", "hypernyms", "synonyms"):
         text = f"lines of a lemma, a tab and its {name}, instead of the embedded list"
         group.add_argument(f"--{name}", metavar="FILE", help=text)
     models = parser.add_argument_group("analysis")
     add_models_argument(models)
     models.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
-    models.add_argument("--threads", type=_positive, metavar="N", help="processor threads (default: what torch takes)")
+    models.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
     help_text = "progress bar (default: only on a terminal)"
     models.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
-    parser.set_defaults(
-        emd="soft", rho=None, errors=None, idf="embedded", net=None, scorer="unsupervised", empty_reference="error"
-    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format", choices=tuple(WRITERS), default="tsv", help="default: tsv; pairs: for rome score and annotate"
@@ -148,10 +136,3 @@ WRITERS: dict[str, Callable[[Iterator[PerturbedText]], Iterator[str]]] = {
     "jsonl": _jsonl,
     "pairs": _pairs,
 }
-
-
-def _positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)

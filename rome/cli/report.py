@@ -81,7 +81,7 @@ def _scored(texts: SystemTexts, options: argparse.Namespace, metric: MakeMetric)
 
     With ``--idf references`` the word weights come from all the references of one call, so everything is scored in one.
     """
-    from rome.inputs import SegmentError
+    from rome.checks import SegmentError
 
     scorer, count = metric(options), len(texts.texts[0].hypotheses)
     block = count if options.idf == "references" else BLOCK

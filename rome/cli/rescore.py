@@ -7,20 +7,21 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rome.cli.means import Means
+from rome.cli.formats import Means
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
+from rome.combining.provenance import labels, supervision_note
 from rome.features.values import FEATURES
 from rome.files import open_output
-from rome.supervision import labels, supervision_note
 
 if TYPE_CHECKING:
-    from rome.combiner import Combiner
+    from rome.combining.combiner import Combiner
 
 __all__ = ["add_arguments", "run"]
 
-COLUMNS = ("segment", "reference", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "flags")
+COLUMNS = ("segment", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "reference", "flags")
 
 BATCH = 1 << 17
 """Rows of the table that are in memory at a time."""
@@ -38,19 +39,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table.
 
-    What begins with a mean, or with the widths of columns, is read twice.
+    Where means or widths of columns are needed beforehand, the rows wait in a temporary file.
     """
     combiner = named_net(options) or _matching(options)
-    with open_output(options.output) as stream:
-        for line in WRITERS[options.format](partial(_rows, options.features, combiner), combiner.signature):
+    rows = partial(_rows, options.features, combiner)
+    with open_output(options.output) as stream, TemporaryFile("w+", encoding="utf-8") as held:
+        if options.format in ("table", "json"):
+            held.writelines(f"{json.dumps(row)}\n" for row in rows())
+            rows = partial(_held, held)
+        for line in WRITERS[options.format](rows, combiner.signature):
             stream.write(f"{line}\n")
     return 0
 
 
+def _held(file: TextIO) -> Iterator[list[Any]]:
+    """The rows from the first one on."""
+    file.seek(0)
+    return map(json.loads, file)
+
+
 def _matching(options: argparse.Namespace) -> Combiner:
     """The net of the model set that measured the features, of the kind that the options name."""
-    from rome.combiner import Combiner
-    from rome.table import FeatureTable
+    from rome.combining.combiner import Combiner
+    from rome.combining.table import FeatureTable
 
     first = next(FeatureTable.iter_batches(options.features, 1), None)
     return Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
@@ -58,7 +69,7 @@ def _matching(options: argparse.Namespace) -> Combiner:
 
 def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
     """The values of COLUMNS for every segment of a stored table."""
-    from rome.table import FeatureTable
+    from rome.combining.table import FeatureTable
 
     for table in FeatureTable.iter_batches(path, BATCH):
         best = combiner.combine(table)
@@ -66,7 +77,7 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
         contributions = combiner.contributions(chosen)
         for row in range(len(best)):
             numbers = [float(best.score[row]), *chosen.values[row].tolist(), *contributions[row].tolist()]
-            yield [int(best.segment[row]), int(best.reference[row]), *numbers, ",".join(chosen.flags_of(row))]
+            yield [int(best.segment[row]), *numbers, int(best.reference[row]), ",".join(chosen.flags_of(row))]
 
 
 def _table(rows: Rows, signature: str) -> Iterator[str]:
@@ -78,10 +89,10 @@ def _table(rows: Rows, signature: str) -> Iterator[str]:
     def shown() -> Iterator[list[str]]:
         yield header
         for row in rows():
-            yield [str(row[0]), *(f"{value:.3f}" for value in row[2:7]), row[-1]]
+            yield [str(row[0]), *(f"{value:.3f}" for value in row[1:6]), row[-1]]
 
     for row in rows():
-        means.add(row[2:7])
+        means.add(row[1:6])
     last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else header
     widths = widest(chain(shown(), [last]))
     for number, cells in enumerate(shown()):
@@ -116,7 +127,7 @@ def _json(rows: Rows, signature: str) -> Iterator[str]:
     """One object: the mean score and all segments."""
     means = Means()
     for row in rows():
-        means.add(row[2:7])
+        means.add(row[1:6])
     head = {"score": means.values[0] if means.count else None, **labels(signature)}
     yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "segments": [' + ("" if means.count else "]\n}")
     for number, row in enumerate(rows(), start=1):

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from rome.cli.blocks import add_worker_argument, block_metric, ended_by_signal, progress_bar, report_line
+from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import add_pair_arguments, open_named_pairs
-from rome.cli.score_formats import FORMATS, STREAMED, LineScorer, finished
 from rome.exceptions import InputError
 from rome.files import STANDARD_INPUT, open_output
 from rome.partial import Partial

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Compare and print what failed; or record."""
     from rome.features.analyser.config import ModelConfig
-    from rome.known_answers import selfcheck
+    from rome.self_check import selfcheck
 
     folder = ModelConfig.of(options.models).folder
     if options.record:
@@ -41,7 +41,7 @@ def _recorded(options: argparse.Namespace, metric: MakeMetric) -> str:
     """Record the files, since new models load only then, and the answers where there is a net to give them."""
     from rome.features.analyser.config import ModelConfig
     from rome.features.model_files import read_manifest, record_files
-    from rome.known_answers import record
+    from rome.self_check import record
 
     folder, texts = ModelConfig.of(options.models).folder, example_pairs()
     manifest = record_files(folder)

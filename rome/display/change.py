@@ -17,7 +17,7 @@ from rome.text_report import error_note
 from rome.text_table import aligned, fixed
 
 if TYPE_CHECKING:
-    from rome.what_if import Change
+    from rome.results.counterfactual import Change
 
 __all__ = ["change_fragment", "change_html", "change_text"]
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rome.combining.provenance import supervision_note
 from rome.display.markup import Html, disclosure, element, escaped, joined, number, signed
 from rome.display.summary import FEW, FEW_NOTE, cell, framed, heads, listing, opened, stretched, text_line, worst_errors
 from rome.display.texts import error_list
 from rome.features.values import FEATURES
-from rome.supervision import supervision_note
 from rome.text_table import aligned, shorten
 
 if TYPE_CHECKING:
-    from rome.comparison import Comparison, Difference, SegmentPair
+    from rome.results.comparison import Comparison, Difference, SegmentPair
 
 __all__ = ["comparison_fragment", "comparison_html", "comparison_text", "verdict"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.comparison import MEASURES, measures
+from rome.combining.provenance import supervision_note
 from rome.display.correlations import correlation_map
 from rome.display.markup import Html, disclosure, element, escaped, number
 from rome.display.summary import FEW, FEW_NOTE, cell, framed, heads, listing, segment_row, stretched
-from rome.resampling import LEVEL, Rows, mean_intervals
-from rome.supervision import supervision_note
+from rome.results.comparison import MEASURES, measures
+from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import aligned, shorten
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rome.display.markup import Html, drawing, element, escaped, joined
-from rome.resampling import Rows
+from rome.results.resampling import Rows
 
 __all__ = ["FEWEST", "correlation_map", "correlations", "undefined_note"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rome.combining.contributions import told
 from rome.display.markup import Html, disclosure, element, escaped, joined
-from rome.losses import told
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rome.combining.provenance import supervision_note
 from rome.display.alignment import alignment
 from rome.display.components import components, sentences
 from rome.display.losses import losses
@@ -13,7 +14,6 @@ from rome.display.style import STYLE
 from rome.display.texts import texts
 from rome.display.trees import dependency_trees
 from rome.display.waterfall import waterfall
-from rome.supervision import supervision_note
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.comparison import measures
 from rome.display.comparison import p_text
 from rome.figures.canvas import COLOURS, bare, canvas, drawing, label, signed, ticks
+from rome.results.comparison import measures
 
 if TYPE_CHECKING:
-    from rome.comparison import Comparison
     from rome.figures.canvas import Figure
+    from rome.results.comparison import Comparison
 
 __all__ = ["comparison_figure"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rome.comparison import MEASURES, measures
 from rome.display.corpus import BINS, histogram
 from rome.display.correlations import FEWEST, correlations, undefined_note
 from rome.exceptions import InputError
 from rome.figures.canvas import COLOURS, bare, blank, canvas, drawing, label, shades
-from rome.resampling import LEVEL, Rows, mean_intervals
+from rome.results.comparison import MEASURES, measures
+from rome.results.resampling import LEVEL, Rows, mean_intervals
 
 if TYPE_CHECKING:
     from rome.figures.canvas import Figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rome.figures.canvas import COLOURS, bare, blank, canvas, drawing, label, shades
-from rome.resampling import Rows
+from rome.results.resampling import Rows
 
 if TYPE_CHECKING:
     from rome.features.semantic import SemanticEvidence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rome.combining.provenance import fitted_on
 from rome.features.values import FEATURES
 from rome.figures.canvas import COLOURS, bare, canvas, drawing, label, ticks
-from rome.supervision import fitted_on
 from rome.text_table import fixed
 
 if TYPE_CHECKING:

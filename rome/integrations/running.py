@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.integrations.holder import MetricHolder, refuse_batches
-from rome.integrations.measuring import DEFAULT_COLUMNS
-from rome.table import FeatureTable
+from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, refuse_batches
 
 __all__ = ["RunningScore"]
 

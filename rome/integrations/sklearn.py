@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
-from rome.integrations.holder import MetricHolder, refuse_batches, shared_metric
-from rome.integrations.measuring import score_columns
+from rome.integrations.measuring import MetricHolder, refuse_batches, score_columns, shared_metric
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

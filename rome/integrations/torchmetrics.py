@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rome.exceptions import ModelMissingError
-from rome.integrations.holder import MetricHolder, refuse_batches
-from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, measure, refuse_batches
 
 try:
     import torch

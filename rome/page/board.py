@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.comparison import MEASURES, Comparison, Difference, compare
 from rome.display.markup import Html, drawing, element, escaped, joined, signed
 from rome.page.gathering import Gathered
-from rome.resampling import LEVEL, bootstrap_intervals
+from rome.results.comparison import MEASURES, Comparison, Difference, compare
+from rome.results.resampling import LEVEL, bootstrap_intervals
 
 __all__ = ["RESAMPLES", "Standing", "differences", "leaderboard", "standings"]
 

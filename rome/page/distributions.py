@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.comparison import MEASURES
 from rome.display.markup import Html, drawing, element, escaped, joined, number
 from rome.page.gathering import Gathered
+from rome.results.comparison import MEASURES
 
 __all__ = ["distributions", "histogram"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.comparison import MEASURES, differing_keys, measures
 from rome.exceptions import SignatureMismatchError
 from rome.page.blocks import clean
 from rome.results import Components, CorpusScore, SegmentScore
+from rome.results.comparison import MEASURES, differing_keys, measures
 
 __all__ = ["DIGITS", "Gathered"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rome.combining.provenance import supervision_note
 from rome.display.markup import Html, element, escaped, joined
 from rome.page.board import Standing
-from rome.resampling import LEVEL
-from rome.supervision import supervision_note
+from rome.results.resampling import LEVEL
 
 __all__ = ["ABOUT_DISTRIBUTIONS", "about", "about_differences", "about_leaderboard"]
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from rome.inputs import EmptyReference, Pair
+from rome.checks import EmptyReference, Pair
 from rome.results import CorpusScore, SegmentScore
 from rome.service.accepts import preferred
 from rome.service.asked import one_pair, some_pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rome.inputs import EmptyReference, Pair
+from rome.checks import EmptyReference, Pair
 from rome.service.limits import Limits
 from rome.service.refusal import Refusal
 

@@ -11,8 +11,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from rome.checks import Pair
 from rome.exceptions import InputError
-from rome.inputs import Pair
 from rome.results import CorpusScore
 from rome.service.jobs import Job, Jobs, Unit
 from rome.service.limits import Limits

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
-from rome.inputs import Pair
+from rome.checks import Pair
 from rome.results import CorpusScore, SegmentScore
 from rome.service.limits import Limits
 from rome.service.refusal import Refusal

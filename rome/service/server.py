@@ -12,8 +12,8 @@ from types import FrameType
 
 import uvicorn
 
+from rome.checks import EmptyReference
 from rome.exceptions import InputError
-from rome.inputs import EmptyReference
 from rome.service.app import Service, application
 from rome.service.batching import Batcher, Metric
 from rome.service.connection import connection_class

@@ -14,9 +14,9 @@ from scipy.stats import kendalltau
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource
 from rome.features.values import FEATURES
-from rome.supervision import RatedSource
 from rome.train.scorer.pairs import Pair
 from rome.train.scorer.settings import ScorerConfig
 

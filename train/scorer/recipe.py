@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rome.combiner import Combiner
+from rome.combining.combiner import Combiner
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.table import FeatureTable
 from rome.train.common.recipe import add_models_argument, models_option
 from rome.train.scorer.pairs import Pair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
 from rome.train.scorer.settings import OBJECTIVES, ScorerConfig

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combiner import Combiner
-from rome.evaluation.diagnosis.splits import fold_numbers
-from rome.evaluation.judging.plan import Judged, Measure, Plan
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import RatedSource, outputs_digest
+from rome.combining.table import FeatureTable
+from rome.evaluation.diagnosis.fitting import fold_numbers
+from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
-from rome.supervision import RatedSource, outputs_digest
-from rome.table import FeatureTable
 from rome.train.common.recipe import models_option
 from rome.train.scorer.net import fit_targets
 from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, read_ratings
@@ -268,7 +268,9 @@ def agreement_figures(ratings: Ratings, scores: Mapping[str, Vector]) -> Figures
     for number, rated in enumerate(ratings.sets):
         here = ratings.file == number
         for dimension in ratings.dimensions[number]:
-            judged = Judged(rated, dimension, {name: values[here] for name, values in scores.items()}, Plan(FIGURES))
+            judged = RatedScores(
+                rated, dimension, {name: values[here] for name, values in scores.items()}, EvaluationPlan(FIGURES)
+            )
             figures[f"{rated.name} {dimension}"] = {
                 measure.label: {name: round(judged.agreement(name, measure).value, 4) for name in scores}
                 for measure in judged.figures

@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
+from rome.combining.signature import digest
 from rome.evaluation.perturbing import Analyse
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folder
@@ -36,7 +37,6 @@ from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.signature import digest
 from rome.train.synthesis.edits import words_of
 from rome.train.synthesis.fillers import FillRequest, Likelihood
 from rome.train.synthesis.language_models import checkpoint_name, config_and_tokenizer, window_of

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.evaluation.metrics.bertscore import BertScore
-from rome.evaluation.metrics.lexical import LEXICAL, library
+from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.pairs import GeneratedPair
 

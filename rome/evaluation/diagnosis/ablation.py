@@ -3,23 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.agreement.checks import check_scores
-from rome.evaluation.agreement.grouping import agreement
-from rome.evaluation.agreement.groups import Average
-from rome.evaluation.agreement.uncertainty import bootstrap_difference, bootstrap_interval
-from rome.evaluation.diagnosis.features_of import COLUMNS, GROWING_SETS, AblationFeatures, texts_digest
-from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net
-from rome.evaluation.diagnosis.runs import watched
+from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
+from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair
 from rome.evaluation.report.values import Cell, Heatmap, Table
+from rome.evaluation.statistics.agreement import Average, agreement
+from rome.evaluation.statistics.correlation import check_scores
+from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
+from rome.features.errors.estimator import Errors
+from rome.features.errors.learned import errors_feature
+from rome.features.errors.lexicon import Lexicon
+from rome.features.grammar import Grammar
+from rome.features.idf import IdfTable
+from rome.features.semantic import Semantic
+from rome.features.syntax import Syntax
+from rome.metric import RoMe
 
-__all__ = ["MEASURES", "ablation", "ablation_heatmap", "ratings_of"]
+__all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]
+
+COLUMNS = ("standard", "aligned", "soft", "syntax", "grammar", "errors")
+"""The measured columns: the semantic component by its three transport costs, then the other three components."""
+
+GROWING_SETS: dict[str, tuple[str, ...]] = {
+    "EMD standard": ("standard",),
+    "EMD aligned": ("aligned",),
+    "EMD soft": ("soft",),
+    "+ TED-SE": ("soft", "syntax"),
+    "+ grammar": ("soft", "syntax", "grammar"),
+    "+ errors": ("soft", "syntax", "grammar", "errors"),
+}
+"""The rows of RoMe's table 5, and the errors component, which is this package's own."""
+
+Part = Semantic | Syntax | Grammar | Errors
+
+
+@dataclass(frozen=True, eq=False)
+class AblationFeatures:
+    """One row a candidate (a hypothesis against one of its references), in the order of the segments.
+
+    segment : (m,) int64, 0 to n - 1, rising. values : (m, 6) float64 in [0, 1], columns as COLUMNS.
+    """
+
+    segment: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """Number of segments."""
+        return int(self.segment[-1]) + 1 if len(self.segment) else 0
+
+    def matrix(self, columns: Sequence[str]) -> NDArray[np.float64]:
+        """(n, d) one row a segment with the named columns, of the reference that the hypothesis is nearest to.
+
+        That is the candidate with the highest value of the first semantic column among ``columns`` (of ``soft`` when none is
+        there), the first of equals. The choice uses no rating and no fitted net, so rows that train and rows that test are made
+        alike; with the semantic column alone it is the usual maximum over references.
+        """
+        key = next((name for name in columns if name in COLUMNS[:3]), "soft")
+        order = np.lexsort((-self.values[:, COLUMNS.index(key)], self.segment))  # stable: the first of equals stays first
+        best = order[np.r_[True, np.diff(self.segment[order]) > 0]] if len(order) else order
+        return self.values[best][:, [COLUMNS.index(name) for name in columns]]
+
+
+def features_of(
+    metric: RoMe,
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[str],
+    *,
+    store: ScoreStore | None = None,
+    progress: bool | None = None,
+) -> AblationFeatures:
+    """Measure the six columns for every candidate; each text is analysed once, each distinct pair measured once.
+
+    metric : decides models and settings; its own choice of ``emd`` does not matter. It must weigh words by the embedded IDF table.
+    store : keeps the six numbers of each pair between runs. progress : True, False, or None for a bar when stderr is a terminal.
+    Raises InputError as `RoMe.score` does.
+    """
+    if metric.idf != "embedded":
+        raise InputError('the ablation weighs words by the embedded table: pass RoMe(idf="embedded")')
+    checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
+    candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
+    signature, parts = ablation_signature(metric), _parts(metric)
+    values = PairValues(
+        signature,
+        lambda pairs: _measured(metric, parts, pairs),
+        width=len(COLUMNS),
+        store=store,
+        progress=progress,
+        label="ablation",
+    ).of(candidates)
+    segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
+    return AblationFeatures(segment, values)
+
+
+def ablation_signature(metric: RoMe) -> str:
+    """The signature of the metric's features with all three transport costs in the place of its own."""
+    own = f"|emd:{metric.configs[0].emd}|"
+    return metric.feature_signature.replace(own, f"|emd:{','.join(COLUMNS[:3])}|")
+
+
+def _parts(metric: RoMe) -> tuple[Part, ...]:
+    """The measures of the six columns, with the metric's settings."""
+    folder = metric.models.folder
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
+    semantic, syntax, grammar, errors = metric.configs
+    return (
+        Semantic(table, replace(semantic, emd="standard")),
+        Semantic(table, replace(semantic, emd="aligned")),
+        Semantic(table, replace(semantic, emd="soft")),
+        Syntax(syntax),
+        Grammar(grammar),
+        errors_feature(errors, table, lexicon, folder),
+    )
+
+
+def _measured(metric: RoMe, parts: Sequence[Part], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+    """(n, 6) the columns of some pairs of reference and hypothesis."""
+    analyses = metric.analyse([text for pair in pairs for text in pair])
+    rows = [[part.measure(analyses[one], analyses[other]).value for part in parts] for one, other in pairs]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
+
 
 Vector = NDArray[np.float64]
 Measure = tuple[str, Average]
@@ -76,96 +186,47 @@ def ablation(
     shipped score, for one). change : of the first measure against the row named in ``compared with``, with the interval of a paired
     bootstrap; where it excludes 0, the difference is more than chance. samples : bootstrap resamples. progress : as in `watched`.
 
-    Raises InputError when the features were not measured on these texts, and for fewer items than folds.
+    Raises InputError for fewer items than folds.
     """
-    _check(rated, features)
     rows: list[tuple[Cell, ...]] = []
-    scorer = _Scorer(rated, features, fit, folds, seed)
-    judge = _Judge(rated, tuple(measures), samples, seed)
-    variants = {(variant.name, variant.kind): variant for variant in _variants()}
-    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in variants.values()], "ablation", progress):
-        against = scorer.scores(dimension, variants[variant.compared]) if variant.compared else None
-        numbers = judge.numbers(dimension, scorer.scores(dimension, variant), against)
-        compared = " ".join(variant.compared) if variant.compared else None
-        rows.append((dimension, variant.name, ", ".join(variant.columns), variant.kind, compared, *numbers))
-    for dimension, name in ((d, n) for d in rated.dimensions for n in others or {}):
-        given, full = check_scores((others or {})[name], name), scorer.scores(dimension, variants[FULL, REFITTED])
-        rows.append((dimension, name, None, GIVEN, f"{FULL} {REFITTED}", *judge.numbers(dimension, given, full)))
-    return _table(rated, rows, measures, folds)
+    fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
+    groups = [segment.group for segment in rated.segments]
 
-
-def _check(rated: RatedSet, features: AblationFeatures) -> None:
-    """The features are those of the rated texts, in their order."""
-    texts = texts_digest([segment.references for segment in rated.segments], [segment.hypothesis for segment in rated.segments])
-    if len(features) != len(rated.segments) or features.texts not in ("", texts):
-        raise InputError(
-            f"the features are of {len(features)} segments and not those of {rated.name} ({len(rated.segments)}): "
-            "measure them on its references and hypotheses, in its order"
-        )
-
-
-class _Scorer:
-    """The scores of each variant, fitted once for each dimension and set of columns."""
-
-    def __init__(self, rated: RatedSet, features: AblationFeatures, fit: Fit, folds: int, seed: int) -> None:
-        self.rated, self.features, self.fit, self.folds, self.seed = rated, features, fit, folds, seed
-        self.groups = [segment.group for segment in rated.segments]
-        self.fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
-
-    def scores(self, dimension: str, variant: _Variant) -> Vector:
+    def scored(dimension: str, variant: _Variant) -> Vector:
         """(n,) the component alone, or what scorers say that were fitted on other items."""
-        rows, key = self.features.matrix(variant.columns), (dimension, variant.columns)
-        if variant.kind == REFITTED and key not in self.fitted:
-            people = ratings_of(self.rated, dimension)
-            self.fitted[key] = cross_validated(rows, people, self.groups, self.fit, folds=self.folds, seed=self.seed)
-        return self.fitted[key] if variant.kind == REFITTED else rows[:, 0]
+        values, key = features.matrix(variant.columns), (dimension, variant.columns)
+        if variant.kind != REFITTED:
+            return values[:, 0]
+        if key not in fitted:
+            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, fit, folds=folds, seed=seed)
+        return fitted[key]
 
-
-class _Judge:
-    """The numbers of one row: each measure with its interval, and the change of the first against another row."""
-
-    def __init__(self, rated: RatedSet, measures: tuple[Measure, ...], samples: int, seed: int) -> None:
-        self.rated, self.measures, self.samples, self.seed = rated, measures, samples, seed
-        self.items = [segment.item for segment in rated.segments]
-        self.pairs = [segment.language_pair for segment in rated.segments]
-
-    def numbers(self, dimension: str, scores: Vector, against: Vector | None) -> tuple[Cell, ...]:
-        """Change, its low and high; then value, low and high of each measure."""
-        people = ratings_of(self.rated, dimension)
+    def numbers(dimension: str, scores: Vector, against: Vector | None) -> tuple[Cell, ...]:
+        """Change of the first measure, its low and high; then value, low and high of each measure."""
+        people = ratings_of(rated, dimension)
+        keys: dict[str, Any] = {name: [getattr(s, name[:-1]) for s in rated.segments] for name in ("items", "language_pairs")}
+        drawn: dict[str, Any] = {**keys, "samples": samples, "seed": seed}
         found: list[Cell] = [None, None, None]
         if against is not None:
-            statistic, average = self.measures[0]
-            gap = bootstrap_difference(
-                people,
-                scores,
-                against,
-                statistic=statistic,
-                average=average,
-                items=self.items,
-                language_pairs=self.pairs,
-                samples=self.samples,
-                seed=self.seed,
-            )
+            statistic, average = measures[0]
+            gap = bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn)
             found = [gap.difference, gap.interval.low, gap.interval.high]
-        for statistic, average in self.measures:
-            found += self._measured(people, scores, statistic, average)
+        for statistic, average in measures:
+            interval = bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn)
+            value = agreement(people, scores, statistic=statistic, average=average, **keys).value
+            found += [value, interval.low, interval.high]
         return tuple(found)
 
-    def _measured(self, people: Vector, scores: Vector, statistic: str, average: Average) -> tuple[float, float, float]:
-        value = agreement(
-            people, scores, statistic=statistic, average=average, items=self.items, language_pairs=self.pairs
-        ).value
-        interval = bootstrap_interval(
-            people,
-            scores,
-            statistic=statistic,
-            average=average,
-            items=self.items,
-            language_pairs=self.pairs,
-            samples=self.samples,
-            seed=self.seed,
-        )
-        return value, interval.low, interval.high
+    variants = {(variant.name, variant.kind): variant for variant in _variants()}
+    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in variants.values()], "ablation", progress):
+        against = scored(dimension, variants[variant.compared]) if variant.compared else None
+        compared = " ".join(variant.compared) if variant.compared else None
+        row = (dimension, variant.name, ", ".join(variant.columns), variant.kind, compared)
+        rows.append((*row, *numbers(dimension, scored(dimension, variant), against)))
+    for dimension, name in ((d, n) for d in rated.dimensions for n in others or {}):
+        given, full = check_scores((others or {})[name], name), scored(dimension, variants[FULL, REFITTED])
+        rows.append((dimension, name, None, GIVEN, f"{FULL} {REFITTED}", *numbers(dimension, given, full)))
+    return _table(rated, rows, measures, folds)
 
 
 def ratings_of(rated: RatedSet, dimension: str) -> Vector:

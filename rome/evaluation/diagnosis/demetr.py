@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
-from rome.evaluation.diagnosis.contrast import Contrast, Draws, interval, mean_of
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, Draws, interval, mean_of
 from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
 from rome.exceptions import InputError
 
-__all__ = ["PUBLISHED_NAMES", "SEVERITIES", "demetr_parts", "won"]
+__all__ = ["PUBLISHED_NAMES", "demetr_parts", "won"]
 
 SEVERITIES = ("critical", "major", "minor")
 REFERENCE, EMPTY_KIND = "base_id35_reference", "base_id33_empty"

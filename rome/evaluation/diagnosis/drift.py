@@ -1,22 +1,43 @@
-"""BLEURT's quality drift (section 5.2, appendix B.3): train on bad outputs, judge good ones, and see what still holds."""
+"""What becomes of a fitted scorer: trained on bad outputs and judged on good ones (BLEURT section 5.2, appendix B.3), trained on few rated
+items (BLEURT figure 3), trained in another domain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.agreement.correlation import STATISTICS
-from rome.evaluation.diagnosis.fitting import Supervised, predicted
-from rome.evaluation.diagnosis.runs import check_run, mean_and_spread, watched
-from rome.evaluation.diagnosis.splits import held_out
-from rome.evaluation.report.values import Cell, Lines, Table
+from rome.data.readers.rated import RatedSet
+from rome.evaluation.diagnosis.fitting import (
+    Fit,
+    Supervised,
+    distinct_groups,
+    fit_monotone_net,
+    fold_numbers,
+    held_out,
+    mean_and_spread,
+    predicted,
+    watched,
+)
+from rome.evaluation.report.values import Cell, Heatmap, Lines, Table
+from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 
-__all__ = ["ALPHAS", "BINS", "Drift", "drift", "keep_probabilities", "quality_bins"]
+__all__ = [
+    "ALPHAS",
+    "Domain",
+    "Drift",
+    "data_size_curve",
+    "domain_of",
+    "domain_shift",
+    "drift",
+    "keep_probabilities",
+    "quality_bins",
+]
 
 Vector = NDArray[np.float64]
 Side = Literal["train", "test"]
@@ -29,19 +50,14 @@ BINS = 10
 INTERVALS = 20
 
 
-@dataclass(frozen=True)
-class Drift:
-    """What the experiment found: ``table`` and ``figure`` (BLEURT's figure 2), ``kept`` and ``distribution`` (its figure 1)."""
+class Drift(NamedTuple):
+    """What the experiment found, in the order of reading: what each skew keeps (``distribution`` is BLEURT's figure 1), and the agreement
+    (``figure`` is its figure 2)."""
 
-    table: Table
-    figure: Lines
     kept: Table
     distribution: Lines
-
-    @property
-    def parts(self) -> tuple[Table | Lines, ...]:
-        """All four, in the order of reading."""
-        return self.kept, self.distribution, self.table, self.figure
+    table: Table
+    figure: Lines
 
 
 def quality_bins(ratings: ArrayLike, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -85,11 +101,10 @@ def drift(
     For each seed a row draws one number, and each skew keeps the rows whose number is below their probability: a stronger skew keeps a
     part of what a weaker one keeps. A value is nan where what is left has fewer than two different ratings.
 
-    progress : as in `watched`. Raises InputError for skews below 0, fewer than ten rows on a side, and what does not line up.
+    progress : as in `watched`. Raises InputError for fewer than ten rows on a side.
     """
-    people, fixed = check_run(ratings, groups, supervised, metrics or {}, seeds, statistic)
-    if not alphas or not min(alphas) >= 0.0:
-        raise InputError(f"the skews are {tuple(alphas)}: give at least one, none below 0")
+    people = np.asarray(ratings, dtype=np.float64)
+    fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
     draws = [_draw(people, groups, alphas, test_share, seed) for seed in seeds]
     rows: list[tuple[Cell, ...]] = []
     jobs = [(name, given, train_alpha) for name, given in supervised.items() for train_alpha in alphas]
@@ -108,7 +123,7 @@ def drift(
         "B (1 worst, 10 best) with probability 1 / B^alpha, a test row with 1 / (11 - B)^alpha; BLEURT section 5.2 and appendix B.3.",
         {"training skew": 1, "test skew": 1, statistic: 3, "spread": 3, "training rows": 0, "test rows": 0, "seeds": 0},
     )
-    return Drift(table, _figure(table, tuple(alphas)), _kept(people, draws, alphas), _distribution(people, draws, alphas))
+    return Drift(_kept(people, draws, alphas), _distribution(people, draws, alphas), table, _figure(table, tuple(alphas)))
 
 
 def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], test_share: float, seed: int) -> Draw:
@@ -190,3 +205,169 @@ def _distribution(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]
             series[f"{side}, skew {alpha:g}"] = (counts / max(1, counts.sum())).tolist()
     centres = tuple(((edges[1:] + edges[:-1]) / 2).tolist())
     return Lines("drift-ratings", "Ratings for each skew", centres, series, "rating", "share of rows", "BLEURT, figure 1.")
+
+
+SMALLEST, POINTS = 4, 8
+TITLE = "Agreement by the number of rated items"
+Summary = Sequence[tuple[float, float]]
+"""Mean and spread for each size."""
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Rated outputs of one kind: (n, d) features, (n,) ratings, and for each row what it answers.
+
+    groups must be told apart across domains: equal groups are taken as the same item. scores : metrics that nothing fits.
+    """
+
+    name: str
+    features: NDArray[np.float64]
+    ratings: Vector
+    groups: tuple[Hashable, ...]
+    scores: Mapping[str, Vector] = field(default_factory=dict)
+
+
+def domain_of(
+    rated: RatedSet,
+    dimension: str,
+    features: NDArray[np.float64],
+    *,
+    language_pair: str | None = None,
+    scores: Mapping[str, Vector] | None = None,
+) -> Domain:
+    """One dimension of a rated set as a domain, or only its segments of one language pair.
+
+    features (n, d) and scores (n,) : one row a segment of the whole set.
+    """
+    rows = [n for n, segment in enumerate(rated.segments) if language_pair in (None, segment.language_pair)]
+    return Domain(
+        " ".join(part for part in (rated.name, language_pair, dimension) if part),
+        np.asarray(features, dtype=np.float64)[rows],
+        np.array([rated.segments[n].ratings[dimension] for n in rows]),
+        tuple((rated.name, *rated.segments[n].group) for n in rows),
+        {name: np.asarray(values, dtype=np.float64)[rows] for name, values in (scores or {}).items()},
+    )
+
+
+def data_size_curve(
+    ratings: ArrayLike,
+    groups: Sequence[Hashable],
+    supervised: Mapping[str, Supervised],
+    metrics: Mapping[str, ArrayLike] | None = None,
+    *,
+    sizes: Sequence[int] | None = None,
+    test_share: float = 0.5,
+    seeds: Sequence[int] = tuple(range(10)),
+    statistic: str = "kendall_b",
+    progress: bool | None = None,
+) -> tuple[Table, Lines]:
+    """Agreement on held-out items after training on k items, for growing k, beside metrics that nothing fits.
+
+    sizes : numbers of training items; by default eight from 4 to all that are not held out, evenly spaced in the logarithm. For each seed
+    the items are split and put in order anew; a larger k adds to the items of a smaller one, and all k judge the same test items.
+    """
+    people = np.asarray(ratings, dtype=np.float64)
+    fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
+    splits = [held_out(groups, test_share, seed) for seed in seeds]
+    steps = _sizes(sizes, len(splits[0][0]))
+    series: dict[str, list[list[float]]] = {}
+    for order, testing in watched(splits, "data sizes", progress):
+        place = {group: n for n, group in enumerate(order)}
+        rank = np.array([place.get(group, len(groups)) for group in groups])
+        for name, given in supervised.items():
+            values = [_after(given, people, np.flatnonzero(rank < k), testing, statistic) for k in steps]
+            series.setdefault(name, []).append(values)
+        for name, scores in fixed.items():
+            series.setdefault(name, []).append([STATISTICS[statistic](people[testing], scores[testing])] * len(steps))
+    found = {name: [mean_and_spread(column) for column in zip(*runs, strict=True)] for name, runs in series.items()}
+    note = (
+        f"Mean and standard deviation of {statistic} over {len(seeds)} seeds, on the {test_share:.0%} of the items that are held out; "
+        "outputs of one item stay together."
+    )
+    return _curve_table(found, steps, tuple(supervised), statistic, note), _curve_figure(found, steps, statistic, note)
+
+
+def _sizes(given: Sequence[int] | None, largest: int) -> tuple[int, ...]:
+    """Numbers of training items, rising."""
+    return tuple(sorted({*map(int, given or np.geomspace(min(SMALLEST, largest), largest, POINTS).round())}))
+
+
+def _after(given: Supervised, people: Vector, rows: NDArray[np.intp], testing: NDArray[np.bool_], statistic: str) -> float:
+    """Agreement after training on these rows; nan when their ratings are all equal."""
+    if len(np.unique(people[rows])) < 2:
+        return float("nan")
+    return STATISTICS[statistic](people[testing], predicted(given.fitted(rows, people), given.features[testing]))
+
+
+def _curve_table(
+    found: Mapping[str, Summary], steps: tuple[int, ...], fitted: tuple[str, ...], statistic: str, note: str
+) -> Table:
+    """One row a scorer and size; one in all for what is not fitted."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, summary in found.items():
+        rows += (
+            [(name, k, *numbers) for k, numbers in zip(steps, summary, strict=True)]
+            if name in fitted
+            else [(name, None, *summary[0])]
+        )
+    columns = ("scorer", "training items", statistic, "spread")
+    return Table("data-size", TITLE, columns, tuple(rows), note, {"training items": 0, statistic: 3, "spread": 3})
+
+
+def _curve_figure(found: Mapping[str, Summary], steps: tuple[int, ...], statistic: str, note: str) -> Lines:
+    """BLEURT's figure 3: one line a scorer, with a band of one standard deviation to both sides."""
+    low, high = (
+        {name: [mean + side * spread for mean, spread in summary] for name, summary in found.items()} for side in (-1.0, 1.0)
+    )
+    lines = {name: [mean for mean, _ in summary] for name, summary in found.items()}
+    return Lines("data-size-curve", TITLE, tuple(map(float, steps)), lines, "training items", statistic, note, low, high)
+
+
+def domain_shift(
+    domains: Sequence[Domain],
+    fit: Fit = fit_monotone_net,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    statistic: str = "kendall_b",
+    progress: bool | None = None,
+) -> tuple[Table, Heatmap]:
+    """Train on each domain, judge each: rows train, columns test; below them the scores that all domains bring and nothing fits.
+
+    No item ever trains and judges: each test domain is judged in folds of its items, and a fold's items are left out of training in every
+    domain. So the cells on the diagonal are cross-validated, and so are two dimensions of the same outputs.
+    Raises InputError for a domain that has fewer items than folds.
+    """
+    names = tuple(domain.name for domain in domains)
+    jobs = watched(domains, "domains", progress)
+    values = [[_shifted(train, test, fit, folds, seed, statistic) for test in domains] for train in jobs]
+    fixed = [name for name in domains[0].scores if all(name in domain.scores for domain in domains)]
+    values += [[STATISTICS[statistic](test.ratings, test.scores[name]) for test in domains] for name in fixed]
+    labels = (*names, *fixed)
+    rows: list[tuple[Cell, ...]] = [
+        (labels[n], test.name, values[n][m], len(test.ratings), len(distinct_groups(test.groups)))
+        for n in range(len(labels))
+        for m, test in enumerate(domains)
+    ]
+    note = f"{statistic} of a scorer trained on the row and judged on the column; no item trains and judges ({folds} folds)."
+    title, columns = "Domain shift", ("trained on", "judged on", statistic, "outputs", "items")
+    table = Table("domain-shift", title, columns, tuple(rows), note, {statistic: 3, "outputs": 0, "items": 0})
+    groups = ("trained on",) * len(names) + ("not fitted",) * len(fixed)
+    return table, Heatmap("domain-shift-matrix", title, labels, names, np.array(values), groups if fixed else (), note)
+
+
+def _shifted(train: Domain, test: Domain, fit: Fit, folds: int, seed: int, statistic: str) -> float:
+    """Agreement in one domain of scorers that were trained in another, or in the same one on other items."""
+    fold = fold_numbers(test.groups, folds, seed, test.ratings)
+    out = np.empty(len(test.ratings))
+    shared = set(train.groups) & set(test.groups)
+    predict = None if shared else fit(train.features, train.ratings)
+    for number in range(folds):
+        inside = fold == number
+        if shared:
+            left_out = {group for group, there in zip(test.groups, inside, strict=True) if there}
+            outside = np.array([group not in left_out for group in train.groups])
+            predict = fit(train.features[outside], train.ratings[outside])
+        if predict is not None:
+            out[inside] = predicted(predict, test.features[inside])
+    return STATISTICS[statistic](test.ratings, out)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,18 +16,13 @@ from rome.data.readers.demetr import read_demetr
 from rome.data.readers.lines import set_name
 from rome.data.readers.meaning import MEANING_SETS, meaning_digest, read_meaning
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap
-from rome.evaluation.diagnosis.blind_spots import blind_spot_parts
-from rome.evaluation.diagnosis.contrast import Contrast, contrast
-from rome.evaluation.diagnosis.curves import data_size_curve, domain_of, domain_shift
+from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap, features_of, ratings_of
+from rome.evaluation.diagnosis.blind_spots import blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import demetr_parts
-from rome.evaluation.diagnosis.drift import drift
-from rome.evaluation.diagnosis.features_of import features_of
+from rome.evaluation.diagnosis.drift import data_size_curve, domain_of, domain_shift, drift
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
-from rome.evaluation.diagnosis.meaning import meaning
-from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
-from rome.evaluation.diagnosis.probes import Probe, make_probes, names_of
-from rome.evaluation.diagnosis.robustness import robustness_parts
+from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.evaluation.report.values import Figure, Table
 from rome.exceptions import InputError
@@ -52,7 +48,12 @@ class Settings:
 
 def on_demetr(metrics: Sequence[Any], settings: Settings, folder: str | None = None) -> tuple[list[Part], str]:
     """DEMETR's tables and figures for these metrics, and the digest of its items. folder : the released files, or the development half."""
-    pairs = read_demetr(folder)
+    seen: Counter[str] = Counter()
+    pairs = []
+    for pair in read_demetr(folder):
+        seen[pair.kind] += 1
+        if settings.limit is None or seen[pair.kind] <= settings.limit:
+            pairs.append(pair)
     references = [(pair.reference,) for pair in pairs]
     better, worse = [pair.translation for pair in pairs], [pair.perturbed for pair in pairs]
     found = [contrast(metric, references, better, worse) for metric in metrics]
@@ -132,10 +133,6 @@ def _scores(rated: RatedSet, metrics: Sequence[Any]) -> dict[str, Any]:
     return {metric.name: scores_on(metric, rated) for metric in metrics}
 
 
-def _ratings(rated: RatedSet, dimension: str) -> NDArray[np.float64]:
-    return np.array([segment.ratings[dimension] for segment in rated.segments])
-
-
 def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
     """RoMe's table 5: what every component adds, with the net fitted anew each time."""
     references, hypotheses = _texts(rated)
@@ -148,30 +145,30 @@ def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], setti
 
 def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
     """BLEURT's quality drift, one part of everything a dimension."""
-    groups, features, scores = [s.group for s in rated.segments], _four(rated, maker), _scores(rated, metrics)
-    parts: list[Part] = []
-    for dimension in rated.dimensions:
-        people = _ratings(rated, dimension)
-        found = drift(people, groups, {REFITTED: Supervised(features, settings.fit)}, scores, progress=settings.progress)
-        parts += _of_dimension(found.parts, dimension)
-    return parts
+    return _refitted(drift, rated, maker, metrics, settings)
 
 
 def _sizes(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
     """How many rated inputs a fitted scorer needs (BLEURT, figure 3)."""
-    groups, features, scores = [s.group for s in rated.segments], _four(rated, maker), _scores(rated, metrics)
+    return _refitted(data_size_curve, rated, maker, metrics, settings)
+
+
+def _refitted(
+    experiment: Callable[..., Sequence[Part]],
+    rated: RatedSet,
+    maker: MetricMaker,
+    metrics: Sequence[Any],
+    settings: Settings,
+) -> list[Part]:
+    """The experiment on each dimension, with RoMe's net fitted anew beside the metrics as they are."""
+    groups, scores = [segment.group for segment in rated.segments], _scores(rated, metrics)
+    supervised = {REFITTED: Supervised(_four(rated, maker), settings.fit)}
     parts: list[Part] = []
     for dimension in rated.dimensions:
-        people = _ratings(rated, dimension)
-        found = data_size_curve(
-            people, groups, {REFITTED: Supervised(features, settings.fit)}, scores, progress=settings.progress
-        )
-        parts += _of_dimension(found, dimension)
+        people = ratings_of(rated, dimension)
+        found = experiment(people, groups, supervised, scores, progress=settings.progress)
+        parts += [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in found]
     return parts
-
-
-def _of_dimension(parts: Sequence[Part], dimension: str) -> list[Part]:
-    return [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in parts]
 
 
 def _domains(sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:

@@ -1,30 +1,93 @@
-"""Scorers that are fitted on human ratings for an experiment: RoMe's monotone net, a linear one, or the user's own."""
+"""Scorers that are fitted on human ratings for an experiment: RoMe's monotone net, a linear one, or the user's own; and which rows
+train and which rows judge: drawn by items, so that no output of a judged item was ever trained on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import math
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, nnls
+from tqdm import tqdm
 
-from rome.evaluation.diagnosis.splits import fold_numbers
-from rome.evaluation.user_code import imported
+from rome.evaluation.metrics.functions import imported
 from rome.exceptions import InputError
 
 __all__ = [
     "Fit",
-    "Predict",
     "Supervised",
-    "checked_rows",
     "cross_validated",
+    "distinct_groups",
     "fit_linear",
     "fit_monotone_net",
     "fit_named",
+    "fold_numbers",
+    "held_out",
+    "mean_and_spread",
     "predicted",
+    "watched",
 ]
+
+
+def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
+    """Each group once, in an order that does not depend on the order of the rows."""
+    return sorted(set(groups), key=repr)
+
+
+def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int = 0, ratings: ArrayLike | None = None) -> NDArray[np.int64]:
+    """(n,) the fold 0 to folds - 1 of each row; folds differ by one group at most, and the order of the rows does not matter.
+
+    ratings : (n,) balance the folds: groups are dealt in the order of their mean rating, by chance within each round. Unbalanced folds
+    hide weak agreement: where a fold is better than the rest, what was fitted on the rest starts lower, so that predictions of different
+    folds, put together, run against the ratings. Raises InputError for fewer than two folds or fewer groups than folds.
+    """
+    distinct, chance = distinct_groups(groups), np.random.default_rng(seed)
+    if folds < 2 or len(distinct) < folds:
+        raise InputError(
+            f"{len(distinct)} items cannot be split into {folds} folds: take 2 to {len(distinct)} folds, or more items"
+        )
+    order = chance.permutation(len(distinct))
+    if ratings is not None:
+        means = _means(groups, ratings)
+        order = order[np.argsort([means[distinct[n]] for n in order], kind="stable")]
+    number = {}
+    for start in range(0, len(distinct), folds):
+        for place, fold in zip(order[start : start + folds], chance.permutation(folds), strict=False):
+            number[distinct[place]] = int(fold)
+    return np.array([number[group] for group in groups], dtype=np.int64)
+
+
+def _means(groups: Sequence[Hashable], ratings: ArrayLike) -> dict[Hashable, float]:
+    """The mean rating of each group, the same bits whatever the order of its rows."""
+    values = np.asarray(ratings, dtype=np.float64)
+    if values.shape != (len(groups),):
+        raise InputError(f"there are {len(groups)} groups for {len(values)} rated rows: give one group a row")
+    found: dict[Hashable, list[float]] = {}
+    for group, value in zip(groups, values.tolist(), strict=True):
+        found.setdefault(group, []).append(value)
+    return {group: math.fsum(part) / len(part) for group, part in found.items()}
+
+
+def held_out(groups: Sequence[Hashable], share: float, seed: int = 0) -> tuple[list[Hashable], NDArray[np.bool_]]:
+    """Keep about ``share`` of the groups for testing, at least one: the others in a drawn order, and (n,) True for test rows.
+
+    The order of the rows does not matter. Raises InputError for a share outside (0, 1) and for fewer than two groups.
+    """
+    distinct = distinct_groups(groups)
+    if not 0.0 < share < 1.0 or len(distinct) < 2:
+        raise InputError(
+            f"{len(distinct)} items cannot give a share of {share:g} for testing: take a share between 0 and 1 of two items or more"
+        )
+    drawn = [distinct[number] for number in np.random.default_rng(seed).permutation(len(distinct))]
+    count = min(len(distinct) - 1, max(1, round(share * len(distinct))))
+    testing = set(drawn[:count])
+    return drawn[count:], np.array([group in testing for group in groups], dtype=bool)
+
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -209,3 +272,20 @@ def _softplus(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return 0.5 + 0.5 * np.tanh(0.5 * values)
+
+
+T = TypeVar("T")
+
+
+def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterable[T]:
+    """The steps themselves, with a bar on stderr. progress : True, False, or None for a bar when that is a terminal."""
+    disable = None if progress is None else not progress
+    bar: Iterable[T] = tqdm(steps, desc=label, unit="step", disable=disable, file=sys.stderr, leave=False)
+    return bar
+
+
+def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation (n - 1) over the seeds that gave a number; nan where there are none, or one for the spread."""
+    known = np.array([value for value in values if np.isfinite(value)], dtype=np.float64)
+    mean = float(known.mean()) if len(known) else float("nan")
+    return mean, float(known.std(ddof=1)) if len(known) > 1 else float("nan")

@@ -11,17 +11,12 @@ from typing import Any
 import numpy as np
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
-from rome.evaluation.metrics.baselines import Length, Random
-from rome.evaluation.metrics.bertscore import BertScore
-from rome.evaluation.metrics.lexical import LEXICAL
-from rome.evaluation.metrics.mark_files import MarkFile
-from rome.evaluation.metrics.own import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
-from rome.evaluation.metrics.packages import Comet, bleurt, prism
-from rome.evaluation.metrics.pairs import PairMetric, PairValues
+from rome.evaluation.metrics.functions import Length, Random, UserMetric
+from rome.evaluation.metrics.pairs import PairMetric, PairValues, ScoreStore
+from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.protocol import Scores
-from rome.evaluation.metrics.score_files import PublishedScores, ScoreFile
-from rome.evaluation.metrics.score_store import ScoreStore
-from rome.evaluation.metrics.user import UserMetric
+from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
+from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -144,6 +139,6 @@ def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorM
     if hasattr(metric, "marks_of"):
         found: list[tuple[ErrorMark, ...]] | None = metric.marks_of(segments)
         return found
-    if hasattr(metric, "marks"):
+    if getattr(metric, "marks", None) is not None:
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.plain import plain
+from rome.results.serialisation import plain
 
 __all__ = ["PACKAGES", "file_digest", "git_commit", "machine_manifest", "package_versions"]
 

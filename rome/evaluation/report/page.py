@@ -12,7 +12,7 @@ from typing import Any
 
 from rome.evaluation.report.cells import Column, as_table, exact, is_missing, shown_columns
 from rome.evaluation.report.values import Figure, Report, Table
-from rome.plain import plain
+from rome.results.serialisation import plain
 
 __all__ = ["page"]
 

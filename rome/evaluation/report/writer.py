@@ -17,7 +17,7 @@ from rome.evaluation.report.plots import Picture, is_empty, plots_available, ren
 from rome.evaluation.report.values import Cell, Report, Table
 from rome.exceptions import InputError
 from rome.files import atomic_path
-from rome.plain import plain
+from rome.results.serialisation import plain
 
 __all__ = ["is_report", "read_manifest", "write_report"]
 

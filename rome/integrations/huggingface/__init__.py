@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.integrations.holder import MetricHolder, refuse_batches
-from rome.integrations.measuring import DEFAULT_COLUMNS, check_columns, check_names, score_columns
+from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, check_columns, check_names, refuse_batches, score_columns
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 

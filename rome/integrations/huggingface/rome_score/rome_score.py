@@ -8,11 +8,15 @@ import datasets
 import evaluate
 
 from rome import RoMe
+from rome.checks import check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.inputs import check_pairs
-from rome.integrations.holder import shared_metric
+
+# isort: off
+# evaluate reads one name a line
 from rome.integrations.measuring import measure
+from rome.integrations.measuring import shared_metric
+# isort: on
 
 _DESCRIPTION = """\
 RoMe scores generated English text against references and says why: meaning (Earth Mover's Distance over word vectors), syntax (tree edit

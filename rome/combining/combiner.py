@@ -1,0 +1,289 @@
+"""The net: four features in, one score out, in NumPy alone; monotone by construction, with exact contributions.
+
+score = S(x) / S(1, 1, 1, 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
+non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
+scores above them. Training is in `train/scorer/net.py`; source: RoMe section 3.4.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rome.combining.contributions import shapley_values
+from rome.combining.provenance import SCORERS, RatedSource, Scorer, differing_keys, signature_part
+from rome.combining.table import WIDTH, FeatureTable
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.features.analyser.config import DEFAULT_SET, SETS
+from rome.features.analyser.model_set import ModelSet
+from rome.features.model_files import checked
+from rome.features.values import FEATURES
+from rome.files import atomic_path
+
+__all__ = ["CombinedScores", "Combiner"]
+
+CHUNK = 8192
+TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedScores:
+    """One row a segment, in the order of the segment numbers.
+
+    segment : (m,) int64. score : (m,) float64 in [0, 1], against the best reference. reference : (m,) int32, which reference
+    that was (the first of equals). row : (m,) int64, its row in the combined table.
+    """
+
+    segment: NDArray[np.int64]
+    score: Vector
+    reference: NDArray[np.int32]
+    row: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Number of segments."""
+        return len(self.segment)
+
+    @property
+    def mean(self) -> float:
+        """Mean score over the segments, in [0, 1]; NaN when there are none."""
+        return float(self.score.mean()) if len(self) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Combiner:
+    """A trained net; make one with `Combiner.load()`.
+
+    hidden_weight (h, 4) >= 0, hidden_bias (h,), output_weight (h,) >= 0, output_bias ().
+    feature_signature: the signature of the features it was trained on; empty accepts any.
+    fitted_on: the rated sets of a supervised net; empty for an unsupervised one.
+
+    Raises InputError when shapes do not fit or a weight is negative.
+    """
+
+    hidden_weight: Vector
+    hidden_bias: Vector
+    output_weight: Vector
+    output_bias: Vector
+    feature_signature: str = ""
+    fitted_on: tuple[RatedSource, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Bring the tensors to float64 and check what monotonicity rests on."""
+        for name, axes in TENSORS.items():
+            tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
+            object.__setattr__(self, name, tensor)
+            if tensor.ndim != axes or not np.isfinite(tensor).all():
+                raise InputError(
+                    f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
+                )
+        hidden = len(self.hidden_bias)
+        if self.hidden_weight.shape != (hidden, WIDTH) or len(self.output_weight) != hidden:
+            raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
+        if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
+            raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
+
+    @staticmethod
+    def load(
+        path: str | PathLike[str] | None = None,
+        *,
+        models: str | PathLike[str] = DEFAULT_SET,
+        scorer: Scorer = "unsupervised",
+    ) -> Combiner:
+        """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
+
+        scorer : "supervised" is the set's net that was fitted on human ratings; its signature says so.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path
+        together with "supervised", or for a set without a supervised net.
+        """
+        if scorer not in SCORERS:
+            raise InputError(f"scorer={scorer!r} is unknown: choose {' or '.join(SCORERS)}")
+        if path is not None:
+            if scorer != "unsupervised":
+                raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
+            return _read(Path(path))
+        own = ModelSet.load(models)
+        file = own.folder / SCORERS[scorer] / "scorer.safetensors"
+        return _read(file) if scorer == "unsupervised" else _read_supervised(own, file)
+
+    @staticmethod
+    def matching(signature: str, *, scorer: Scorer = "unsupervised") -> Combiner:
+        """The net of the model set that a signature of features (or of a score) names; the default set's where it names none.
+
+        Raises ModelMissingError for a set that this installation does not carry, and what `load` raises.
+        """
+        name = _set_named(signature) or DEFAULT_SET
+        if name not in SETS:
+            raise ModelMissingError(
+                f"these features were measured with the model set {name}, which is not part of rome-metric: give its net, "
+                "combiner=Combiner.load(PATH), on the command line --net FOLDER/scorer/scorer.safetensors"
+            )
+        return Combiner.load(models=name, scorer=scorer)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the net as safetensors, whole or not at all; the same net gives the same bytes. Raises StoreError when that fails."""
+        from safetensors.numpy import save
+
+        tensors = {name: getattr(self, name) for name in TENSORS}
+        description: dict[str, Any] = {"format": "1", "features": FEATURES, "feature_signature": self.feature_signature}
+        if self.fitted_on:
+            description["fitted_on"] = self.fitted_on
+        content = save(tensors, metadata={"description": json.dumps(description, sort_keys=True)})
+        with atomic_path(path, refusal=StoreError) as temporary:
+            temporary.write_bytes(content)
+
+    @property
+    def signature(self) -> str:
+        """``net:`` and eight hexadecimal digits of the weights: another net, another signature.
+
+        Before it, of a supervised net, ``scorer:supervised.`` and the names of the rated sets.
+        """
+        digest = hashlib.sha256()
+        for name in TENSORS:
+            digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
+        return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
+
+    @cached_property
+    def _perfect(self) -> float:
+        """The logarithm of S(1, 1, 1, 1), what every score is measured against."""
+        return float(self._log_sigmoid(np.ones((WIDTH, 1)))[0])
+
+    def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
+        """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
+
+        Raises SignatureMismatchError for a table of other features, InputError for a wrong shape or values outside [0, 1].
+        """
+        if isinstance(table, FeatureTable):
+            return self.combine(table, allow_mismatch=allow_mismatch).score
+        return self.score_rows(_checked(table))
+
+    def combine(self, table: FeatureTable, *, allow_mismatch: bool = False) -> CombinedScores:
+        """Score every candidate and keep the best reference of each segment.
+
+        Raises SignatureMismatchError, naming the keys that differ, when the table was measured in another way than the net's
+        training data; ``allow_mismatch=True`` combines it all the same.
+        """
+        if not allow_mismatch:
+            self.check_signature(table.signature)
+        return _best(table, self.score_rows(table.values))
+
+    def check_signature(self, signature: str) -> None:
+        """Raise SignatureMismatchError unless features with this signature are what the net was trained on."""
+        if self.feature_signature and signature != self.feature_signature:
+            same = _set_named(signature) == _set_named(self.feature_signature)
+            own = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
+            raise SignatureMismatchError(
+                "these features were measured in another way than those that the net was trained on "
+                f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
+                f"{own}measure them again with `rome features`, train a net for them with `rome train scorer`, "
+                "or pass allow_mismatch=True"
+            )
+
+    def score_rows(self, values: Vector) -> Vector:
+        """The forward pass: (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones; a row's score never depends on its neighbours.
+
+        Written out unit by unit on chunks that stay in the processor's cache, because a matrix product may round one row
+        differently when it stands among others. No check of the values.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        out = np.empty(len(values), dtype=np.float64)
+        for start in range(0, len(values), CHUNK):
+            logarithms = self._log_sigmoid(np.ascontiguousarray(values[start : start + CHUNK].T))
+            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - self._perfect, 0.0))
+        return out
+
+    def _log_sigmoid(self, columns: Vector) -> Vector:
+        """The logarithm of S, so that no quotient is 0 / 0: (4, n) columns to (n,)."""
+        logit = np.full(columns.shape[1], float(self.output_bias))
+        unit, part = np.empty_like(logit), np.empty_like(logit)
+        for weights, bias, slope in zip(self.hidden_weight, self.hidden_bias, self.output_weight, strict=True):
+            unit.fill(bias)
+            for weight, column in zip(weights, columns, strict=True):
+                unit += np.multiply(column, weight, out=part)
+            logit += np.multiply(np.tanh(unit, out=unit), slope, out=part)
+        return -np.logaddexp(0.0, -logit)
+
+    def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
+        """What each feature lost against perfect ones: (n, 4), none positive, each row adding up to score minus 1.
+
+        Exact Shapley values against (1, 1, 1, 1). A FeatureTable gives one row a candidate.
+        """
+        rows = values.values if isinstance(values, FeatureTable) else _checked(values)
+        return np.minimum(shapley_values(self.score_rows, rows, np.ones(WIDTH)), 0.0) + 0.0  # + 0.0: no -0.0
+
+
+def _set_named(signature: str) -> str:
+    """The name of the model set in a signature, ``models:NAME.digest``; empty where none is named, as by hand-made features."""
+    models = next((part for part in signature.split("|") if part.startswith("models:")), "")
+    name, point, _ = models.removeprefix("models:").rpartition(".")
+    return name.partition("+")[0] if point else ""
+
+
+def _checked(values: ArrayLike) -> Vector:
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != WIDTH:
+        raise InputError(f"features must have the shape (n, {WIDTH}), columns {', '.join(FEATURES)}; got {rows.shape}")
+    if len(rows) and not (rows.min() >= 0.0 and rows.max() <= 1.0):
+        raise InputError("features lie in [0, 1]: pass the values of the components, not their raw quantities")
+    return rows
+
+
+def _best(table: FeatureTable, score: Vector) -> CombinedScores:
+    """The best-scoring row of each segment, the first of equals."""
+    rows = np.arange(len(table), dtype=np.int64)
+    steps = np.diff(table.segment)
+    if not (steps > 0).all():
+        if (steps < 0).any():
+            rows = np.argsort(table.segment, kind="stable")
+        segment = table.segment[rows]
+        starts = np.flatnonzero(np.r_[True, np.diff(segment) > 0])
+        best = np.repeat(np.maximum.reduceat(score[rows], starts), np.diff(np.r_[starts, len(rows)]))
+        place = np.where(score[rows] == best, np.arange(len(rows)), len(rows))
+        rows = rows[np.minimum.reduceat(place, starts)]
+    return CombinedScores(table.segment[rows], score[rows], table.reference[rows], rows)
+
+
+def _read(path: Path) -> Combiner:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise ModelMissingError(
+            f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
+        )
+    checked(path)
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
+            description = json.loads((file.metadata() or {}).get("description", "{}"))
+        if not isinstance(description, dict):
+            raise ValueError("its description is no object")
+    except (SafetensorError, OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
+    if not tensors.keys() >= TENSORS.keys():
+        raise StoreError(
+            f"{path} is no scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
+        )
+    sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
+    known = {name: tensors[name] for name in TENSORS}  # nets of before have one more, the baseline
+    return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
+
+
+def _read_supervised(own: ModelSet, path: Path) -> Combiner:
+    """The set's supervised net, once sure that it is there and says that it is supervised."""
+    if not own.has("scorer-supervised"):
+        raise InputError(
+            f"the model set {own.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "
+            "give its scorer.safetensors as combiner=Combiner.load(PATH), on the command line as --net PATH"
+        )
+    net = _read(path)
+    if not net.fitted_on:
+        raise StoreError(f"{path} does not say on which ratings it was fitted: fit it again with `rome train scorer --ratings`")
+    return net

@@ -1,0 +1,115 @@
+"""Where the points went: what each feature lost against a perfect text, by exact Shapley values, and mistake by mistake.
+
+With d inputs there are 2**d coalitions (16 for the four features), so nothing is sampled. The value of a coalition S for a row
+x is f of the row that takes x inside S and the baseline outside. Source: Shapley 1953; Lundberg and Lee 2017, eq. 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.features.errors.values import ErrorSpan
+from rome.features.values import FEATURES
+from rome.text_table import fixed, shorten
+
+__all__ = ["Loss", "coalition_values", "losses_of", "shapley_values", "told"]
+
+Rows = NDArray[np.float64]
+BLOCK = 4096
+"""Rows whose coalitions are worked out together."""
+
+
+def coalition_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
+    """Value of every coalition for every row: (n, d) rows and a (d,) baseline give (n, 2**d).
+
+    Column S (read as bits, bit i = input i) is ``function`` of the row with the inputs outside S replaced by the baseline, so
+    column 0 is the baseline's own value and the last column is the row's.
+    """
+    count, width = rows.shape
+    inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
+    values = np.empty((count, 1 << width), dtype=np.float64)
+    for start in range(0, count, BLOCK):
+        part = rows[start : start + BLOCK, None, :]
+        values[start : start + BLOCK] = function(np.where(inside, part, baseline).reshape(-1, width)).reshape(-1, 1 << width)
+    return values
+
+
+def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
+    """Contributions of the d inputs to ``function(row) - function(baseline)``, one row each: (n, d) float64.
+
+    They add up to that difference, inputs that play the same part get the same share, and an input that equals its baseline
+    (or that the function ignores) gets 0. An empty (0, d) array gives an empty one. ``function`` maps (n, d) to (n,).
+    """
+    width = rows.shape[1]
+    values = coalition_values(function, rows, baseline)
+    out = np.zeros_like(rows, dtype=np.float64)
+    for coalition in range(1 << width):
+        size = coalition.bit_count()
+        weight = factorial(size) * factorial(width - size - 1) / factorial(width) if size < width else 0.0
+        for bit in range(width):
+            if not coalition >> bit & 1:
+                out[:, bit] += weight * (values[:, coalition | 1 << bit] - values[:, coalition])
+    return out
+
+
+WIDTH = 30
+"""Columns of a text that is named."""
+SHOWN = 0.005
+"""What costs less rounds to no point: such losses are told together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What one mistake, or one feature, cost.
+
+    feature : one of FEATURES. loss : at most 0, a share of the whole score. error : the mistake; None where the feature itself is meant.
+    """
+
+    feature: str
+    loss: float
+    error: ErrorSpan | None = None
+
+
+def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan]) -> tuple[Loss, ...]:
+    """The contributions, in the order of FEATURES, as losses, the largest first; the one of ``errors`` is shared out by weight.
+
+    They add up to what the contributions do. Without errors of any weight ``errors`` stands as a whole.
+    """
+    *others, (name, share) = zip(FEATURES, contributions, strict=True)
+    total = sum(error.weight for error in errors)
+    found = [Loss(*row) for row in others]
+    found += [Loss(name, share * error.weight / total, error) for error in errors] if total > 0.0 else [Loss(name, share)]
+    return tuple(sorted(found, key=lambda loss: loss.loss))
+
+
+def told(losses: Sequence[Loss], arrow: str = "->") -> Iterator[tuple[str, str, str]]:
+    """One row a loss: ``-.31``, what it was (``nine -> ten``, or a feature), what kind of mistake (``number, major``).
+
+    Those that round to nothing come last, as one. No row where nothing was lost.
+    """
+    large = [loss for loss in losses if loss.loss <= -SHOWN]
+    for loss in large:
+        yield _points(loss.loss), *_named(loss, arrow)
+    small = [loss.loss for loss in losses if -SHOWN < loss.loss < 0.0]
+    if small and (not large or sum(small) <= -SHOWN):
+        yield _points(sum(small)), f"{len(small)} smaller losses" if len(small) > 1 else "1 smaller loss", ""
+
+
+def _points(loss: float) -> str:
+    return fixed(loss, 2).replace("-0.", "-.")
+
+
+def _named(loss: Loss, arrow: str) -> tuple[str, str]:
+    """The texts concerned, and type and severity; the feature and nothing where no mistake is meant."""
+    error = loss.error
+    if error is None:
+        return loss.feature, ""
+    before, after = (shorten(span.text, WIDTH) if span else "" for span in (error.reference, error.hypothesis))
+    texts = f"{before} {arrow} {after}" if before and after and before != after else before or after
+    kind = f"{error.kind} {error.type}".strip() if error.kind in ("missing", "unnecessary") else error.type or error.kind
+    return texts or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"

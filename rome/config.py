@@ -1,0 +1,135 @@
+"""Every option of the metric, once: what `RoMe`, the command line and the integrations take, and what signatures are made of."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from rome.exceptions import InputError
+from rome.features.analyser.config import DEFAULT_SET, SETS, ModelConfig
+
+if TYPE_CHECKING:
+    from rome.combining.combiner import Combiner
+    from rome.features.analyser.model_set import ModelSet
+    from rome.features.errors.estimator import ErrorsConfig
+    from rome.features.grammar import GrammarConfig
+    from rome.features.semantic import SemanticConfig
+    from rome.features.syntax import SyntaxConfig
+
+__all__ = ["CHOICES", "FeatureConfigs", "MetricConfig"]
+
+FeatureConfigs = tuple["SemanticConfig", "SyntaxConfig", "GrammarConfig", "ErrorsConfig"]
+CHOICES: dict[str, tuple[str, ...]] = {
+    "emd": ("soft", "aligned", "standard"),
+    "idf": ("embedded", "references"),
+    "empty_reference": ("error", "score"),
+    "scorer": ("unsupervised", "supervised"),
+    "errors": ("learned", "edit-script"),
+}
+"""The words that an option may be; ``errors`` may be None too."""
+OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
+"""Settings with another encoder than the set's own, in the place of what was found for that one's vectors."""
+
+
+@dataclass(frozen=True)
+class MetricConfig:
+    """The options of `RoMe`; checked when it is made, but no file is read.
+
+    Raises InputError for an option that there is not, or that does not go with another.
+
+    Parameters
+    ----------
+    models : str, path or ModelConfig
+        A model set ("base" or "small", which the package carries, or the folder of another), "paper" (the models of the RoMe paper) or a
+        ModelConfig. Settings, word weights and net are those of the set.
+    emd : {"soft", "aligned", "standard"}
+        "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
+    rho : float, optional
+        The share of their cosine that words outside the alignment are credited with, see SemanticConfig; 0 is the paper's distance, None
+        takes what the models were measured best with.
+    idf : {"embedded", "references"}
+        "references" weighs words by how rare they are in the references of each call (a score then depends on the other segments).
+    store : path, optional
+        A file that keeps analyses between runs; made when absent. None keeps them in memory.
+    progress : bool, optional
+        None shows a bar on stderr when that is a terminal.
+    threads : int, optional
+        CPU threads; None leaves torch's choice.
+    empty_reference : {"error", "score"}
+        "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
+    combiner : Combiner, optional
+        The net; the set's own by default. It was trained on the features of the default settings: with other settings its scores rank, but
+        the scale of the model card no longer holds.
+    scorer : {"unsupervised", "supervised"}
+        "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which); results and
+        signature say so.
+    errors : {"learned", "edit-script"}, optional
+        "learned" estimates mistakes with the reader of both texts, "edit-script" with closed rules alone. None takes the learned one where
+        the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
+    """
+
+    models: str | os.PathLike[str] | ModelConfig = DEFAULT_SET
+    emd: Literal["soft", "aligned", "standard"] = "soft"
+    rho: float | None = None
+    idf: Literal["embedded", "references"] = "embedded"
+    store: str | os.PathLike[str] | None = None
+    progress: bool | None = None
+    threads: int | None = None
+    empty_reference: Literal["error", "score"] = "error"
+    combiner: Combiner | None = None
+    scorer: Literal["unsupervised", "supervised"] = "unsupervised"
+    errors: Literal["learned", "edit-script"] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what needs no file."""
+        for name, words in CHOICES.items():
+            given = getattr(self, name)
+            if given not in words and not (name == "errors" and given is None):
+                raise InputError(f"{name}={given!r} is unknown: choose {' or '.join(words)}")
+        if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
+            raise InputError(
+                f"threads={self.threads!r} is no number of threads: give 1 or more, or None for torch's own choice"
+            )
+        if self.combiner is not None and self.scorer != "unsupervised":
+            raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
+        if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
+            raise InputError(f"rho={self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
+        if self.errors == "learned" and "encoder" in self.model_config.foreign:
+            raise InputError(
+                'errors="learned" reads the states of the set\'s own encoder: choose errors="edit-script" with another'
+            )
+
+    @property
+    def model_config(self) -> ModelConfig:
+        """Which model comes from where. Raises InputError for ``models`` that are unknown."""
+        return ModelConfig.of(self.models)
+
+    def feature_configs(self, own: ModelSet) -> FeatureConfigs:
+        """The configurations of semantic, syntax, grammar and errors, with the settings of this model set.
+
+        With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
+        Raises InputError for errors="learned" where the set has no head, ModelMissingError for a setting that this version does not know.
+        """
+        from rome.features.analyser.identity import file_digest
+        from rome.features.errors.estimator import ErrorsConfig
+        from rome.features.grammar import GrammarConfig
+        from rome.features.semantic import SemanticConfig
+        from rome.features.syntax import SyntaxConfig
+
+        models = self.model_config
+        foreign = "encoder" in models.foreign
+        estimator = self.errors or ("edit-script" if foreign or not own.has("errors") else "learned")
+        if estimator == "learned" and not own.has("errors"):
+            raise InputError(f'the model set {own.name} has no head for errors="learned": choose errors="edit-script"')
+        if foreign:
+            settings = {**own.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **own.settings}
+            own = replace(own, settings=settings)
+        semantic = replace(own.settled("semantic", SemanticConfig()), emd=self.emd)
+        head = file_digest(own.folder / "errors") if estimator == "learned" else ""
+        return (
+            semantic if self.rho is None else replace(semantic, rho=self.rho),
+            own.settled("syntax", SyntaxConfig()),
+            own.settled("grammar", GrammarConfig()),
+            replace(own.settled("errors", ErrorsConfig()), estimator=estimator, head=head),
+        )

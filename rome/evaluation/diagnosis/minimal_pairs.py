@@ -1,0 +1,223 @@
+"""Minimal pairs under a metric: does the better text score higher, and by how much of the way to an empty text (DEMETR, §3.2 and §4)?
+
+And minimal pairs from the user's own texts: what the perturbations made of them, and what they could not be made of.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind
+
+from rome.checks import check_pairs
+from rome.data.perturbations.registry import PERTURBATIONS
+from rome.data.perturbations.values import Edit
+from rome.evaluation.metrics.protocol import Metric, Scores
+from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
+from rome.evaluation.report.values import Table
+from rome.exceptions import InputError
+
+__all__ = [
+    "EMPTY",
+    "Contrast",
+    "Draws",
+    "Probe",
+    "Welch",
+    "applicability",
+    "contrast",
+    "interval",
+    "make_probes",
+    "mean_of",
+    "names_of",
+]
+
+EMPTY = "."
+"""What stands for the empty text, because some metrics refuse one (as in the paper)."""
+SEES_EMPTY = 0.95
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Welch:
+    """Welch's two-sample t-test of the unperturbed against the perturbed scores; p is two-sided."""
+
+    t: float
+    p: float
+    df: float
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """One metric's scores of n minimal pairs.
+
+    better, worse : (n,) scores of the unperturbed and the perturbed text. empty : (n,) of the empty text, same references.
+    """
+
+    name: str
+    signature: str
+    better: Scores
+    worse: Scores
+    empty: Scores
+
+    @property
+    def wins(self) -> Flags:
+        """(n,) where the unperturbed text scores strictly higher; a tie is no win."""
+        return np.asarray(self.better > self.worse)
+
+    @property
+    def sensitivity(self) -> Scores:
+        """(n,) z, the drop as a share of the drop to the empty text (equation 1); nan where the empty text scores no lower.
+
+        All nan for a metric that scores the empty text lower in fewer than SEES_EMPTY of the pairs: the ratio says nothing then, and the
+        paper takes no such metric (footnote 20).
+        """
+        if float((self.better > self.empty).mean()) < SEES_EMPTY:
+            return np.full(len(self.better), np.nan)
+        whole = self.better - self.empty
+        return np.divide(self.better - self.worse, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+
+    def welch(self, rows: Flags) -> Welch:
+        """The test over some pairs; nan where it is undefined (fewer than two pairs, or no variance on either side)."""
+        better, worse = self.better[rows], self.worse[rows]
+        if len(better) < 2 or (better.std() == 0 and worse.std() == 0):
+            return Welch(float("nan"), float("nan"), float("nan"))
+        with warnings.catch_warnings():  # nearly equal scores: the result says as much as the warning
+            warnings.simplefilter("ignore", RuntimeWarning)
+            found = ttest_ind(better, worse, equal_var=False)
+        return Welch(float(found.statistic), float(found.pvalue), float(found.df))
+
+
+def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
+    """Score both texts of every pair, and the empty one, against the pair's references."""
+    scores = [metric.score(references, texts) for texts in (better, worse, [EMPTY] * len(better))]
+    return Contrast(metric.name, metric.signature, *scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Bootstrap resamples of clusters: everything about one sentence moves together.
+
+    weights : (1 + samples, clusters) how often each cluster counts; the first row is the data itself, every cluster once.
+    members : (n,) the cluster of each item.
+    """
+
+    weights: NDArray[np.float64]
+    members: NDArray[np.int64]
+
+    @staticmethod
+    def of(clusters: Sequence[str], samples: int, seed: int) -> Draws:
+        """Draw as many clusters as there are, with replacement; seeded."""
+        members = np.unique(np.array(clusters), return_inverse=True)[1]
+        count = int(members.max()) + 1 if len(members) else 0
+        rng = np.random.default_rng(seed)
+        drawn = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(samples)]
+        return Draws(np.array([np.ones(count), *drawn], dtype=np.float64), members)
+
+    def means(self, values: NDArray[np.float64], keys: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """(1 + samples,) the mean of each key's values, on the data and in every resample; nan values are left out, and where
+        nothing is left the mean is nan. Keys in order of their first item."""
+        names = np.array(keys)
+        shape = self.weights.shape[1]
+        found = {}
+        for key in dict.fromkeys(keys):
+            rows = (names == key) & ~np.isnan(values)
+            members = self.members[rows]
+            sums = self.weights @ np.bincount(members, values[rows], minlength=shape)
+            sizes = self.weights @ np.bincount(members, minlength=shape).astype(np.float64)
+            found[key] = np.divide(sums, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+        return found
+
+
+def mean_of(rows: Sequence[NDArray[np.float64]], length: int) -> NDArray[np.float64]:
+    """(length,) the unweighted mean over the given (length,) rows, nan left out; nan where there is none."""
+    table = np.array(rows, dtype=np.float64).reshape(-1, length)
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    return np.divide(np.where(known, table, 0.0).sum(axis=0), counts, out=np.full(length, np.nan), where=counts > 0)
+
+
+def interval(values: NDArray[np.float64], level: float = 0.95) -> tuple[float, float]:
+    """The middle share of the resamples, which follow the data's own value in (1 + samples,); nan where there are none."""
+    drawn = values[1:][~np.isnan(values[1:])]
+    if not len(drawn):
+        return float("nan"), float("nan")
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+MOST_REASONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One minimal pair. better : the text before the perturbation; worse : after it. number : which of the texts, from 0."""
+
+    number: int
+    references: tuple[str, ...]
+    better: str
+    worse: str
+    perturbation: str
+    category: str
+    severity: str
+    edits: tuple[Edit, ...]
+
+
+def names_of(robustness: bool) -> list[str]:
+    """RoMe's robustness cases, or the minimal pairs of DEMETR with its baselines."""
+    return [p.name for p in PERTURBATIONS.values() if (p.category == "robustness") == robustness]
+
+
+def make_probes(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[str],
+    analyse: Analyse,
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    limit: int | None = None,
+) -> tuple[list[Probe], Table]:
+    """Perturb every hypothesis in every named way; and a table of how often each applies and why not otherwise.
+
+    limit : at most so many pairs a perturbation. Raises InputError for texts that do not pair, an unknown perturbation, and when no
+    perturbation applies to any text.
+    """
+    pairs = check_pairs(references, hypotheses)
+    texts = [pair.hypothesis for pair in pairs]
+    probes: list[Probe] = []
+    made: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for found in perturb_texts(texts, names, analyse=analyse, seed=seed, materials=materials_for(texts)):
+        if found.perturbed is None:
+            reasons[found.perturbation][found.reason or ""] += 1
+        else:
+            made[found.perturbation] += 1
+            if limit is None or made[found.perturbation] <= limit:
+                pair = pairs[found.number]
+                shape = (found.perturbation, found.category, found.severity, found.edits)
+                probes.append(Probe(found.number, pair.references, pair.hypothesis, found.perturbed, *shape))
+    if not probes:
+        raise InputError("no perturbation applies to any of these texts: give whole sentences of English")
+    return probes, applicability(made, reasons, len(texts))
+
+
+def applicability(made: Counter[str], reasons: dict[str, Counter[str]], texts: int) -> Table:
+    """How many of the texts each perturbation was made of, and the usual reasons where it was not."""
+    rows = []
+    for name, why in reasons.items():
+        usual = "; ".join(f"{reason} ({count})" for reason, count in why.most_common(MOST_REASONS))
+        rows.append(
+            (name, PERTURBATIONS[name].category, PERTURBATIONS[name].severity, made[name], made[name] / texts, usual or None)
+        )
+    return Table(
+        "applicability",
+        f"Perturbations of {texts} texts",
+        ("perturbation", "category", "severity", "made", "share", "otherwise"),
+        tuple(rows),
+        "otherwise: why a text gave none, with how many texts.",
+        {"made": 0, "share": 2},
+    )

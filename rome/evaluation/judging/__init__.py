@@ -1,1 +1,0 @@
-"""Judging metrics on rated sets: plan, leaderboards, tests between metrics, systems, error spans."""

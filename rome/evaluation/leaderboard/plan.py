@@ -1,0 +1,168 @@
+"""What is judged and how: figures of agreement, the plan of a run, and one human dimension of a set with every metric's scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.data.readers.rated import RatedSet
+from rome.data.readers.registry import read_rated
+from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.registry import scores_on
+from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
+from rome.evaluation.statistics.correlation import STATISTICS
+from rome.evaluation.statistics.resampling import Interval, bootstrap_interval
+from rome.exceptions import InputError
+
+__all__ = ["ALL_FIGURES", "FIGURES", "RatedScores", "Measure", "EvaluationPlan", "evaluate", "read_sets"]
+
+
+class Measure(NamedTuple):
+    """One figure of agreement: a statistic, and what it is averaged over."""
+
+    statistic: str
+    average: Average
+
+    @property
+    def label(self) -> str:
+        """How tables call it: ``kendall_b`` pooled, ``kendall_b/item`` averaged."""
+        return self.statistic if self.average == "none" else f"{self.statistic}/{self.average}"
+
+    @staticmethod
+    def of(text: str) -> Measure:
+        """``statistic`` or ``statistic/average``. Raises InputError for another word, listing the choices."""
+        statistic, _, average = text.partition("/")
+        if statistic not in (*STATISTICS, CALIBRATED) or average not in ("", *AVERAGES):
+            raise InputError(
+                f"the figure {text!r} is unknown: write STATISTIC or STATISTIC/AVERAGE, with a statistic of "
+                f"{', '.join((*STATISTICS, CALIBRATED))} and an average of item, system, language_pair"
+            )
+        return Measure(statistic, average or "none")  # type: ignore[arg-type]
+
+
+FIGURES = (
+    Measure("kendall_b", "none"),
+    Measure("kendall_b", "item"),
+    Measure(CALIBRATED, "item"),
+    Measure("spearman", "none"),
+    Measure("pearson", "none"),
+    Measure("pearson", "language_pair"),
+)
+"""What a leaderboard shows by default, where the set has what it needs."""
+
+ALL_FIGURES = tuple(
+    Measure(statistic, average)
+    for statistic in (*STATISTICS, CALIBRATED)
+    for average in AVERAGES
+    if statistic != CALIBRATED or average == "item"
+)
+"""Every statistic under every average."""
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """How to judge. figures : the first is the main one, which orders the tables and is tested. samples : bootstrap resamples.
+
+    permutations : of the test between the first metric and each other one; 0 leaves it out. level : of the intervals.
+    """
+
+    figures: tuple[Measure, ...] = FIGURES
+    samples: int = 1000
+    permutations: int = 200
+    level: float = 0.95
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RatedScores:
+    """One human dimension of a set, with every metric's scores. scores : metric -> (n,). notes : what its tables must say of a metric."""
+
+    rated: RatedSet
+    dimension: str
+    scores: Mapping[str, Scores]
+    plan: EvaluationPlan
+    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Set and dimension, fit for a file's name."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "_", f"{self.rated.name}_{self.dimension}").strip("_.-") or "set"
+
+    @cached_property
+    def inputs(self) -> int:
+        """How many inputs the outputs answer."""
+        return len(set(zip(self.keys["language_pairs"], self.keys["items"], strict=True)))
+
+    @cached_property
+    def people(self) -> NDArray[np.float64]:
+        """(n,) the ratings."""
+        return np.array([segment.ratings[self.dimension] for segment in self.rated.segments])
+
+    @cached_property
+    def keys(self) -> dict[str, Any]:
+        """What agreement groups by."""
+        segments = self.rated.segments
+        return {
+            "items": [s.item for s in segments],
+            "systems": [s.system for s in segments],
+            "language_pairs": [s.language_pair for s in segments],
+        }
+
+    def offers(self, measure: Measure) -> bool:
+        """Whether the set has the groups of an average: several outputs for most inputs, named systems, language pairs."""
+        if measure.average == "item":
+            return self.inputs <= 0.7 * len(self.people)
+        if measure.average == "none":
+            return True
+        return len(set(self.keys[f"{measure.average}s"])) > 1
+
+    @cached_property
+    def figures(self) -> tuple[Measure, ...]:
+        """The plan's figures that this set offers."""
+        return tuple(measure for measure in self.plan.figures if self.offers(measure)) or (FIGURES[0],)
+
+    def agreement(self, metric: str, measure: Measure) -> Agreement:
+        """One figure of one metric."""
+        return agreement(self.people, self.scores[metric], statistic=measure.statistic, average=measure.average, **self.keys)
+
+    def interval(self, metric: str, measure: Measure) -> Interval:
+        """Its bootstrap interval over inputs."""
+        plan = self.plan
+        chosen = {"statistic": measure.statistic, "average": measure.average, "samples": plan.samples, "seed": plan.seed}
+        return bootstrap_interval(self.people, self.scores[metric], level=plan.level, **chosen, **self.keys)  # type: ignore[arg-type]
+
+
+def evaluate(
+    rated: RatedSet, metrics: Sequence[Any], plan: EvaluationPlan, dimensions: Sequence[str] = ()
+) -> list[RatedScores]:
+    """Score a set once with every metric; one RatedScores a dimension (all of them, or those named).
+
+    Raises InputError for a dimension that the set does not have, for two metrics of one name, and without metrics.
+    """
+    unknown = [name for name in dimensions if name not in rated.dimensions]
+    if unknown:
+        raise InputError(f"{rated.name} has no dimension {unknown[0]!r}: choose of {', '.join(rated.dimensions)}")
+    names = [metric.name for metric in metrics]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice or not names:
+        raise InputError(f"two metrics are called {twice[0]}: give each once" if twice else "no metric was named: give one")
+    scores = {metric.name: scores_on(metric, rated) for metric in metrics}
+    said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
+    notes = tuple(note for note in said if note)
+    return [RatedScores(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]
+
+
+def read_sets(specifications: Sequence[str]) -> list[RatedSet]:
+    """One set a specification, see read_rated. Raises InputError as that does, and when two sets have one name."""
+    sets = [read_rated(specification) for specification in specifications]
+    names = [rated.name for rated in sets]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"two sets are called {twice[0]}: name each once, and give files different names")
+    return sets

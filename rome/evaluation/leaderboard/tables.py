@@ -1,0 +1,381 @@
+"""Everything that is said of one rated set: leaderboards with intervals and tests, systems, error spans, and all sets at a glance."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import pearsonr
+
+from rome.data.readers.rated import ErrorMark, RatedSet
+from rome.evaluation.leaderboard.plan import RatedScores
+from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.registry import marks_on
+from rome.evaluation.report.values import Bars, Cell, Figure, Heatmap, Table
+from rome.evaluation.statistics.agreement import agreement
+from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
+from rome.evaluation.statistics.resampling import bootstrap_difference, permutation_test, williams_test
+from rome.evaluation.statistics.spans import SpanScores, corpus_spans
+from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
+from rome.exceptions import InputError
+
+__all__ = [
+    "by_system",
+    "component_correlations",
+    "differences",
+    "error_spans",
+    "language_pairs",
+    "leaderboard",
+    "overview",
+    "parts_of",
+    "ranking",
+    "scattered",
+    "systems",
+]
+
+FEWEST = 3
+"""Systems below which a ranking says nothing."""
+OF_SYSTEMS = ("pairwise_accuracy", "pearson", "kendall_b")
+
+
+def systems(judged: RatedScores) -> Table | None:
+    """System-level agreement of every metric with intervals over inputs; None with fewer than three systems or without names."""
+    keys = judged.keys
+    names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
+    if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
+        return None
+    rows: list[tuple[Cell, ...]] = []
+    for metric, scores in judged.scores.items():
+        cells: list[Cell] = [metric]
+        for statistic in OF_SYSTEMS:
+            plan = judged.plan
+            found = system_agreement(
+                judged.people, scores, statistic=statistic, samples=plan.samples, seed=plan.seed, level=plan.level, **keys
+            )
+            cells += [found.value, found.interval.low, found.interval.high]
+        rows.append(tuple(cells))
+    triples = tuple((name, f"{name}_low", f"{name}_high") for name in OF_SYSTEMS)
+    return Table(
+        f"{judged.label}_systems",
+        f"{judged.rated.name}, {judged.dimension}: ranking {len(names)} systems",
+        ("metric", *(name for triple in triples for name in triple)),
+        tuple(rows),
+        "Systems' mean scores against their mean ratings. pairwise_accuracy: share of pairs of systems in the right order. Brackets: "
+        "bootstrap over inputs, the systems held fixed.",
+        highest=OF_SYSTEMS,
+        intervals=triples,
+    )
+
+
+def ranking(judged: RatedScores) -> Table | None:
+    """The systems in the order of their mean rating, under people and under the first metric, each with an interval and a paired
+    bootstrap against the next one; None where `systems` gives none, or when there are several language pairs (see their own sets)."""
+    segments = judged.rated.segments
+    names = list(dict.fromkeys(segment.system for segment in segments))
+    if len(names) < 2 or not all(names) or len({segment.language_pair for segment in segments}) > 1:
+        return None
+    metric = next(iter(judged.scores))
+    sides = {"people": judged.people, metric: judged.scores[metric]}
+    rows_of = {name: [n for n, segment in enumerate(segments) if segment.system == name] for name in names}
+    names.sort(key=lambda name: -float(judged.people[rows_of[name]].mean()))
+    rows: list[tuple[Cell, ...]] = []
+    for place, name in enumerate(names):
+        following = names[place + 1] if place + 1 < len(names) else None
+        cells: list[Cell] = [name, len(rows_of[name])]
+        for side in sides.values():
+            cells += _mean_and_interval(judged, side, rows_of[name])
+            cells.append(None if following is None else _ahead(judged, side, rows_of[name], rows_of[following]))
+        rows.append(tuple(cells))
+    triples = tuple((side, f"{side}_low", f"{side}_high") for side in sides)
+    columns = [name for triple in triples for name in (*triple, f"{triple[0]}_ahead")]
+    return Table(
+        f"{judged.label}_system_ranking",
+        f"{judged.rated.name}, {judged.dimension}: the systems under people and under {metric}",
+        ("system", "outputs", *columns),
+        tuple(rows),
+        "Mean over the system's outputs. ahead: share of bootstrap resamples of the inputs that both systems answered in which a system is "
+        "ahead of the one in the next row (Koehn 2004); 1 minus that is a p-value.",
+        {"outputs": 0, **dict.fromkeys((*sides, *(f"{side}_ahead" for side in sides)), 3)},
+        intervals=triples,
+    )
+
+
+def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> list[Cell]:
+    """The mean of a system's outputs with its bootstrap interval."""
+    own = scores[rows]
+    items = [judged.keys["items"][n] for n in rows]
+    found = paired_bootstrap(
+        own, np.zeros(len(own)), items=items, samples=judged.plan.samples, seed=judged.plan.seed, level=judged.plan.level
+    )
+    return [float(own.mean()), found.interval.low, found.interval.high]
+
+
+def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
+    """Share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
+    items = judged.keys["items"]
+    of_second = {items[n]: n for n in second}
+    pairs = [(n, of_second[items[n]]) for n in first if items[n] in of_second]
+    if not pairs:
+        return None
+    left, right = (list(side) for side in zip(*pairs, strict=True))
+    keys = [items[n] for n in left]
+    found = paired_bootstrap(scores[left], scores[right], items=keys, samples=judged.plan.samples, seed=judged.plan.seed)
+    return found.wins_a + found.ties / 2
+
+
+def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
+    """Precision, recall and F1 by characters of every metric that marks errors (see `marks_on`), beside trivial markers, one of them at random, and the
+    raters among themselves; None when the set has no marks or no metric marks."""
+    segments = [segment for segment in rated.segments if segment.marks]
+    found = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
+    predictions = {name: marks for name, marks in found.items() if marks is not None}
+    if not predictions:
+        return None
+    gold = [segment.marks for segment in segments]
+    texts = [segment.hypothesis for segment in segments]
+    first = next(iter(predictions))
+    predictions[f"random, like {first}"] = [
+        scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
+    ]
+    predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
+    predictions["nothing"] = [() for _ in texts]
+    rows: list[tuple[Cell, ...]] = []
+    for name, predicted in predictions.items():
+        agreed = corpus_spans(predicted, gold, [len(text) for text in texts])
+        rows.append((name, *_figures(agreed.mean), agreed.segment_f1, agreed.best.f1, agreed.segments))
+    rows += _raters(rated)
+    return Table(
+        f"{rated.name}_spans",
+        f"{rated.name}: error spans",
+        ("marked by", "precision", "recall", "f1", "segment_f1", "f1_best_rater", "segments"),
+        tuple(rows),
+        "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
+        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the rater nearest in each segment. Marks "
+        "without a place in the text (omissions) are no targets. A rater is judged against the others of the same segment.",
+        {"segments": 0},
+    )
+
+
+def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
+    """As many marks as given, as long and as severe, anywhere in the text."""
+    chance = random.Random(seed)
+    moved = []
+    for mark in marks:
+        if mark.start is not None and mark.end is not None:
+            start = chance.randint(0, max(0, length - (mark.end - mark.start)))
+            moved.append(ErrorMark(start, min(length, start + mark.end - mark.start), mark.severity, "random"))
+    return tuple(moved)
+
+
+def _figures(scores: SpanScores) -> tuple[float, float, float]:
+    return scores.precision, scores.recall, scores.f1
+
+
+def _raters(rated: RatedSet) -> list[tuple[Cell, ...]]:
+    """People against people: each rater's marks as predictions for the others, over segments with several raters."""
+    shared = [segment for segment in rated.segments if len(segment.marks) > 1]
+    if not shared:
+        return []
+    predicted, gold, lengths = [], [], []
+    for segment in shared:
+        for rater, marks in segment.marks.items():
+            predicted.append(marks)
+            gold.append({other: theirs for other, theirs in segment.marks.items() if other != rater})
+            lengths.append(len(segment.hypothesis))
+    found = corpus_spans(predicted, gold, lengths)
+    return [("another rater", *_figures(found.mean), found.segment_f1, found.best.f1, len(shared))]
+
+
+PER_SYSTEM = ("spearman", "pearson", "kendall_b")
+
+
+def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
+    """Every figure of every metric with its interval, best first, and the main figure as bars."""
+    rows = []
+    for metric in judged.scores:
+        cells: list[Cell] = [metric]
+        for measure in judged.figures:
+            interval = judged.interval(metric, measure)
+            cells += [judged.agreement(metric, measure).value, interval.low, interval.high]
+        rows.append(tuple(cells))
+    rows.sort(key=lambda row: -_known(row[1]))
+    labels = [measure.label for measure in judged.figures]
+    triples = tuple((label, f"{label}_low", f"{label}_high") for label in labels)
+    title = f"{judged.rated.name}: agreement with people, {judged.dimension}"
+    table = Table(
+        f"{judged.label}_leaderboard",
+        title,
+        ("metric", *(name for triple in triples for name in triple)),
+        tuple(rows),
+        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.plan.level:.0%} bootstrap interval over inputs "
+        "(all outputs of an input together). Without a slash: pooled over all outputs, which also rewards guessing how hard an input "
+        "is: compare with length. Groups in which a figure is undefined are left out.",
+        highest=tuple(labels),
+        intervals=triples,
+    )
+    values, low, high = (tuple(_cell(row[place]) for row in rows) for place in (1, 2, 3))
+    names = tuple(str(row[0]) for row in rows)
+    return table, Bars(f"{judged.label}_bars", f"{title} ({labels[0]})", names, values, low, high, axis=labels[0])
+
+
+def language_pairs(judged: RatedScores) -> Table:
+    """The main figure's statistic and Pearson's r, pooled within each language pair."""
+    pairs = np.array(judged.keys["language_pairs"])
+    statistics = tuple(dict.fromkeys((judged.figures[0].statistic, "pearson")))
+    names = list(dict.fromkeys(judged.keys["language_pairs"]))
+    rows: list[tuple[Cell, ...]] = []
+    for metric, scores in judged.scores.items():
+        values: list[Cell] = []
+        for here in (pairs == name for name in names):
+            values += [agreement(judged.people[here], scores[here], statistic=kind).value for kind in statistics]
+        rows.append((metric, *values))
+    return Table(
+        f"{judged.label}_language_pairs",
+        f"{judged.rated.name}, {judged.dimension}: by language pair",
+        ("metric", *(f"{name} {kind}" for name in names for kind in statistics)),
+        tuple(rows),
+        "Pooled within each language pair.",
+    )
+
+
+def by_system(judged: RatedScores) -> Table:
+    """Agreement over the outputs of each system alone, as in RoMe's table 6; of each perturbation where systems are perturbations, as
+    in its table 7."""
+    systems = np.array(judged.keys["systems"])
+    rows: list[tuple[Cell, ...]] = []
+    for system in dict.fromkeys(judged.keys["systems"]):
+        here = systems == system
+        for metric, scores in judged.scores.items():
+            values = (STATISTICS[name](judged.people[here], scores[here]) for name in PER_SYSTEM)
+            rows.append((system, int(here.sum()), metric, *values))
+    return Table(
+        f"{judged.label}_by_system",
+        f"{judged.rated.name}, {judged.dimension}: by system",
+        ("system", "outputs", "metric", *PER_SYSTEM),
+        tuple(rows),
+        "Over the outputs of one system: how far the metric tells its good outputs from its bad ones (RoMe, tables 6 and 7).",
+        {"outputs": 0, **dict.fromkeys(PER_SYSTEM, 3)},
+    )
+
+
+def overview(all_judged: Sequence[RatedScores]) -> Table:
+    """One row a set, dimension and figure (the main one, and one within inputs), one column a metric that every set has."""
+    common = [name for name in all_judged[0].scores if all(name in judged.scores for judged in all_judged)]
+    rows: list[tuple[Cell, ...]] = []
+    for judged in all_judged:
+        within = [measure for measure in judged.figures[1:] if measure.average == "item"][:1]
+        for measure in (judged.figures[0], *within):
+            values = (judged.agreement(name, measure).value for name in common)
+            rows.append((judged.rated.name, judged.dimension, measure.label, *values))
+    notes = dict.fromkeys(f"{judged.rated.name}: {note}" for judged in all_judged for note in judged.notes)
+    return Table(
+        "overview",
+        "Agreement with people at a glance",
+        ("set", "dimension", "figure", *common),
+        tuple(rows),
+        " ".join(["Metrics that every set has. Intervals, tests and further figures: below, by set.", *notes]),
+    )
+
+
+def _known(value: Cell) -> float:
+    return _cell(value) if _cell(value) == _cell(value) else float("-inf")
+
+
+def _cell(value: Cell) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def differences(judged: RatedScores) -> Table:
+    """The first metric against each other one, by the main figure: bootstrap, permutation, Williams."""
+    first, *others = judged.scores
+    main, plan = judged.figures[0], judged.plan
+    rows = []
+    for other in others:
+        common = (judged.people, judged.scores[first], judged.scores[other])
+        chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": plan.seed, **judged.keys}
+        gap = bootstrap_difference(*common, samples=plan.samples, level=plan.level, **chosen)
+        test = permutation_test(*common, samples=plan.permutations, **chosen) if plan.permutations else None
+        rows.append(
+            (
+                *(other, gap.difference, gap.interval.low, gap.interval.high, gap.wins),
+                test.p_two_sided if test else None,
+                _williams(judged, first, other),
+            )
+        )
+    return Table(
+        f"{judged.label}_differences",
+        f"{judged.rated.name}, {judged.dimension}: {first} minus each other metric ({main.label})",
+        ("metric", "difference", "difference_low", "difference_high", "wins", "permutation_p", "williams_p"),
+        tuple(rows),
+        f"wins: share of bootstrap resamples in which {first} is ahead. permutation_p: two-sided, {plan.permutations} swaps of the two "
+        "metrics' standardised scores. williams_p: two-sided Williams' test of the pooled Pearson correlations.",
+        digits={"difference": 3, "wins": 3, "permutation_p": 4, "williams_p": 4},
+        intervals=(("difference", "difference_low", "difference_high"),),
+    )
+
+
+def _williams(judged: RatedScores, first: str, other: str) -> float | None:
+    """The two-sided p-value for pooled Pearson; None where a correlation is undefined."""
+    sides = [judged.people, judged.scores[first], judged.scores[other]]
+    if any(len(side) < 4 or side.std() == 0 for side in sides):
+        return None
+    pairs = ((0, 1), (0, 2), (1, 2))
+    r12, r13, r23 = (float(np.clip(pearsonr(sides[a], sides[b]).statistic, -1, 1)) for a, b in pairs)
+    return williams_test(r12, r13, r23, len(sides[0])).p_two_sided
+
+
+def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Table | Figure]:
+    """For each dimension leaderboard, bars, tests, language pairs and systems, as far as the set offers them; then error spans and
+    how alike the metrics are (RoMe, figure 5). Every table of agreement ends with the set's notes."""
+    parts: list[Table | Figure] = []
+    for one in judged:
+        parts += [_noted(part, one.notes) for part in _agreement(one)]
+    spans = error_spans(judged[0].rated, metrics)
+    parts += [spans] if spans is not None else []
+    if len(judged[0].scores) > 1:
+        people = {f"people: {one.dimension}": one.people for one in judged}
+        alike = component_correlations({**people, **judged[0].scores})
+        name = judged[0].rated.name
+        parts.append(replace(alike, name=f"{name}_correlations", title=f"{name}: how alike the scores are"))
+    return parts
+
+
+def _agreement(one: RatedScores) -> list[Table | Figure]:
+    """Agreement of the metrics with one dimension."""
+    parts: list[Table | Figure] = [*leaderboard(one)]
+    parts += [differences(one)] if len(one.scores) > 1 else []
+    parts += [language_pairs(one)] if len(set(one.keys["language_pairs"])) > 1 else []
+    parts += [table for table in (systems(one), ranking(one)) if table is not None]
+    parts += [by_system(one)] if len(set(one.keys["systems"])) > 1 else []
+    return parts
+
+
+def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
+    """The part with the notes after its own one."""
+    return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
+
+
+def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = "spearman") -> Heatmap:
+    """The matrix of ``statistic`` between every two of the given scores; symmetric, 1 on the diagonal.
+
+    scores : name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan where one side is
+    constant, on the diagonal too. Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
+    """
+    check_choice(statistic, "statistic", ("spearman", "pearson", "kendall_b"))
+    columns = {name: check_scores(given, name) for name, given in scores.items()}
+    sizes = {name: len(values) for name, values in columns.items()}
+    if len(columns) < 2 or len(set(sizes.values())) != 1:
+        listed = ", ".join(f"{name} ({size})" for name, size in sizes.items()) or "none"
+        raise InputError(f"the scores given are {listed}: give two or more, each for the same outputs")
+    names, measure = tuple(columns), STATISTICS[statistic]
+    values = np.full((len(names), len(names)), np.nan)
+    for row, name in enumerate(names):
+        for column in range(row + 1):
+            values[row, column] = values[column, row] = measure(columns[name], columns[names[column]])
+    outputs = next(iter(sizes.values()))
+    note = f"{statistic} between every two, over the same {outputs} outputs (RoMe, figure 5)."
+    return Heatmap("correlations", "How alike the scores are", names, names, values, note=note)

@@ -1,0 +1,135 @@
+"""RoMe as one metric among others: its score and each of its components, from features measured once and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import outputs_digest
+from rome.data.readers.rated import ErrorMark, RatedSet
+from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
+from rome.evaluation.metrics.protocol import References, Scores
+from rome.features.errors.values import ErrorSpan
+from rome.features.values import FEATURES
+from rome.metric import RoMe
+
+__all__ = ["RomeComponent", "RomeFeatures", "RomeScore", "RomeSupervised"]
+
+
+class RomeFeatures:
+    """The four features of every candidate, shared by the score and the components so that they are measured once.
+
+    metric : what measures them; its own store of analyses speeds up the first time. store : where the features are kept.
+    """
+
+    def __init__(self, metric: RoMe, *, store: ScoreStore | None = None, progress: bool | None = None) -> None:
+        self.metric = metric
+        self.values = PairValues(
+            metric.feature_signature, self._measure, width=len(FEATURES), store=store, progress=progress, label="RoMe"
+        )
+
+    def _measure(self, pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+        """(n, 4) the features of a block of pairs."""
+        table = self.metric.features(references=[pair[0] for pair in pairs], hypotheses=[pair[1] for pair in pairs])
+        return table.values
+
+    def best(
+        self, references: References, hypotheses: Sequence[str], net: Combiner | None = None
+    ) -> tuple[NDArray[np.float64], Scores]:
+        """(n, 4) the features against the reference that scores best, the first of equals, and (n,) that score.
+
+        net : what scores them; the metric's own by default.
+        """
+        pairs, starts = candidates(references, hypotheses)
+        if not pairs:
+            return np.zeros((0, len(FEATURES))), np.zeros(0)
+        values = self.values.of(pairs)
+        scores = (net or self.metric.combiner).score_rows(values)
+        ends = [*starts[1:], len(pairs)]
+        rows = [start + int(np.argmax(scores[start:end])) for start, end in zip(starts, ends, strict=True)]
+        return values[rows], scores[rows]
+
+
+class RomeScore:
+    """The score that a net makes of the four features, in [0, 1]; net : the metric's own by default."""
+
+    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
+        self.features, self._net = features, net
+
+    @property
+    def net(self) -> Combiner:
+        """What makes the score."""
+        return self._net or self.features.metric.combiner
+
+    @property
+    def name(self) -> str:
+        """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised."""
+        return "RoMe-supervised" if self.net.fitted_on else "RoMe"
+
+    @property
+    def signature(self) -> str:
+        """The features, and the net with the ratings that it was fitted on."""
+        return f"{self.features.metric.feature_signature}|{self.net.signature}"
+
+    def note_on(self, rated: RatedSet) -> str:
+        """What a table must say of a net that was fitted on ratings of this very set, under whatever name; empty otherwise."""
+        outputs = outputs_digest(segment.hypothesis for segment in rated.segments)
+        known = [source.name for source in self.net.fitted_on if source.name == rated.name or source.outputs == outputs]
+        if not known:
+            return ""
+        return (
+            f"{self.name} was trained on this set's ratings ({', '.join(known)}), so its agreement here is too high: see its card "
+            "(`rome models`) for the cross-validated figures."
+        )
+
+    def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
+        """(n,) in [0, 1]."""
+        return self.features.best(references, hypotheses, self.net)[1]
+
+    def marks(self, references: References, hypotheses: Sequence[str]) -> list[tuple[ErrorMark, ...]]:
+        """The errors of each hypothesis as a rater would mark them; one that stands in the reference only has no place."""
+        result = self.features.metric.score(references=references, hypotheses=hypotheses)
+        found = []
+        for segment in result:
+            errors = [error for error in segment.evidence.errors.errors if error.severity != "none"]
+            found.append(tuple(_mark(error) for error in errors))
+        return found
+
+
+def _mark(error: ErrorSpan) -> ErrorMark:
+    """An error of the evidence as a mark in the hypothesis."""
+    place = error.hypothesis
+    start, end = (None, None) if place is None else (place.start, place.end)
+    return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
+
+
+class RomeSupervised(RomeScore):
+    """The score of the model set's net that was fitted on human ratings; it marks no errors, those are the ones that RoMe marks.
+
+    Raises InputError when the set has no such net.
+    """
+
+    marks = None  # type: ignore[assignment]
+
+    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
+        super().__init__(features, net or Combiner.load(models=features.metric.models.set, scorer="supervised"))
+
+
+class RomeComponent:
+    """One component, in [0, 1], against the reference that RoMe's score chose."""
+
+    def __init__(self, features: RomeFeatures, feature: str) -> None:
+        self.features, self.index = features, FEATURES.index(feature)
+        self.name = f"RoMe.{feature}"
+
+    @property
+    def signature(self) -> str:
+        """Which component, and RoMe's signature (the net chooses among several references)."""
+        return f"component:{FEATURES[self.index]}|{self.features.metric.signature}"
+
+    def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
+        """(n,) in [0, 1]."""
+        return self.features.best(references, hypotheses)[0][:, self.index]

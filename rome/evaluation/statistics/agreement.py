@@ -1,0 +1,281 @@
+"""Agreement of one metric with people: one statistic, pooled or averaged over items, systems or language pairs; and tie calibration.
+
+People tie often, metrics that return real numbers almost never, so plain pairwise accuracy punishes them for being precise. The
+calibrated accuracy (acc_eq*) gives each metric the epsilon that suits it best: scores that differ by at most epsilon count as tied.
+
+Source: Deutsch, Foster and Freitag, "Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy and Tie Calibration"
+(EMNLP 2023), section 6; mt-metrics-eval, ``tau_optimization``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rome.evaluation.statistics.correlation import (
+    ROWS,
+    STATISTICS,
+    Keys,
+    Vector,
+    check_choice,
+    check_keys,
+    check_pair,
+    pair_counts,
+    pairwise_accuracy_rows,
+    threshold_of,
+)
+from rome.exceptions import InputError
+
+__all__ = [
+    "AVERAGES",
+    "CALIBRATED",
+    "MAX_PAIRS",
+    "Agreement",
+    "Average",
+    "Groups",
+    "agreement",
+    "group_by",
+    "group_keys",
+    "group_values",
+    "group_weights",
+    "numbered",
+    "pairs_within",
+    "sweep",
+    "weighted_mean",
+]
+
+Average = Literal["none", "item", "system", "language_pair"]
+AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
+"""What a statistic can be averaged over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which segments belong together.
+
+    codes : (n,) the number of each segment's group, 0 to count - 1. blocks : groups of one size together, as (their numbers (g,),
+        their segments (g, m)); every group stands in one block, its segments in the order given.
+    """
+
+    codes: NDArray[np.int64]
+    count: int
+    blocks: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+
+
+def numbered(keys: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
+    """The number of each key in order of first appearance, and how many distinct keys there are."""
+    seen: dict[Hashable, int] = {}
+    codes = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
+    return codes, len(seen)
+
+
+def group_keys(keys: Iterable[Hashable]) -> Groups:
+    """Groups of equal keys."""
+    codes, count = numbered(keys)
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=count)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    blocks = []
+    for size in np.unique(sizes):
+        which = np.flatnonzero(sizes == size)
+        blocks.append((which, order[starts[which][:, None] + np.arange(size)]))
+    return Groups(codes, count, tuple(blocks))
+
+
+def group_by(average: str, size: int, items: Keys = None, systems: Keys = None, language_pairs: Keys = None) -> Groups:
+    """The groups of an average: all segments, or those of one item, system or language pair; items and systems are told apart by
+    language pair.
+
+    Raises InputError for an unknown average, for missing keys, and for keys of another length.
+    """
+    check_choice(average, "average", AVERAGES)
+    pairs = check_keys(language_pairs, "language_pairs", size, needed=average == "language_pair")
+    of_items = check_keys(items, "items", size, needed=average == "item")
+    of_systems = check_keys(systems, "systems", size, needed=average == "system")
+    if average == "none":
+        return group_keys((None,) * size)
+    if average == "language_pair":
+        return group_keys(pairs)
+    return group_keys(zip(pairs, of_items if average == "item" else of_systems, strict=True))
+
+
+def group_values(statistic: str, people: Vector, metric: Vector, groups: Groups, epsilon: float | None = None) -> Vector:
+    """(groups,) the statistic of each group, nan where it is undefined; with an epsilon, pairwise accuracy at that epsilon."""
+    rows = ROWS[statistic] if epsilon is None else partial(pairwise_accuracy_rows, epsilon=epsilon)
+    found = np.full(groups.count, np.nan)
+    for which, members in groups.blocks:
+        found[which] = rows(people[members], metric[members])
+    return found
+
+
+def group_weights(statistic: str, average: str, people: Vector, groups: Groups) -> Vector:
+    """(groups,) what each group counts for in the average: 1, except with WMT's tau over items, where every judged pair counts once.
+
+    Source: mt-metrics-eval, ``Correlation.KendallLike`` (``macro=False``), and WMT's DARR: pairs of all items in one ratio.
+    """
+    weights = np.ones(groups.count)
+    if average == "item" and statistic.startswith("kendall_wmt"):
+        for which, members in groups.blocks:
+            weights[which] = pair_counts(people[members], people[members], threshold=threshold_of(statistic)).concordant
+    return weights
+
+
+MAX_PAIRS = 2_000_000
+"""Most pairs that a calibration looks at; of more, a random sample of this size."""
+NEAR = 1e-12
+"""Accuracies that differ by less are equal: the rounding of sums in another order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of segments within groups: (k,) first, second, and the weight of each pair (1 / pairs of its group, summing to 1)."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    weight: Vector
+    sampled: bool
+
+
+def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Pairs:
+    """All pairs within groups, or max_pairs of them drawn without replacement. Raises InputError for max_pairs below 1."""
+    if max_pairs < 1:
+        raise InputError(f"max_pairs={max_pairs} leaves nothing to calibrate on: give 1 or more")
+    order = np.argsort(groups.codes, kind="stable")
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    ends = np.cumsum(sizes * (sizes - 1) // 2)
+    total = int(ends[-1]) if groups.count else 0
+    sampled = total > max_pairs
+    chosen = np.arange(total)
+    if sampled:
+        chosen = np.sort(np.random.default_rng(seed).choice(total, max_pairs, replace=False, shuffle=False))
+    group = np.searchsorted(ends, chosen, side="right")
+    within = chosen - np.concatenate([[0], ends])[group]
+    first, second = _unfold(within)
+    counts = np.bincount(group, minlength=groups.count).astype(np.float64)
+    weight = 1.0 / counts[group] / max(1, int((counts > 0).sum()))
+    return Pairs(order[starts[group] + first], order[starts[group] + second], weight, sampled)
+
+
+def _unfold(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pair (first < second) behind each number when pairs are counted 01, 02, 12, 03, 13, 23, ..."""
+    second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
+    second -= second * (second - 1) // 2 > numbers  # a root rounded up
+    second += (second + 1) * second // 2 <= numbers  # or down
+    return numbers - second * (second - 1) // 2, second
+
+
+def sweep(people: Vector, metric: Vector, pairs: Pairs) -> tuple[float, float]:
+    """The smallest epsilon of highest accuracy over the pairs, and that accuracy; (0, nan) without any pair.
+
+    With epsilon 0 the concordant pairs are right, and people's ties where the metric ties too. Raising epsilon past a pair's difference
+    makes it right if people tie it and wrong if it was concordant; a discordant pair stays wrong. So one running sum over the pairs in
+    order of difference is the accuracy at every epsilon.
+    """
+    if not pairs.first.size:
+        return 0.0, float("nan")
+    human = people[pairs.first] - people[pairs.second]
+    machine = metric[pairs.first] - metric[pairs.second]
+    change = np.where(human == 0, pairs.weight, np.where((human > 0) == (machine > 0), -pairs.weight, 0.0))
+    size = np.abs(machine)
+    change[(size == 0) & (human != 0)] = 0.0
+    start = -float(change[change < 0].sum())
+    order = np.argsort(size, kind="stable")
+    size, gained = size[order], np.cumsum(change[order])
+    last = np.flatnonzero(np.append(size[1:] != size[:-1], True))
+    thresholds, gained = size[last], gained[last]
+    if thresholds[0] > 0:
+        thresholds, gained = np.append(0.0, thresholds), np.append(0.0, gained)
+    best = int(np.argmax(gained >= gained.max() - NEAR))
+    return float(thresholds[best]), start + float(gained[best])
+
+
+CALIBRATED = "pairwise_accuracy_calibrated"
+"""Pairwise accuracy at the epsilon that suits the metric best (acc_eq*); see `rome.evaluation.statistics.agreement`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far a metric agrees with people.
+
+    value : the statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
+    groups_used, groups_left_out : groups with a value, and those without (one output only, or all rated or scored alike).
+    items : distinct inputs (item and language pair). segments : rated outputs.
+    epsilon : the calibrated tie, only for CALIBRATED. sampled_pairs : pairs that epsilon was found on, where it was a sample.
+    """
+
+    value: float
+    statistic: str
+    average: str
+    groups_used: int
+    items: int
+    epsilon: float | None = None
+    groups_left_out: int = 0
+    segments: int = 0
+    sampled_pairs: int | None = None
+
+
+def agreement(
+    people: ArrayLike,
+    metric: ArrayLike,
+    *,
+    statistic: str,
+    average: Average = "none",
+    items: Keys = None,
+    systems: Keys = None,
+    language_pairs: Keys = None,
+    max_pairs: int = MAX_PAIRS,
+    seed: int = 0,
+) -> Agreement:
+    """The agreement of a metric with people, both (n,), higher is better on both sides.
+
+    statistic : a key of STATISTICS, or CALIBRATED. average : "none" pools all segments; "item" is the mean over groups of outputs for one
+    item, "system" over groups of one system's outputs (both within a language pair), "language_pair" the mean over language pairs.
+    items, systems, language_pairs : one key a segment; items may be left out where each segment is its own, language_pairs where there is one.
+
+    The mean counts every group once and leaves out groups in which the statistic is undefined, as mt-metrics-eval does; where none is left
+    it gives 0 and we give nan. WMT's tau over items counts every judged pair once instead, as there. CALIBRATED chooses one epsilon for all
+    groups (at most max_pairs pairs, sampled with the seed).
+
+    Raises InputError for an unknown statistic or average, for nan or infinity (naming the segment), and for keys that do not fit.
+    Source: mt-metrics-eval, ``AverageCorrelation``.
+    """
+    ratings, scores = check_pair(people, metric)
+    check_choice(statistic, "statistic", (*STATISTICS, CALIBRATED))
+    groups = group_by(average, ratings.size, items, systems, language_pairs)
+    epsilon = sampled = None
+    if statistic == CALIBRATED:
+        pairs = pairs_within(groups, max_pairs, seed)
+        epsilon, sampled = sweep(ratings, scores, pairs)[0], pairs.first.size if pairs.sampled else None
+    values = group_values(statistic, ratings, scores, groups, epsilon)
+    used = int((~np.isnan(values)).sum())
+    return Agreement(
+        value=weighted_mean(values, group_weights(statistic, average, ratings, groups)),
+        statistic=statistic,
+        average=average,
+        groups_used=used,
+        items=count_items(ratings.size, items, language_pairs),
+        epsilon=epsilon,
+        groups_left_out=groups.count - used,
+        segments=ratings.size,
+        sampled_pairs=sampled,
+    )
+
+
+def weighted_mean(values: Vector, weights: Vector) -> float:
+    """Mean of the values that are defined; nan where none is."""
+    defined = ~np.isnan(values)
+    total = float(weights[defined].sum())
+    return float((values[defined] * weights[defined]).sum() / total) if total > 0 else float("nan")
+
+
+def count_items(size: int, items: Keys, language_pairs: Keys) -> int:
+    """Number of distinct inputs; segments without an item key are their own."""
+    of_pairs = check_keys(language_pairs, "language_pairs", size)
+    of_items = range(size) if items is None else check_keys(items, "items", size)
+    return numbered(zip(of_pairs, of_items, strict=True))[1]

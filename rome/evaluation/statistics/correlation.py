@@ -1,0 +1,365 @@
+"""How well a metric's scores follow people's ratings: seven statistics of two lists of numbers, ties included.
+
+Definitions and ties are those of mt-metrics-eval (google-research/mt-metrics-eval, stats.py), the tool of the WMT Metrics Task.
+Every variant of Kendall's tau and pairwise accuracy is a ratio of five counts of pairs (Deutsch et al. 2023, table 1). Each statistic is
+written once, for many groups at once (`ROWS`: people and metric (g, m), one group a row, to (g,)); the public functions of two (n,)
+arrays are that for one group.
+
+A correlation is undefined, nan, for fewer than two segments or where one side is constant. The pair statistics count ties, so a
+constant metric has a value there: what its ties earn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from rome.exceptions import InputError
+
+__all__ = [
+    "ROWS",
+    "STATISTICS",
+    "Keys",
+    "Vector",
+    "check_choice",
+    "check_keys",
+    "check_pair",
+    "check_scores",
+    "kendall_b",
+    "kendall_c",
+    "kendall_wmt",
+    "pair_counts",
+    "pairwise_accuracy",
+    "pearson",
+    "relations",
+    "spearman",
+    "threshold_of",
+]
+
+Vector = NDArray[np.float64]
+Keys = Sequence[Hashable] | None
+"""One key a segment (an item, a system, a language pair), or None where that is unknown."""
+
+
+def check_scores(scores: ArrayLike, side: str) -> Vector:
+    """(n,) float64, every number finite.
+
+    side : what messages call the numbers, such as ``people``. Segments are counted from 1 in messages.
+    Raises InputError for another shape, for what is no number, and for nan or infinity, naming the segment.
+    """
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{side}: not all are numbers ({error}): give one number a segment") from error
+    if values.ndim != 1:
+        raise InputError(f"{side}: shape {values.shape} where (n,) is needed: give one number a segment")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            f"{side}: segment {bad[0] + 1} of {values.size} is {values[bad[0]]}"
+            f"{f', and {bad.size - 1} more' if bad.size > 1 else ''}: score every segment, or leave it out on both sides"
+        )
+    return values
+
+
+def check_pair(people: ArrayLike, metric: ArrayLike) -> tuple[Vector, Vector]:
+    """Both sides as (n,) float64 of one length, which may be 0.
+
+    Raises InputError as `check_scores`, and for lengths that differ.
+    """
+    ratings, scores = check_scores(people, "people"), check_scores(metric, "metric")
+    if ratings.size != scores.size:
+        raise InputError(f"people rated {ratings.size} segments, the metric scored {scores.size}: pair them one to one")
+    return ratings, scores
+
+
+def check_keys(keys: Keys, name: str, size: int, needed: bool = False) -> tuple[Hashable, ...]:
+    """One key a segment; a single shared key where none are given.
+
+    Raises InputError for a length other than size, and for None where needed.
+    """
+    if keys is None:
+        if needed:
+            raise InputError(f"{name} are not given: this average needs one key a segment")
+        return (None,) * size
+    if len(keys) != size:
+        raise InputError(f"{name} has {len(keys)} keys for {size} segments: give one a segment")
+    return tuple(keys)
+
+
+def check_choice(given: str, name: str, known: Iterable[str]) -> None:
+    """Raises InputError, listing what is known, for a name that is not among it."""
+    names = tuple(known)
+    if given not in names:
+        raise InputError(f"{name} {given!r} is unknown: use one of {', '.join(names)}")
+
+
+Matrix = NDArray[np.float64]
+SMALL = 64
+"""Largest group whose pairs are laid out at once; larger ones go through scipy or block by block."""
+ROOM = 2_000_000
+"""Most pairs held in memory at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """(g,) float64 each, for g groups; the five add up to all m * (m - 1) / 2 pairs of a group.
+
+    concordant, discordant : same or opposite order, no tie on either side. tied_people, tied_metric : a tie on that side only.
+    tied_both : a tie on both.
+    """
+
+    concordant: Matrix
+    discordant: Matrix
+    tied_people: Matrix
+    tied_metric: Matrix
+    tied_both: Matrix
+
+    @property
+    def pairs(self) -> Matrix:
+        """(g,) the number of all pairs."""
+        return self.concordant + self.discordant + self.tied_people + self.tied_metric + self.tied_both
+
+
+def relations(differences: Matrix, below: float = 0.0, within: float = 0.0) -> Matrix:
+    """-1, 0 or 1 for each difference; 0 is a tie: ``|difference| < below`` or ``|difference| <= within``."""
+    return np.sign(differences) * (np.abs(differences) >= below) * (np.abs(differences) > within)
+
+
+def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> PairCounts:
+    """The counts of each row's pairs.
+
+    people, metric : (g, m), one group a row. threshold : people's difference must reach it, otherwise they tie.
+    epsilon : the metric's difference must exceed it, otherwise it ties.
+    """
+    groups, size = people.shape
+    if size <= SMALL:
+        step = max(1, ROOM // max(1, size * (size - 1) // 2))
+        parts = [_laid_out(people[n : n + step], metric[n : n + step], threshold, epsilon) for n in range(0, groups, step)]
+    elif threshold or epsilon:
+        parts = [_by_blocks(*row, threshold, epsilon)[:, None] for row in zip(people, metric, strict=True)]
+    else:
+        parts = [_from_tau_c(*row)[:, None] for row in zip(people, metric, strict=True)]
+    return PairCounts(*np.concatenate(parts, axis=1)) if parts else PairCounts(*np.zeros((5, 0)))
+
+
+def _five(people: Matrix, metric: Matrix, axis: int | tuple[int, ...]) -> Matrix:
+    """The five counts of relations, summed over an axis."""
+    product = people * metric
+    people_tie, metric_tie = people == 0, metric == 0
+    kinds = (product > 0, product < 0, people_tie & ~metric_tie, ~people_tie & metric_tie, people_tie & metric_tie)
+    return np.array([kind.sum(axis=axis) for kind in kinds], dtype=np.float64)
+
+
+def _laid_out(people: Matrix, metric: Matrix, threshold: float, epsilon: float) -> Matrix:
+    """(5, g) counts, all pairs of all rows in one array."""
+    first, second = np.triu_indices(people.shape[1], 1)
+    ours = relations(people[:, first] - people[:, second], below=threshold)
+    return _five(ours, relations(metric[:, first] - metric[:, second], within=epsilon), axis=1)
+
+
+def _by_blocks(people: Matrix, metric: Matrix, threshold: float, epsilon: float) -> Matrix:
+    """(5,) counts of one large group: every ordered pair, block by block, then halved without each output's pair with itself."""
+    found = np.zeros(5)
+    step = max(1, ROOM // people.size)
+    for n in range(0, people.size, step):
+        ours = relations(people[n : n + step, None] - people, below=threshold)
+        found += _five(ours, relations(metric[n : n + step, None] - metric, within=epsilon), axis=(0, 1))
+    found[4] -= people.size
+    return found / 2
+
+
+def _from_tau_c(ratings: Matrix, scores: Matrix) -> Matrix:
+    """(5,) counts of one large group in O(n log n): scipy's tau-c holds concordant minus discordant, the ties are counted."""
+    size = ratings.size
+    people = np.unique(ratings, return_inverse=True)[1]
+    metric = np.unique(scores, return_inverse=True)[1]
+    joint = people * size + metric
+    tied_people, tied_metric, tied_both = (_tied(np.unique(side, return_counts=True)[1]) for side in (people, metric, joint))
+    fewest = int(min(people.max(), metric.max())) + 1
+    surplus = 0.0
+    if fewest > 1:
+        tau = stats.kendalltau(people, metric, variant="c", method="asymptotic").statistic
+        surplus = round(float(tau) * size**2 * (fewest - 1) / fewest / 2)
+    untied = size * (size - 1) / 2 - tied_people - tied_metric + tied_both
+    counts = ((untied + surplus) / 2, (untied - surplus) / 2, tied_people - tied_both, tied_metric - tied_both, tied_both)
+    return np.array(counts)
+
+
+def _tied(counts: NDArray[np.int64]) -> float:
+    """Number of pairs within classes of these sizes."""
+    return float((counts * (counts - 1) // 2).sum())
+
+
+WMT_THRESHOLD = 25.0
+"""Smallest difference of two direct assessments (0-100) that WMT's relative ranking (DARR) takes as one."""
+
+
+def _ratio(above: Matrix, below: Matrix) -> Matrix:
+    """Quotient, nan where the denominator is 0."""
+    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+
+
+def pearson_rows(people: Matrix, metric: Matrix) -> Matrix:
+    """(g,) Pearson's r of each row; a constant row is told by its values, not by a variance that rounding left above 0."""
+    if people.shape[1] < 2:
+        return np.full(len(people), np.nan)
+    centred = []
+    for side in (people, metric):
+        difference = side - side.mean(axis=1, keepdims=True)
+        largest = np.abs(difference).max(axis=1, keepdims=True)
+        varies = (side != side[:, :1]).any(axis=1, keepdims=True)
+        centred.append(np.divide(difference, largest, out=np.zeros_like(side), where=varies & (largest > 0)))
+    ours, theirs = centred
+    norms = np.sqrt((ours**2).sum(axis=1) * (theirs**2).sum(axis=1))
+    return np.clip(_ratio((ours * theirs).sum(axis=1), norms), -1.0, 1.0)
+
+
+def spearman_rows(people: Matrix, metric: Matrix) -> Matrix:
+    """(g,) Pearson's r of each row's ranks; tied values share the mean of their ranks."""
+    return pearson_rows(_ranks(people), _ranks(metric))
+
+
+def _ranks(rows: Matrix) -> Matrix:
+    """(g, m) mean rank of each value in its row; short rows by comparing all with all, which spares scipy's cost per call."""
+    if rows.shape[1] > SMALL:
+        return np.asarray(stats.rankdata(rows, axis=1))
+    lower = (rows[:, :, None] > rows[:, None, :]).sum(axis=2)
+    equal = (rows[:, :, None] == rows[:, None, :]).sum(axis=2)
+    return np.asarray(lower + (equal + 1) / 2)
+
+
+def _by_scipy(people: Matrix, metric: Matrix, variant: str) -> Matrix:
+    """(g,) Kendall's tau of long rows in O(n log n) each."""
+    found = np.full(len(people), np.nan)
+    for n, (ours, theirs) in enumerate(zip(people, metric, strict=True)):
+        if (ours != ours[0]).any() and (theirs != theirs[0]).any():
+            found[n] = stats.kendalltau(ours, theirs, variant=variant, method="asymptotic").statistic
+    return found
+
+
+def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
+    """(g,) tau-b of each row."""
+    if people.shape[1] > SMALL:
+        return _by_scipy(people, metric, "b")
+    found = pair_counts(people, metric)
+    untied = found.concordant + found.discordant
+    below = np.sqrt(untied + found.tied_people) * np.sqrt(untied + found.tied_metric)
+    return np.clip(_ratio(found.concordant - found.discordant, below), -1.0, 1.0)
+
+
+def kendall_c_rows(people: Matrix, metric: Matrix) -> Matrix:
+    """(g,) tau-c of each row."""
+    if people.shape[1] > SMALL:
+        return _by_scipy(people, metric, "c")
+    found = pair_counts(people, metric)
+    size = people.shape[1]
+    distinct = [1 + (np.diff(np.sort(side, axis=1), axis=1) != 0).sum(axis=1) for side in (people, metric)]
+    fewest = np.minimum(*distinct)
+    return _ratio(2 * (found.concordant - found.discordant), size**2 * (fewest - 1) / fewest)
+
+
+def kendall_wmt_rows(people: Matrix, metric: Matrix, threshold: float = 0.0) -> Matrix:
+    """(g,) WMT's Kendall-like tau of each row; nan where people order no pair."""
+    found = pair_counts(people, metric, threshold=threshold)
+    wrong = found.discordant + found.tied_metric
+    return _ratio(found.concordant - wrong, found.concordant + wrong)
+
+
+def pairwise_accuracy_rows(people: Matrix, metric: Matrix, epsilon: float = 0.0) -> Matrix:
+    """(g,) acc_eq of each row."""
+    found = pair_counts(people, metric, epsilon=epsilon)
+    return _ratio(found.concordant + found.tied_both, found.pairs)
+
+
+def _one(rows: Callable[[Matrix, Matrix], Matrix], people: ArrayLike, metric: ArrayLike) -> float:
+    ratings, scores = check_pair(people, metric)
+    return float(rows(ratings[None], scores[None])[0])
+
+
+def pearson(people: ArrayLike, metric: ArrayLike) -> float:
+    """Linear correlation r in [-1, 1] of two (n,) arrays; nan for n < 2 or a constant side. Raises InputError for nan or infinity."""
+    return _one(pearson_rows, people, metric)
+
+
+def spearman(people: ArrayLike, metric: ArrayLike) -> float:
+    """Rank correlation rho in [-1, 1], ties sharing their mean rank; nan for n < 2 or a constant side. Raises InputError as `pearson`."""
+    return _one(spearman_rows, people, metric)
+
+
+def kendall_b(people: ArrayLike, metric: ArrayLike) -> float:
+    """Kendall's tau-b in [-1, 1]; nan for n < 2 or a constant side.
+
+    (C - D) / sqrt((C + D + T_people) (C + D + T_metric)), T being pairs tied on that side only; as ``scipy.stats.kendalltau``.
+    Raises InputError as `pearson`.
+    """
+    return _one(kendall_b_rows, people, metric)
+
+
+def kendall_c(people: ArrayLike, metric: ArrayLike) -> float:
+    """Stuart's tau-c in [-1, 1], for sides with different numbers k of distinct values; nan for n < 2 or a constant side.
+
+    2 (C - D) / (n^2 (k - 1) / k) with the smaller k; as ``scipy.stats.kendalltau(variant="c")``. Raises InputError as `pearson`.
+    """
+    return _one(kendall_c_rows, people, metric)
+
+
+def kendall_wmt(people: ArrayLike, metric: ArrayLike, threshold: float = 0.0) -> float:
+    """WMT's Kendall-like tau in [-1, 1]: (concordant - discordant) / (concordant + discordant).
+
+    Pairs that people tie, or whose ratings differ by less than threshold, are left out; of the rest, a pair that the metric ties
+    counts as discordant. nan where no pair is left. threshold : 0 or more; WMT_THRESHOLD (25) gives DARR on direct assessments.
+    mt-metrics-eval differs in one point: at its threshold 0 it counts people's ties as discordant; we leave them out, as SEScore does.
+    Raises InputError as `pearson`, and for a negative threshold.
+
+    Source: SEScore (Xu et al. 2022), appendix C, equation 3; BLEURT (Sellam et al. 2020), appendix B.2; ``KendallLike``.
+    """
+    if not threshold >= 0:
+        raise InputError(f"threshold={threshold} is no difference: give 0 or more")
+    return _one(partial(kendall_wmt_rows, threshold=threshold), people, metric)
+
+
+def pairwise_accuracy(people: ArrayLike, metric: ArrayLike, epsilon: float = 0.0) -> float:
+    """acc_eq in [0, 1]: the share of pairs in which people and metric say the same: better, worse, or tied; nan for n < 2.
+
+    epsilon : 0 or more; scores that differ by at most this count as tied. Raises InputError as `pearson`, and for a negative epsilon.
+
+    Source: Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023), section 4: (C + T_both) / all pairs; variant ``acc23``.
+    """
+    if not epsilon >= 0:
+        raise InputError(f"epsilon={epsilon} is no difference: give 0 or more")
+    return _one(partial(pairwise_accuracy_rows, epsilon=epsilon), people, metric)
+
+
+ROWS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+    "pearson": pearson_rows,
+    "spearman": spearman_rows,
+    "kendall_b": kendall_b_rows,
+    "kendall_c": kendall_c_rows,
+    "kendall_wmt": kendall_wmt_rows,
+    "kendall_wmt_25": partial(kendall_wmt_rows, threshold=WMT_THRESHOLD),
+    "pairwise_accuracy": pairwise_accuracy_rows,
+}
+"""Name of a statistic -> its form for many groups of one size; unchecked, for this package's own loops."""
+
+
+def threshold_of(statistic: str) -> float:
+    """The difference of ratings below which a statistic of ROWS leaves a pair out; 0 where it leaves none out."""
+    return WMT_THRESHOLD if statistic == "kendall_wmt_25" else 0.0
+
+
+STATISTICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall_b": kendall_b,
+    "kendall_c": kendall_c,
+    "kendall_wmt": kendall_wmt,
+    "kendall_wmt_25": partial(kendall_wmt, threshold=WMT_THRESHOLD),
+    "pairwise_accuracy": pairwise_accuracy,
+}
+"""Name of a statistic -> function of (people, metric); `agreement` also knows ``pairwise_accuracy_calibrated`` (acc_eq*)."""

@@ -1,0 +1,233 @@
+"""Two systems on the same segments: how far apart they are, how sure that is, and which segments decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rome.combining.provenance import differing_keys
+from rome.exceptions import InputError, SignatureMismatchError
+from rome.features.values import FEATURES
+from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
+from rome.results.serialisation import plain
+
+__all__ = ["MEASURES", "Comparison", "Difference", "SegmentPair", "compare", "measures"]
+
+MEASURES = ("score", *FEATURES)
+"""What is compared: the score and the four components."""
+
+EQUAL = 1e-9
+"""Two systems whose numbers for a segment differ by less are tied there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The score or one component of two systems.
+
+    a, b : the two means, each in [0, 1]. difference : a minus b, so positive says that the first system is better.
+    low, high : the interval of the difference (see Comparison.level); nan with fewer than two segments.
+    p_value : two-sided, the probability of a difference at least as far from 0 if it were chance which system's output is which.
+    wins, losses, ties : the number of segments where the first system is better, worse, and neither.
+    """
+
+    name: str
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    wins: int
+    losses: int
+    ties: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval leaves 0 out: one system is ahead, as far as these segments tell."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPair:
+    """One segment of both systems. difference, components and contributions are a minus b; the contributions add up to the
+    difference."""
+
+    a: SegmentScore
+    b: SegmentScore
+
+    @property
+    def difference(self) -> float:
+        """The first system's score minus the second's, in [-1, 1]."""
+        return self.a.score - self.b.score
+
+    @property
+    def components(self) -> ComponentMeans:
+        """The components' differences, each in [-1, 1]."""
+        return ComponentMeans(*(x.value - y.value for x, y in zip(self.a.components, self.b.components, strict=True)))
+
+    @property
+    def contributions(self) -> Contributions:
+        """What each feature has to do with the difference of the scores."""
+        return Contributions(*(x - y for x, y in zip(self.a.contributions, self.b.contributions, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems compared segment by segment; made by `compare`, displays itself as text and in a notebook.
+
+    a, b : what was compared; names : what the two are called. differences : of the score and of each component, in the order of MEASURES.
+    level : of the intervals. resamples, seed : of the bootstrap and the test.
+    """
+
+    a: CorpusScore
+    b: CorpusScore
+    names: tuple[str, str]
+    differences: tuple[Difference, ...]
+    level: float
+    resamples: int
+    seed: int
+
+    @property
+    def score(self) -> Difference:
+        """The difference of the scores."""
+        return self.differences[0]
+
+    @property
+    def contributions(self) -> Contributions:
+        """What each feature has to do with the difference of the scores: the means over the segments, which add up to it."""
+        first, second = (np.array([[*segment.contributions] for segment in result]) for result in (self.a, self.b))
+        return Contributions(*(float(share) for share in (first - second).mean(axis=0)))
+
+    def __getitem__(self, name: str) -> Difference:
+        """The difference of the score or of one component by its name. Raises InputError for another name."""
+        for found in self.differences:
+            if found.name == name:
+                return found
+        raise InputError(f"{name!r} is not compared: choose {', '.join(MEASURES)}")
+
+    def __iter__(self) -> Iterator[Difference]:
+        """The five differences, the score's first."""
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        """The number of differences, five."""
+        return len(self.differences)
+
+    def deciding(self, count: int = 10) -> tuple[SegmentPair, ...]:
+        """The segments with the largest differences of the score, either way, the largest first; none where the systems are tied."""
+        gaps = np.array([x.score - y.score for x, y in zip(self.a, self.b, strict=True)], dtype=np.float64)
+        order = np.argsort(-np.abs(gaps), kind="stable")[: max(0, count)]
+        return tuple(SegmentPair(self.a[int(n)], self.b[int(n)]) for n in order if abs(gaps[n]) >= EQUAL)
+
+    def to_dict(self, *, segments: int = 10) -> dict[str, Any]:
+        """Plain values only, ready for JSON: the differences, and so many of the segments that decide."""
+        row = {
+            "names": list(self.names),
+            "segments": len(self.a),
+            "differences": {found.name: found for found in self.differences},
+            "contributions": self.contributions,
+            "deciding": [
+                {
+                    "segment": p.a.segment,
+                    "difference": p.difference,
+                    "components": p.components,
+                    "contributions": p.contributions,
+                }
+                for p in self.deciding(segments)
+            ],
+            **{key: getattr(self, key) for key in ("level", "resamples", "seed")},
+            "signature": self.a.signature,
+        }
+        return dict(plain(row))
+
+    def __repr__(self) -> str:
+        """Short: the names, the scores' difference and its interval."""
+        found = self.score
+        interval = f"{found.difference:+.4f}, [{found.low:+.4f}, {found.high:+.4f}]"
+        return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
+
+    def __str__(self) -> str:
+        """The differences as a table, then the segments that decide."""
+        from rome.display.comparison import comparison_text
+
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        """The same as a notebook shows it."""
+        from rome.display.comparison import comparison_html
+
+        return comparison_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The same for a notebook (HTML) and for a terminal (plain text)."""
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+
+def compare(
+    a: CorpusScore, b: CorpusScore, *, names: Sequence[str] = ("a", "b"), resamples: int = 2000, seed: int = 0
+) -> Comparison:
+    """Compare two systems on the same segments: every difference is the first minus the second.
+
+    The intervals hold 95 % of the mean differences over ``resamples`` resamples of segments (paired bootstrap, percentiles); the p-values
+    come from as many random swaps of the two outputs of a segment. The same seed gives the same numbers. With several references a
+    segment, the two systems may each have met another one.
+
+    Raises InputError for systems without segments, for segments or references that differ (naming the first), for other than two
+    different names, and for resamples below 1; SignatureMismatchError for scores that were made in two ways.
+    """
+    pair = _names(names)
+    _check(a, b, pair)
+    first, second = measures(a), measures(b)
+    gaps = first - second
+    intervals = bootstrap_intervals(gaps, resamples, seed)
+    p_values = sign_flip_p_values(gaps, resamples, seed)
+    found = []
+    for place, name in enumerate(MEASURES):
+        means = float(first[:, place].mean()), float(second[:, place].mean())
+        wins, losses = int((gaps[:, place] >= EQUAL).sum()), int((gaps[:, place] <= -EQUAL).sum())
+        low, high = map(float, intervals[place])
+        counts = (wins, losses, len(gaps) - wins - losses)
+        found.append(Difference(name, *means, float(gaps[:, place].mean()), low, high, float(p_values[place]), *counts))
+    return Comparison(a, b, pair, tuple(found), LEVEL, resamples, seed)
+
+
+def measures(result: CorpusScore) -> Rows:
+    """(n, 5) float64, one row a segment: the score and the four components, in the order of MEASURES."""
+    rows = [(segment.score, *(component.value for component in segment.components)) for segment in result]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(MEASURES))
+
+
+def _names(names: Sequence[str]) -> tuple[str, str]:
+    """Two different names."""
+    given = [names] if isinstance(names, str) else list(names)
+    if len(given) != 2 or not all(isinstance(name, str) and name.strip() for name in given) or given[0] == given[1]:
+        raise InputError(f'names={names!r} does not name two systems: give two different names, such as names=("old", "new")')
+    return given[0], given[1]
+
+
+def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
+    """Raise unless both are scores of the same segments, made in the same way."""
+    for given, name in ((a, names[0]), (b, names[1])):
+        if not isinstance(given, CorpusScore):
+            raise InputError(f"system {name} is {type(given).__name__}, not a CorpusScore: give what `metric.score` returned")
+    if a.signature != b.signature:
+        keys = "; ".join(differing_keys(a.signature, b.signature, names))
+        raise SignatureMismatchError(f"{names[0]} and {names[1]} were scored in two ways ({keys}): score both with one metric")
+    if len(a) != len(b) or not len(a):
+        raise InputError(
+            f"{names[0]} has {len(a)} segments, {names[1]} has {len(b)}: give two systems' scores of the same segments, one or more"
+        )
+    for place, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x.segment != y.segment:
+            raise InputError(
+                f"row {place} is segment {x.segment} in {names[0]} and {y.segment} in {names[1]}: give the same order"
+            )
+        if x.reference_index == y.reference_index and x.reference != y.reference:
+            raise InputError(
+                f"segment {x.segment} has the reference {x.reference[:60]!r} in {names[0]} and {y.reference[:60]!r} in {names[1]}: "
+                "score both systems against the same references"
+            )

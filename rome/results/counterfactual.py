@@ -1,0 +1,247 @@
+"""What if? A segment without some of its errors, computed anew, and a segment beside the same one with another hypothesis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from rome.combining.combiner import Combiner
+from rome.combining.provenance import differing_keys, fitted_on
+from rome.exceptions import InputError, SignatureMismatchError
+from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_of
+from rome.features.values import FEATURES, Component
+from rome.results import ComponentMeans, Contributions, SegmentScore
+from rome.results.serialisation import plain
+
+__all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual"]
+
+COUNTERFACTUAL = "counterfactual"
+"""The flag of a segment that was never measured: some of its errors were taken away by `counterfactual`."""
+
+NEAR = 1e-9
+"""Numbers closer than this are the same; another machine's logarithm may round the last digit differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One segment before and after something was changed; displays itself as text and in a notebook.
+
+    before, after : scores of two hypotheses against the same reference by the same metric. Every difference is after minus before, so
+    positive is better.
+    Raises InputError for two references, SignatureMismatchError for two metrics.
+    """
+
+    before: SegmentScore
+    after: SegmentScore
+
+    def __post_init__(self) -> None:
+        """Check that the two can be compared."""
+        if self.before.reference != self.after.reference:
+            raise InputError("before and after have different references: score the edited hypothesis against the same one")
+        if self.before.signature != self.after.signature:
+            keys = "; ".join(differing_keys(self.before.signature, self.after.signature, ("before", "after")))
+            raise SignatureMismatchError(f"before and after were measured in two ways ({keys}): score both with one metric")
+
+    @property
+    def score(self) -> float:
+        """The score after the change, in [0, 1]."""
+        return self.after.score
+
+    @property
+    def difference(self) -> float:
+        """The score after the change minus the one before, in [-1, 1]."""
+        return self.after.score - self.before.score
+
+    @property
+    def components(self) -> ComponentMeans:
+        """How much each component moved, in [-1, 1]."""
+        pairs = zip(self.after.components, self.before.components, strict=True)
+        return ComponentMeans(*(after.value - before.value for after, before in pairs))
+
+    @property
+    def contributions(self) -> Contributions:
+        """How much each contribution moved; the four add up to ``difference``."""
+        pairs = zip(self.after.contributions, self.before.contributions, strict=True)
+        return Contributions(*(after - before for after, before in pairs))
+
+    @property
+    def went(self) -> tuple[ErrorSpan, ...]:
+        """The errors of the hypothesis before that are not there afterwards; none without evidence."""
+        return _without(_errors(self.before), _errors(self.after))
+
+    @property
+    def came(self) -> tuple[ErrorSpan, ...]:
+        """The errors of the hypothesis after that were not there before; none without evidence."""
+        return _without(_errors(self.after), _errors(self.before))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values only, ready for JSON: the texts, both scores, every difference, the errors that went and came."""
+        row = {
+            "reference": self.before.reference,
+            "hypotheses": {"before": self.before.hypothesis, "after": self.after.hypothesis},
+            "score": {"before": self.before.score, "after": self.after.score, "difference": self.difference},
+            "components": _triples(*([c.value for c in side.components] for side in (self.before, self.after))),
+            "contributions": _triples(*(list(side.contributions) for side in (self.before, self.after))),
+            "went": self.went,
+            "came": self.came,
+            "signature": self.before.signature,
+        }
+        return dict(plain(row))
+
+    def __repr__(self) -> str:
+        """Short: the two scores and their difference."""
+        scores = f"{self.before.score:.4f} -> {self.after.score:.4f}, difference={self.difference:+.4f}"
+        return f"{type(self).__name__}({scores})"
+
+    def __str__(self) -> str:
+        """Before, after and difference of every number, then the errors that went and came."""
+        from rome.display.change import change_text
+
+        return change_text(self)
+
+    def _repr_html_(self) -> str:
+        """The same as a notebook shows it."""
+        from rome.display.change import change_html
+
+        return change_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The same for a notebook (HTML) and for a terminal (plain text)."""
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Counterfactual(Change):
+    """A segment and the score that it would have without some of its errors.
+
+    dropped : the errors that were taken away. The components semantic, syntax and grammar stay as they were measured. ``after`` has the
+    flag ``counterfactual``: its hypothesis is still the one that was scored.
+    """
+
+    dropped: tuple[ErrorSpan, ...] = ()
+
+
+def counterfactual(
+    segment: SegmentScore, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
+) -> Counterfactual:
+    """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
+
+    without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the one of
+    the model set that the signature names. Without all its errors the errors component is 1. A gain is never negative, and a heavier error gains
+    at least what a lighter one does, as ``segment.losses`` say.
+
+    Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an
+    empty hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
+    """
+    evidence = _evidence(segment)
+    net = _net(segment, combiner)
+    places = _places(without, evidence.errors, segment)
+    kept = tuple(error for place, error in enumerate(evidence.errors) if place not in places)
+    count = min(math.fsum(error.weight for error in kept), evidence.count)
+    component = _component(segment, ErrorsEvidence(kept, count))
+    values = np.array([[*(c.value for c in segment.components)][:-1] + [component.value]], dtype=np.float64)
+    after = replace(
+        segment,
+        score=max(float(net.score_rows(values)[0]), segment.score),
+        components=replace(segment.components, errors=component),
+        contributions=Contributions(*(float(share) for share in net.contributions(values)[0])),
+        flags=tuple(dict.fromkeys((*segment.flags, COUNTERFACTUAL))),
+    )
+    return Counterfactual(segment, after, tuple(evidence.errors[place] for place in places))
+
+
+def _evidence(segment: SegmentScore) -> ErrorsEvidence:
+    """The errors of a segment, once sure that its errors component can be computed from them."""
+    where, evidence = f"segment {segment.segment}", segment.evidence.errors
+    if evidence is None or segment.evidence.semantic is None:
+        raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts with RoMe() first")
+    if not segment.evidence.semantic.hypothesis_words and segment.evidence.semantic.reference_words:
+        raise InputError(
+            f"{where} has an empty hypothesis, which has the full count whatever its errors are: there is none to drop"
+        )
+    if abs(_component(segment, evidence).value - segment.components.errors.value) > NEAR:
+        raise InputError(f"{where}: its errors do not add up to its errors component: score its texts with RoMe() again")
+    return evidence
+
+
+def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
+    """The errors component of a hypothesis with words that has these errors."""
+    return replace(segment.components.errors, value=value_of(evidence.count), raw=evidence.count, evidence=evidence)
+
+
+def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
+    """The net that made the score, checked."""
+    net = combiner or _matching(segment.signature)
+    values = np.array([[component.value for component in segment.components]], dtype=np.float64)
+    made = f"|{segment.signature}".endswith(f"|{net.signature}") and abs(net.score_rows(values)[0] - segment.score) <= NEAR
+    if not made:
+        given = "combiner= is not the net" if combiner else "its model set's net is not the one"
+        raise InputError(
+            f"segment {segment.segment}: {given} that made its score ({net.signature} is not at the end of its signature, or gives "
+            "another score): give combiner=, as `metric.combiner` of the metric that scored it"
+        )
+    return net
+
+
+@lru_cache(maxsize=4)
+def _matching(signature: str) -> Combiner:
+    return Combiner.matching(signature, scorer="supervised" if fitted_on(signature) else "unsupervised")
+
+
+def _places(without: Any, errors: Sequence[ErrorSpan], segment: SegmentScore) -> tuple[int, ...]:
+    """The places of the errors to drop, in the order of the list."""
+    wanted = list(without) if isinstance(without, Iterable) else [without]
+    if not wanted:
+        raise InputError(
+            f"segment {segment.segment}: without= names no error: give one of its {len(errors)} errors or its place"
+        )
+    places: list[int] = []
+    for one in wanted:
+        equal = [place for place, error in enumerate(errors) if _names(one, place, error)]
+        free = [place for place in equal if place not in places]
+        if not free:
+            reason = "is named twice" if equal else f"is no error of this segment, which has {len(errors)}"
+            raise InputError(f"segment {segment.segment}: {one!r} {reason}: see segment.evidence.errors.errors")
+        places.append(free[0])
+    return tuple(sorted(places))
+
+
+def _names(one: Any, place: int, error: ErrorSpan) -> bool:
+    """Whether what was given names this error; a truth value names none."""
+    return (
+        one == error if isinstance(one, ErrorSpan) else isinstance(one, Integral) and not isinstance(one, bool) and one == place
+    )
+
+
+def _errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+    evidence = segment.evidence.errors
+    return () if evidence is None else evidence.errors
+
+
+def _without(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+    """The errors that have no fellow among the others; each fellow stands for one."""
+    left = [_identity(other) for other in others]
+    alone = []
+    for error in errors:
+        if _identity(error) in left:
+            left.remove(_identity(error))
+        else:
+            alone.append(error)
+    return tuple(alone)
+
+
+def _identity(error: ErrorSpan) -> tuple[Any, ...]:
+    """What makes an error the same in two hypotheses: what and where in the reference; in the hypothesis words may have moved."""
+    return error.kind, error.type, error.severity, error.reference, error.hypothesis and error.hypothesis.text
+
+
+def _triples(before: Sequence[float], after: Sequence[float]) -> dict[str, dict[str, float]]:
+    """Before, after and difference of each feature."""
+    rows = zip(FEATURES, before, after, strict=True)
+    return {name: {"before": old, "after": new, "difference": new - old} for name, old, new in rows}

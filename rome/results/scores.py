@@ -1,0 +1,277 @@
+"""What a user holds after scoring: numbers, where they come from, and the evidence behind them. Frozen and comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
+
+from rome.combining.contributions import Loss, losses_of
+from rome.combining.provenance import fitted_on, labels
+from rome.exceptions import ModelMissingError
+from rome.features.values import FEATURES, Component
+from rome.results.serialisation import plain
+
+if TYPE_CHECKING:
+    import pandas
+
+    from rome.combining.combiner import Combiner
+    from rome.features.errors.values import ErrorSpan
+    from rome.results.counterfactual import Counterfactual
+
+SHORT = 50
+"""Segments that a notebook's plain text lists one by one."""
+
+__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The four components of one segment, each a Component with value, raw, unit and evidence."""
+
+    semantic: Component
+    syntax: Component
+    grammar: Component
+    errors: Component
+
+    def __iter__(self) -> Iterator[Component]:
+        """The four, in the order of FEATURES."""
+        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The four features' evidence values of one segment; None where the numbers were read from a stored table."""
+
+    semantic: Any
+    syntax: Any
+    grammar: Any
+    errors: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _FourNumbers:
+    """One number a feature."""
+
+    semantic: float
+    syntax: float
+    grammar: float
+    errors: float
+
+    def __iter__(self) -> Iterator[float]:
+        """The four, in the order of FEATURES."""
+        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+
+
+class Contributions(_FourNumbers):
+    """What the four features lost against a perfect text, exact Shapley values: none is positive, they add up to score minus 1.
+
+    Of the difference of two segments: what each feature has to do with it, of either sign.
+    """
+
+    __slots__ = ()
+
+
+class ComponentMeans(_FourNumbers):
+    """The means of the four components over a corpus, each in [0, 1]."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentScore:
+    """One segment's score in [0, 1] with its parts.
+
+    reference : the reference that scored best. reference_index : its place among the segment's references, from 0.
+    components : the four features. contributions : the points that each lost against a perfect text, which scores 1; exactly.
+    flags : what a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
+    signature : every choice that changes a number, ``key:value|key:value``; of a supervised score it says so.
+    """
+
+    segment: int
+    reference: str
+    hypothesis: str
+    reference_index: int
+    score: float
+    components: Components
+    contributions: Contributions
+    flags: tuple[str, ...] = ()
+    signature: str = ""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence of the four components: alignment, edit operations, sentences, error spans."""
+        return Evidence(*(component.evidence for component in self.components))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Where the points went, the largest loss first: the contributions, with that of ``errors`` shared out over its errors by weight.
+
+        They add up to score minus 1. Without evidence, or without errors, there are the four features alone.
+        """
+        evidence = self.evidence.errors
+        return losses_of(self.contributions, () if evidence is None else evidence.errors)
+
+    def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
+        """Plain values only, ready for JSON; evidence=False leaves the (long) evidence out, the losses keep their errors."""
+        row: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        row["flags"] = list(self.flags)
+        row["components"] = {c.name: {"value": c.value, "raw": c.raw, "unit": c.unit} for c in self.components}
+        row["contributions"] = dict(zip(FEATURES, self.contributions, strict=True))
+        row["losses"] = self.losses
+        row |= labels(self.signature)
+        if evidence:
+            row["evidence"] = {name: getattr(self.evidence, name) for name in FEATURES}
+        return dict(plain(row))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when every part is, the evidence included."""
+        return isinstance(other, SegmentScore) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Short: the score and the two texts."""
+        scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
+        return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
+
+    def __str__(self) -> str:
+        """The whole explanation as text."""
+        from rome.text_report import explain
+
+        return explain(self)
+
+    def _repr_html_(self) -> str:
+        """The explanation as a notebook shows it: texts, components, contributions, trees, matrices."""
+        from rome.display.segment import segment_html
+
+        return segment_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The explanation for a notebook (HTML) and for a terminal (plain text)."""
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+    def counterfactual(
+        self, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
+    ) -> Counterfactual:
+        """What the score would be if these errors had not been made; exact, and no model is needed.
+
+        without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes that of
+        the model set that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence,
+        and for a net that did not make this score.
+        """
+        from rome.results.counterfactual import counterfactual
+
+        return counterfactual(self, without=without, combiner=combiner)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusScore:
+    """The scores of all segments; a sequence of SegmentScore. ``print(result)`` shows a table."""
+
+    segments: tuple[SegmentScore, ...]
+    signature: str = ""
+
+    @property
+    def score(self) -> float:
+        """The mean of the segments' scores, in [0, 1]; nan without segments."""
+        return _mean([segment.score for segment in self.segments])
+
+    @property
+    def components(self) -> ComponentMeans:
+        """The means of the four components over the segments, each in [0, 1]; nan without segments."""
+        return ComponentMeans(*(_mean([getattr(s.components, name).value for s in self.segments]) for name in FEATURES))
+
+    def __len__(self) -> int:
+        """The number of segments."""
+        return len(self.segments)
+
+    def __iter__(self) -> Iterator[SegmentScore]:
+        """The segments in the order they were given."""
+        return iter(self.segments)
+
+    @overload
+    def __getitem__(self, index: int) -> SegmentScore: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SegmentScore, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> SegmentScore | tuple[SegmentScore, ...]:
+        """One segment, or the tuple of a slice."""
+        return self.segments[index]
+
+    def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
+        """Plain values only, ready for JSON: score, means of the components, signature, and every segment's to_dict.
+
+        Of a supervised score also ``scorer`` and ``fitted_on``, the rated sets.
+        """
+        row = {
+            "score": self.score,
+            "components": dict(zip(FEATURES, self.components, strict=True)),
+            "signature": self.signature,
+            **labels(self.signature),
+            "segments": [segment.to_dict(evidence=evidence) for segment in self.segments],
+        }
+        return dict(plain(row))
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row a segment: texts, score, the four components, their ``_raw`` and ``_contribution`` columns, flags; of a supervised
+        score also a column ``scorer``.
+
+        Raises ModelMissingError, with the install line, when pandas is not there.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
+        frame = pandas.DataFrame([_row(segment) for segment in self.segments], columns=list(_COLUMNS))
+        return frame.assign(scorer="supervised") if fitted_on(self.signature) else frame
+
+    def __repr__(self) -> str:
+        """Short: the score and the number of segments."""
+        scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
+        return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)}{scorer})"
+
+    def __str__(self) -> str:
+        """The table that `rome score` prints."""
+        from rome.text_report import corpus_table
+
+        return corpus_table(self)
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: distributions of the components, their correlations, the worst segments."""
+        from rome.display.corpus import corpus_html
+
+        return corpus_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The same for a notebook (HTML), and for a terminal the table, or a summary where that would be long."""
+        from rome.display.corpus import corpus_text
+
+        plain = str(self) if len(self) <= SHORT else corpus_text(self)
+        return {"text/html": self._repr_html_(), "text/plain": plain}
+
+
+_COLUMNS = (
+    *("segment", "reference", "hypothesis", "reference_index", "score"),
+    *FEATURES,
+    *(f"{name}_raw" for name in FEATURES),
+    *(f"{name}_contribution" for name in FEATURES),
+    "flags",
+)
+
+
+def _row(segment: SegmentScore) -> tuple[Any, ...]:
+    """The values of one segment, in the order of _COLUMNS."""
+    return (
+        *(segment.segment, segment.reference, segment.hypothesis, segment.reference_index, segment.score),
+        *(component.value for component in segment.components),
+        *(component.raw for component in segment.components),
+        *segment.contributions,
+        ",".join(segment.flags),
+    )
+
+
+def _mean(values: list[float]) -> float:
+    """The mean; nan of nothing."""
+    return sum(values) / len(values) if values else float("nan")

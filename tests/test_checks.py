@@ -1,0 +1,102 @@
+"""The door: what may come in, and what every refusal says."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rome.checks import Pair, check_pairs
+from rome.exceptions import InputError
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+
+
+ROWS = st.lists(st.tuples(st.one_of(TEXT, st.lists(TEXT, min_size=1, max_size=3)), st.one_of(TEXT, st.just(""))))
+
+
+@given(ROWS)
+def test_texts_pass_unchanged(rows: list[tuple[str | list[str], str]]) -> None:
+    """One text or several a segment: every text comes out as it came in, in its order; only no segments at all are refused."""
+    if not rows:
+        with pytest.raises(InputError, match="at least one segment"):
+            check_pairs([], [])
+        return
+    pairs = check_pairs([references for references, _ in rows], [hypothesis for _, hypothesis in rows])
+    expected = [((given,) if isinstance(given, str) else tuple(given), hypothesis) for given, hypothesis in rows]
+    assert [(pair.references, pair.hypothesis) for pair in pairs] == expected
+    assert [pair.segment for pair in pairs] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize("shape", [list, tuple, iter, pd.Series, lambda texts: np.array(texts, dtype=object)])
+def test_any_listing_will_do(shape: type) -> None:
+    """Lists, tuples, generators, pandas columns and arrays give the same pairs."""
+    assert check_pairs(shape(["a", "b"]), shape(["c", "d"])) == [Pair(0, ("a",), "c"), Pair(1, ("b",), "d")]
+
+
+def test_texts_become_plain_strings() -> None:
+    """A NumPy text leaves the door as a plain str."""
+    (pair,) = check_pairs(np.array(["a"]), np.array(["b"]))
+    assert (type(pair.references[0]), type(pair.hypothesis)) == (str, str)
+
+
+def test_empty_hypothesis_passes() -> None:
+    """An empty or blank hypothesis is a (bad) hypothesis, not a mistake of the caller."""
+    assert [pair.hypothesis for pair in check_pairs(["a", "a"], ["", " "])] == ["", " "]
+
+
+@pytest.mark.parametrize("empty", ["", "  ", "\n"])
+def test_empty_reference_is_refused_unless_asked_for(empty: str) -> None:
+    """An empty reference is an error that names its place; empty_reference="score" lets it pass."""
+    with pytest.raises(InputError, match=re.escape("references[1][0] is empty")):
+        check_pairs(["a", [empty, "b"]], ["c", "d"])
+    assert check_pairs([[empty, "b"]], ["d"], empty_reference="score")[0].references == (empty, "b")
+
+
+def test_square_nest_is_read_by_segment() -> None:
+    """As many references as segments: the documented reading [segment][reference] is taken."""
+    assert check_pairs([["a", "b"], ["c", "d"]], ["e", "f"])[0].references == ("a", "b")
+
+
+REFUSED = [
+    ("a text", ["b"], "references is a bare string"),
+    (["a"], "b", "hypotheses is a bare string"),
+    (None, ["b"], "references is None"),
+    (["a"], None, "hypotheses is None"),
+    (b"a", ["b"], "references is of type bytes"),
+    ({"a": 1}, ["b"], "references is of type dict"),
+    ({"a"}, ["b"], "references is of type set"),
+    (7, ["b"], "references is of type int"),
+    (["a", None], ["b", "c"], "references[1] is None"),
+    (["a"], [None], "hypotheses[0] is None"),
+    (["a", "b"], ["b", b"c"], "hypotheses[1] is of type bytes, not a text: decode it first"),
+    ([["a", 3]], ["b"], "references[0][1] is of type int"),
+    (["a"], [float("nan")], "hypotheses[0] is a missing value (nan)"),
+    (["a"], [["b"]], "hypotheses[0] is of type list"),
+    ([[]], ["b"], "references[0] is an empty list"),
+    (["a"], ["b", "c"], "references has 1 segments and hypotheses has 2"),
+    (["a", "b"], [], "references has 2 segments and hypotheses has 0"),
+    (["a", "b"], ["c"], "references=[[text, text]]"),
+    ([["a", "b", "c"]] * 2, ["x", "y", "z"], "looks transposed, [reference][segment] as sacreBLEU has it (2 lists of 3 texts)"),
+    ([["a", "b", "c"]], ["x", "y", "z"], "references=list(zip(*references))"),
+    (["a\ud800"], ["b"], "references[0] has a lone surrogate (U+D800) at character 1"),
+    (["a"], ["\udc80b"], "hypotheses[0] has a lone surrogate (U+DC80) at character 0"),
+]
+
+
+@pytest.mark.parametrize(("references", "hypotheses", "message"), REFUSED)
+def test_refusals_name_the_place_and_the_remedy(references: object, hypotheses: object, message: str) -> None:
+    """What is no text, or has the wrong shape, is refused in one line that names the argument and the segment."""
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        check_pairs(references, hypotheses)
+    assert "\n" not in str(caught.value) and ": " in str(caught.value)
+
+
+def test_unknown_choice_for_empty_references_is_refused() -> None:
+    """A misspelt option never falls back to a default."""
+    with pytest.raises(InputError, match='choose "error" or "score"'):
+        check_pairs(["a"], ["b"], empty_reference="skip")  # type: ignore[arg-type]

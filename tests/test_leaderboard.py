@@ -1,0 +1,232 @@
+"""Judging metrics on a rated set: leaderboards, tests, systems and spans say what small hand-made sets make plain."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from rome.data.readers.rated import ErrorMark, RatedSet
+from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure, RatedScores, evaluate, read_sets
+from rome.evaluation.leaderboard.tables import (
+    by_system,
+    differences,
+    error_spans,
+    language_pairs,
+    leaderboard,
+    overview,
+    parts_of,
+    ranking,
+    scattered,
+    systems,
+)
+from rome.evaluation.report.values import Table
+from rome.exceptions import InputError
+
+from rated_sets import rated_set
+
+PLAN = EvaluationPlan(samples=50, permutations=20)
+
+
+class Given:
+    """A metric whose scores are given, in the order of the set."""
+
+    def __init__(self, name: str, scores: Any) -> None:
+        self.name, self.signature, self.scores = name, f"given:{name}", np.array(scores, dtype=np.float64)
+
+    def score_set(self, rated: RatedSet) -> Any:
+        return self.scores
+
+
+def right_and_wrong(rated: RatedSet) -> list[Given]:
+    """A metric that says what people say, and its opposite."""
+    people = [segment.ratings["quality"] for segment in rated.segments]
+    return [Given("right", people), Given("wrong", [-value for value in people])]
+
+
+@pytest.fixture(scope="module")
+def judged() -> RatedScores:
+    rated = rated_set(language_pairs=("de-en", "zh-en"))
+    return evaluate(rated, right_and_wrong(rated), PLAN, ["quality"])[0]
+
+
+def rows_of(table: Table) -> dict[str, dict[str, Any]]:
+    """First column -> the row by column names."""
+    return {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
+
+
+def test_leaderboard_orders_and_brackets(judged: RatedScores) -> None:
+    """Perfect agreement is 1 in every figure and comes first, its opposite is last; every interval holds its value."""
+    table, bars = leaderboard(judged)
+    rows = rows_of(table)
+    assert list(rows) == ["right", "wrong"] == list(bars.labels)
+    for measure in judged.figures:
+        assert rows["right"][measure.label] == pytest.approx(1.0)
+        for row in rows.values():
+            assert row[f"{measure.label}_low"] - 1e-9 <= row[measure.label] <= row[f"{measure.label}_high"] + 1e-9
+    assert bars.values == tuple(row[judged.figures[0].label] for row in rows.values())
+
+
+def test_every_statistic_under_every_average() -> None:
+    """All figures can be asked for at once; perfect agreement is the best possible one under each."""
+    rated = rated_set(language_pairs=("de-en", "zh-en"))
+    every = evaluate(rated, right_and_wrong(rated), EvaluationPlan(ALL_FIGURES, samples=5, permutations=0), ["quality"])[0]
+    assert {measure.average for measure in every.figures} == {"none", "item", "system", "language_pair"}
+    row = rows_of(leaderboard(every)[0])["right"]
+    assert all(row[measure.label] == pytest.approx(1.0) or math.isnan(row[measure.label]) for measure in every.figures)
+
+
+def test_figures_follow_what_the_set_offers() -> None:
+    """Without groups of outputs, systems or language pairs their averages are left out; one figure always stays."""
+    rated = rated_set()
+    single = RatedSet("single", tuple(segment for segment in rated.segments if segment.system == "good"))
+    labels = [measure.label for measure in evaluate(single, right_and_wrong(single), PLAN, ["quality"])[0].figures]
+    assert labels == ["kendall_b", "spearman", "pearson"]
+    only = EvaluationPlan((Measure("kendall_b", "item"),))
+    assert evaluate(single, right_and_wrong(single), only, ["quality"])[0].figures == (FIGURES[0],)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "kendall_b/colour", "/item"])
+def test_unknown_figures_are_refused(text: str) -> None:
+    """The message lists statistics and averages."""
+    with pytest.raises(InputError, match="STATISTIC/AVERAGE"):
+        Measure.of(text)
+
+
+def test_figures_by_name() -> None:
+    """A statistic alone is pooled; label and name are the same."""
+    assert Measure.of("pearson") == Measure("pearson", "none")
+    assert all(Measure.of(measure.label) == measure for measure in ALL_FIGURES)
+
+
+def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
+    """Right beats wrong in every resample with a small p; a metric against its twin is a tie with p 1."""
+    row = rows_of(differences(judged))["wrong"]
+    assert (row["wins"], row["difference"]) == (1.0, pytest.approx(2.0))
+    assert row["permutation_p"] < 0.06
+    assert row["williams_p"] < 1e-6
+    people = [segment.ratings["quality"] for segment in judged.rated.segments]
+    twins = evaluate(judged.rated, [Given("a", people), Given("b", [3 * value + 1 for value in people])], PLAN, ["quality"])[0]
+    row = rows_of(differences(twins))["b"]
+    assert (row["difference"], row["wins"], row["permutation_p"]) == (pytest.approx(0.0), 0.5, 1.0)
+
+
+def test_without_permutations_there_is_no_p(judged: RatedScores) -> None:
+    """0 permutations leave the test out instead of making one up."""
+    quick = evaluate(judged.rated, right_and_wrong(judged.rated), EvaluationPlan(samples=5, permutations=0), ["quality"])[0]
+    assert rows_of(differences(quick))["wrong"]["permutation_p"] is None
+
+
+def test_language_pairs_and_systems_are_those_of_scipy() -> None:
+    """Figures within a language pair and within a system equal scipy's on the same rows."""
+    rated = rated_set(language_pairs=("de-en", "zh-en"))
+    noisy = Given("noisy", [(5 * n) % 7 for n in range(len(rated.segments))])
+    judged = evaluate(rated, [noisy], PLAN, ["noise"])[0]
+    for key, table, value in (
+        ("language_pair", language_pairs(judged), lambda rows, name: rows["noisy"][f"{name} kendall_b"]),
+        ("system", by_system(judged), lambda rows, name: rows[name]["kendall_b"]),
+    ):
+        for name in {getattr(segment, key) for segment in rated.segments}:
+            here = [n for n, segment in enumerate(rated.segments) if getattr(segment, key) == name]
+            wanted = kendalltau([judged.people[n] for n in here], noisy.scores[here]).statistic
+            assert value(rows_of(table), name) == pytest.approx(wanted, nan_ok=True)
+
+
+def test_systems_are_ranked(judged: RatedScores) -> None:
+    """Three systems in the right order: every pair right; the opposite metric gets none. Two systems give no table."""
+    table = systems(judged)
+    assert table is not None
+    assert [row["pairwise_accuracy"] for row in rows_of(table).values()] == [1.0, 0.0]
+    two = RatedSet("two", tuple(segment for segment in judged.rated.segments if segment.system != "bad"))
+    assert systems(evaluate(two, right_and_wrong(two), PLAN, ["quality"])[0]) is None
+
+
+def test_each_system_is_compared_with_the_next(judged: RatedScores) -> None:
+    """Under people the better system is ahead in every resample; under the opposite metric never; the last one has nobody below."""
+    rated = rated_set()
+    right, wrong = right_and_wrong(rated)
+    table = ranking(evaluate(rated, [wrong, right], PLAN, ["quality"])[0])
+    assert table is not None
+    rows = rows_of(table)
+    assert list(rows) == ["good", "middle", "bad"]
+    assert [row["people_ahead"] for row in rows.values()] == [1.0, 1.0, None]
+    assert [row["wrong_ahead"] for row in rows.values()] == [0.0, 0.0, None]
+    assert rows["good"]["people"] == pytest.approx(3.015)
+    assert rows["good"]["people_low"] <= 3.015 <= rows["good"]["people_high"]
+    assert ranking(judged) is None  # several language pairs
+
+
+class Marker(Given):
+    """A metric that marks the first three characters of what is not good."""
+
+    def marks(self, references: Any, hypotheses: list[str]) -> list[tuple[ErrorMark, ...]]:
+        good = [references[n][0] == hypothesis for n, hypothesis in enumerate(hypotheses)]
+        return [() if fine else (ErrorMark(0, 3, "major"),) for fine in good]
+
+
+def test_scattered_marks_keep_their_number_length_and_severity() -> None:
+    """The random baseline: as many marks, as long, as severe, inside the text, the same for the same seed; omissions have no place."""
+    marks = (ErrorMark(0, 4, "major", "a"), ErrorMark(10, 12, "minor", "b"), ErrorMark(None, None, "major", "c"))
+    places = set()
+    for seed in range(50):
+        moved = scattered(marks, 30, seed)
+        assert moved == scattered(marks, 30, seed)
+        assert [(m.end - m.start, m.severity) for m in moved] == [(4, "major"), (2, "minor")]  # type: ignore[operator]
+        assert all(0 <= m.start and m.end <= 30 for m in moved)  # type: ignore[operator]
+        places.add(moved[0].start)
+    assert len(places) > 10
+
+
+def test_error_spans() -> None:
+    """Marks like the rater's are perfect, marking nothing finds nothing; no table where nobody marked."""
+    rated = rated_set(marks=True)
+    marker = Marker("marker", range(12))
+    table = error_spans(rated, [marker, Given("silent", range(12))])
+    assert table is not None
+    rows = rows_of(table)
+    assert (rows["marker"]["precision"], rows["marker"]["recall"], rows["marker"]["f1"]) == (1.0, 1.0, 1.0)
+    assert rows["nothing"]["recall"] == 0.0
+    assert rows["everything, major"]["recall"] == 1.0 > rows["everything, major"]["precision"]
+    assert "silent" not in rows
+    random = next(row for row in table.rows if str(row[0]).startswith("random, like"))
+    assert all(0.0 <= figure <= 1.0 for figure in random[1:4])
+    assert error_spans(rated_set(), [marker]) is None
+    assert error_spans(rated, []) is None
+
+
+def test_parts_have_names_of_their_own(judged: RatedScores) -> None:
+    """Every part of a set can be a file: names are unique, and people stand beside the metrics in the correlations."""
+    rated = rated_set(language_pairs=("de-en", "zh-en"), marks=True)
+    metrics = right_and_wrong(rated)
+    parts = parts_of(evaluate(rated, metrics, PLAN), metrics)
+    names = [part.name for part in parts]
+    assert len(set(names)) == len(names)
+    assert "people: quality" in parts[-1].rows  # type: ignore[union-attr]
+
+
+def test_overview_compares_what_every_set_has(judged: RatedScores) -> None:
+    """A row a set, dimension and figure; a metric that one set lacks is left to that set's own tables."""
+    rated = rated_set(name="other")
+    other = evaluate(rated, [Given("right", judged.people)], PLAN, ["quality"])[0]
+    table = overview([judged, other])
+    assert table.columns == ("set", "dimension", "figure", "right")
+    assert {row[:3] for row in table.rows} >= {("small", "quality", "kendall_b"), ("other", "quality", "kendall_b/item")}
+    assert all(row[3] == pytest.approx(1.0) for row in table.rows)
+
+
+def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
+    """An unknown dimension, no metric, two of one name, scores of another length, a set named twice."""
+    rated = judged.rated
+    with pytest.raises(InputError, match="no dimension 'colour': choose of quality, noise"):
+        evaluate(rated, right_and_wrong(rated), PLAN, ["colour"])
+    with pytest.raises(InputError, match="no metric"):
+        evaluate(rated, [], PLAN)
+    with pytest.raises(InputError, match="two metrics are called right"):
+        evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
+    with pytest.raises(InputError, match="no finite score for each of the 12"):
+        evaluate(rated, [Given("short", [1.0])], PLAN)
+    with pytest.raises(InputError, match="no rated set"):
+        read_sets(["nowhere"])
