@@ -1,26 +1,31 @@
-"""One SQLite file of keys and values, shared by processes and threads: what was written stays, what is damaged is not returned."""
+"""One SQLite file of keys and values, shared by processes and threads; what is damaged is not returned but made again."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sqlite3
+import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from filelock import FileLock
+
 from rome.exceptions import StoreError
-from rome.sqlite_repair import BUSY_SECONDS, folder_lock, identity, is_damage, is_store, patiently, rescued, say, set_aside
 
 __all__ = ["KeyValueFile"]
 
+BUSY_SECONDS = 60.0
 _KEYS_A_QUERY = 500  # below SQLite's limit of 999 variables in older builds
 _SEAL = 8
-_REPLACEMENTS = 3  # enough, and an end where a network's file system numbers files anew at every look
-_UNSEALED = 1
-"""The format whose rows had no seal."""
+_OWNER = slice(68, 72)
+"""Where a SQLite file's header has the application id."""
+_DAMAGE = ("no such", "has no column", "unsupported file format")
 Self = TypeVar("Self", bound="KeyValueFile")
 Result = TypeVar("Result")
 
@@ -32,17 +37,16 @@ class KeyValueFile:
     A subclass sets TABLE (its name) and APPLICATION_ID (written into the file's header), and FORMAT when its values change.
 
     Every value stands under a checksum of key and value, verified on reading: a row that does not fit is absent, so it is computed
-    and written again. A file whose structure is damaged is kept under another name, NAME.damaged-1, and a new one begun with every
-    row that still fits. A file of format 1, whose rows had no such checksum, is brought to this format in one transaction. Each is said in one
-    line on stderr. A process killed at any moment loses at most the write it was in; after a power cut the last writes may be
-    missing, those before are not.
+    and written again. A file whose structure is damaged is set aside as NAME.damaged-1 and a new one begun. Each is said in one line
+    on stderr. A process killed at any moment loses at most the write it was in. ``NAME.lock`` beside the file keeps two processes from
+    making or replacing it at once.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
     """
 
     TABLE = "items"
     APPLICATION_ID = 0
-    FORMAT = 2  # one changed bit makes no 1 of it
+    FORMAT = 2
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Name the file and open it, so that a wrong path is reported now and not after the first batch."""
@@ -57,22 +61,19 @@ class KeyValueFile:
         """Key and value of the keys that are there and whole."""
         rows = self._do(lambda connection: self._selected(connection, keys))
         found = [(key, value) for key, row in rows if (value := _opened(key, row)) is not None]
-        if len(found) < len(rows):
-            self._look(len(rows) - len(found), len(rows))
+        if damaged := len(rows) - len(found):
+            _say(f"the store {self.path} held {damaged} damaged {'row' if damaged == 1 else 'rows'} of {len(rows)}: made again")
         return found
 
     def write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep these keys and values, all or none; what is there already is overwritten."""
         sealed = [(key, _sealed(key, value)) for key, value in rows]
 
-        def insert(connection: sqlite3.Connection) -> bool:
+        def insert(connection: sqlite3.Connection) -> None:
             with connection:
                 connection.executemany(f"INSERT OR REPLACE INTO {self.TABLE} (key, value) VALUES (?, ?)", sealed)
-            return identity(self.path) == self._identity  # else the file was replaced meanwhile: into the new one as well
 
-        for _ in range(_REPLACEMENTS):
-            if self._do(insert):
-                return
+        self._do(insert)
 
     def close(self) -> None:
         """Close the file; the next call would open it again."""
@@ -101,19 +102,15 @@ class KeyValueFile:
         """Name the file."""
         return f"{type(self).__name__}({str(self.path)!r})"
 
-    def unsealed(self, key: bytes, row: bytes) -> bytes | None:
-        """The value in a row of format 1, or None when it is damaged."""
-        return row
-
     def _do(self, action: Callable[[sqlite3.Connection], Result]) -> Result:
         """Act on the connection, one thread at a time; a damaged file is replaced and acted on once more. Raises StoreError."""
         with self._lock:
             try:
                 return action(self._connection())
             except sqlite3.Error as error:
-                if not is_damage(self.path, error):
+                if not _is_damage(error):
                     raise StoreError(_explain(self.path, error)) from error
-                self._renew(error)
+                self._set_aside(error)
             try:
                 return action(self._connection())
             except sqlite3.Error as error:
@@ -124,23 +121,24 @@ class KeyValueFile:
         if self._open is not None and self._open[0] != os.getpid():
             self._inherited.append(self._open[1])
             self._open = None
-        if self._open is not None and identity(self.path) != self._identity:
-            self.close()  # SQLite leaves the new file's log alone: it looks whether its own file still has the name
+        if self._open is not None and _identity(self.path) != self._identity:
+            self.close()
         if self._open is None:
             self._open = (os.getpid(), self._connect())
         return self._open[1]
 
     def _connect(self) -> sqlite3.Connection:
-        """Open the file in WAL mode and make the table when it is missing."""
+        """Open the file and make its table when it is new; one process at a time makes it."""
         path = self.path
         if path.is_dir():
             raise StoreError(f"the store {path} is a directory: name a file in it, such as {path / 'analyses.sqlite'}")
         if not path.parent.is_dir():
             raise StoreError(f"the store {path} cannot be made: its folder {path.parent} does not exist, make it first")
-        with folder_lock(path, alone=False):
+        is_new = not path.exists() or not path.stat().st_size
+        with self._alone() if is_new else nullcontext():
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
             connection.text_factory = bytes  # damage may turn a blob into a text
-            self._identity = identity(path)
+            self._identity = _identity(path)
             try:
                 self._prepare(connection)
             except BaseException:
@@ -149,87 +147,22 @@ class KeyValueFile:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a new file, bring an older file to this format, refuse another program's and a newer one."""
-        connection.execute("BEGIN")  # one snapshot: another process may be making the table just now
-        owner = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-        connection.execute("COMMIT")
-        made = f"CREATE TABLE {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL)".encode()
-        table, index = self.TABLE.encode(), f"sqlite_autoindex_{self.TABLE}_1".encode()
-        whole = sorted(schema, key=str) == sorted([(b"table", table, table, made), (b"index", index, table, None)], key=str)
-        if schema and (owner, version, whole) != (self.APPLICATION_ID, self.FORMAT, True):
-            self._reconcile(connection, owner == self.APPLICATION_ID, version, whole)
-        patiently(lambda: connection.execute("PRAGMA journal_mode=WAL"))
+        """Make the table in a new file; refuse another program's file and another format."""
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            connection.execute("PRAGMA journal_mode=WAL")
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL)")
+                connection.execute(f"PRAGMA application_id={self.APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={self.FORMAT}")
         connection.execute("PRAGMA synchronous=NORMAL")
-        if not schema:
-            self._make_table(connection)
-
-    def _reconcile(self, connection: sqlite3.Connection, ours: bool, version: int, whole: bool) -> None:
-        """Decide what a file is whose header or table is not as this version makes them."""
-        if whole and ours and version == _UNSEALED:
-            return self._upgrade(connection)
-        if whole and self._fits(connection):
-            return self._sign(connection)  # only the header is damaged
-        if not ours:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != self.APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite file of another program: name another file for the store")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version != self.FORMAT:
             raise StoreError(
                 f"the store {self.path} has format {version}, this version of RoMe writes {self.FORMAT}: name another file"
             )
-        raise sqlite3.DatabaseError("its table is malformed")
-
-    def _look(self, damaged: int, count: int) -> None:
-        """After damaged rows: a file whose structure is damaged as well is replaced before anything else is written into it."""
-
-        def check(connection: sqlite3.Connection) -> None:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != b"ok":
-                raise sqlite3.DatabaseError(f"malformed, {verdict.decode(errors='replace')}"[:100])
-
-        before = self._identity
-        self._do(check)
-        if self._identity == before:
-            say(f"the store {self.path} held {damaged} damaged {'row' if damaged == 1 else 'rows'} of {count}: made again")
-
-    def _fits(self, connection: sqlite3.Connection) -> bool:
-        """Whether one of the first rows is under our seal."""
-        rows = connection.execute(f"SELECT key, value FROM {self.TABLE} LIMIT 20").fetchall()
-        return any(_opened(key, row) is not None for key, row in rows)
-
-    def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Seal the rows of format 1, all or none; one that is damaged already is left to be made again."""
-
-        def sealed(key: bytes, row: bytes) -> bytes:
-            value = self.unsealed(key, row)
-            return b"" if value is None else _sealed(key, value)
-
-        whole = "typeof(key) = 'blob' AND length(key) BETWEEN 1 AND 64 AND typeof(value) = 'blob'"
-
-        connection.create_function("rome_sealed", 2, sealed, deterministic=True)
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            if connection.execute("PRAGMA user_version").fetchone()[0] != _UNSEALED:
-                return  # another process was faster
-            connection.execute(f"UPDATE {self.TABLE} SET value = CASE WHEN {whole} THEN rome_sealed(key, value) ELSE x'' END")
-            connection.execute(f"PRAGMA user_version={self.FORMAT}")
-        say(f"the store {self.path} was brought from format {_UNSEALED} to format {self.FORMAT}")
-
-    def _sign(self, connection: sqlite3.Connection) -> None:
-        """Write the header again."""
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA application_id={self.APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={self.FORMAT}")
-        say(f"the store {self.path} had a damaged header: written again")
-
-    def _make_table(self, connection: sqlite3.Connection) -> None:
-        """Make the table and sign the file, in one transaction."""
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL)")
-            connection.execute(f"PRAGMA application_id={self.APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={self.FORMAT}")
 
     def _selected(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, object]]:
         """Keys and rows as they stand in the file."""
@@ -240,26 +173,54 @@ class KeyValueFile:
             found += connection.execute(query, some).fetchall()
         return found
 
-    def _renew(self, error: sqlite3.Error) -> None:
-        """Keep the damaged file under another name and begin a new one with the rows that still fit."""
-        self.close()
-        with folder_lock(self.path, alone=True):
-            if identity(self.path) != self._identity:
+    def _set_aside(self, error: sqlite3.Error) -> None:
+        """Give the damaged file, and its log, another name; the next call begins a new one."""
+        with suppress(sqlite3.Error):
+            self.close()
+        with self._alone():
+            if _identity(self.path) != self._identity:
                 return  # another process was faster
-            if not is_store(self.path, self.APPLICATION_ID):
-                raise StoreError(f"{self.path} is damaged or is not a store of RoMe ({error}): name another file") from error
-            aside, kept = set_aside(self.path, self._rescue)
-        say(
-            f"the store {self.path} was damaged ({error}): it is kept as {aside}, {kept} rows were saved, the rest is made again"
-        )
+            real = os.path.realpath(self.path)
+            with open(real, "rb") as stream:
+                if stream.read(_OWNER.stop)[_OWNER] != self.APPLICATION_ID.to_bytes(4, "big"):
+                    raise StoreError(_explain(self.path, error)) from error
+            aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
+            for end in ("-wal", "-shm", ""):
+                with suppress(FileNotFoundError):
+                    os.replace(f"{real}{end}", f"{aside}{end}")
+        _say(f"the store {self.path} was damaged ({error}): it is set aside as {aside}, and a new one begun")
 
-    def _rescue(self, old: sqlite3.Connection, fresh: sqlite3.Connection) -> int:
-        """Fill a new file with the rows of a damaged one that fit their seals; how many."""
-        self._make_table(fresh)
-        with fresh:
-            rows = ((key, row) for key, row in rescued(old, self.TABLE) if _opened(key, row) is not None)
-            fresh.executemany(f"INSERT OR IGNORE INTO {self.TABLE} (key, value) VALUES (?, ?)", rows)
-        return int(fresh.execute(f"SELECT count(*) FROM {self.TABLE}").fetchone()[0])
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process makes or replaces the file meanwhile. Raises StoreError when the folder does not allow it."""
+        try:
+            with FileLock(f"{os.path.realpath(self.path)}.lock", timeout=BUSY_SECONDS):
+                yield
+        except OSError as error:
+            raise StoreError(
+                f"the store {self.path} cannot be made or replaced ({error}): give its folder write permission, or name another file"
+            ) from error
+
+
+def _say(line: str) -> None:
+    """One line on stderr, in the place of a progress bar that stands there."""
+    if sys.stderr is not None:
+        place = "\r\x1b[K" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{place}rome: {' '.join(line.split())}\n")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file that now has this name from another that had it or will have it; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Whether the content of the file is wrong, not a disk, a lock or a permission in the way (OperationalError)."""
+    return not isinstance(error, sqlite3.OperationalError) or any(word in str(error) for word in _DAMAGE)
 
 
 def _sealed(key: bytes, value: bytes) -> bytes:
@@ -280,10 +241,8 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
     found = str(error)
     if "readonly" in found or "unable to open" in found:
         return f"the store {path} cannot be written ({found}): give the file and its folder write permission, or name another"
-    if "full" in found:
-        return f"the store {path} cannot grow ({found}): free some space, or name a file on another disk"
-    if "I/O" in found:
-        return f"the store {path} cannot be read or written ({found}): free some space or check the disk, or name a file on another"
+    if "full" in found or "I/O" in found:
+        return f"the store {path} cannot be written ({found}): free some space or check the disk, or name a file on another"
     if "locked" in found:
         return f"the store {path} was busy for {BUSY_SECONDS:.0f} seconds ({found}): end the process that holds it"
     return f"the store {path} is damaged or is not a store of RoMe ({found}): name another file"

@@ -17,8 +17,8 @@ class AnalysisStore(KeyValueFile):
 
     path : the file; it is made when it is missing, its folder is not.
 
-    Nothing is pickled. What is damaged counts as missing, so it is computed and written again; what can be is repaired
-    (see `rome.sqlite_file`). A store is only a memory: it may be deleted when no process uses it.
+    Nothing is pickled. What is damaged counts as missing, so it is computed and written again. A store is only a memory: it may be
+    deleted when no process uses it.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
@@ -37,11 +37,6 @@ class AnalysisStore(KeyValueFile):
     def put_many(self, analyses: Iterable[Analysis], *, identity: str) -> None:
         """Keep these analyses under this model identity, all or none; a text that is known already is overwritten."""
         self.write([(_key(analysis.text, identity), pack(analysis)) for analysis in analyses])
-
-    def unsealed(self, key: bytes, row: bytes) -> bytes | None:
-        """The value behind the checksum that format 1 had, or None when it does not fit."""
-        body = row[8:]
-        return body if hashlib.blake2b(body, digest_size=8).digest() == row[:8] else None
 
 
 def _key(text: str, identity: str) -> bytes:
