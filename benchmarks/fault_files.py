@@ -65,10 +65,8 @@ def output(limited: bool) -> Trial:
         last = max(finished, default=0)
         text = text_in(path) if path.exists() else ""
         allowed = {lines(last) if last else "", *(() if limited else (lines(last + 1),))}
-        left = os.listdir(folder)
-        with open_output(str(path)) as stream:  # what a killed process left behind goes now
-            stream.write("")
-        healed = code < 1 and os.listdir(folder) == [path.name] and not (limited and any(".part" in name for name in left))
+        left = [name for name in os.listdir(folder) if name.endswith(".part")]
+        healed = code < 1 and len(left) <= (0 if limited else 1)
         return {"times": 1, "finished": len(finished), "wrong": int(text not in allowed), "healed": int(healed)}
 
     return trial

@@ -6,25 +6,27 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
-from rome.leftovers import temporary_beside
 from rome.unpacking import as_input_error, long_lines_refused, unpacked
 
-__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines", "sync_folder"]
+__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines"]
 
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST = 1 << 26
 """Bytes of a line; no line of texts that can be scored comes near it."""
+_KEPT = 48
+"""Characters of a file's name that stand in its temporary one, whose length has a bound."""
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -158,8 +160,8 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     """A temporary path beside the wanted one that takes its place when the block ends well, and vanishes when it does not.
 
     The content is on the disk before the name is: whatever ends the process or the machine, the old file stands, or the new one,
-    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, until the same name is written again.) A link is
-    followed, an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
+    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, which may be deleted.) A link is followed,
+    an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
 
     Raises ``refusal``, with the remedy, when the path is a directory, its folder is missing or not writable, or the disk is full.
     """
@@ -169,22 +171,31 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     if target.exists() and not target.is_file():
         yield target
         return
-    with ExitStack() as stack:
-        try:
-            temporary = stack.enter_context(temporary_beside(target))
-        except OSError as error:
-            raise refusal(
-                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
-            ) from error
-        try:
-            yield temporary
-            _sync(temporary)
-            os.replace(temporary, target)
-            sync_folder(target.parent)
-        except OSError as error:
-            if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
-                raise
-            raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
+    try:
+        temporary = _temporary_beside(target)
+    except OSError as error:
+        raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
+    try:
+        yield temporary
+        _sync(temporary)
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
+            raise
+        raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary_beside(target: Path) -> Path:
+    """A new empty file in the same folder, with the permissions of the target or those that a new file gets."""
+    path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+    if mode is not None:
+        os.chmod(path, mode)
+    return path
 
 
 def _sync(path: Path) -> None:
@@ -196,7 +207,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Wait until the names in the folder are on the disk, where the system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
