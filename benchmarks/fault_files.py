@@ -175,4 +175,4 @@ def interrupted(chance: random.Random, folder: Path) -> dict[str, int]:
 
 def blocks_in(path: Path) -> int:
     """How many blocks a run has finished so far."""
-    return path.read_bytes().count(b'{"block": ') if path.exists() else 0
+    return len(list(path.glob("part-*")))

@@ -10,8 +10,8 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
@@ -39,73 +39,43 @@ def read_lines(path: str) -> list[str]:
 
     Raises InputError that names the file, the line where it can, and the remedy.
     """
-    with as_input_error(named(path)):
-        content = unpacked(io.BytesIO(_content(path)), named(path)).read()
-    if content.startswith(_UTF16):
-        raise _utf16(path)
-    rows = content.removeprefix(_BOM).split(b"\n")
-    if rows[-1] == b"":
-        rows.pop()
-    return [_decoded(row.removesuffix(b"\r"), path, number) for number, row in enumerate(rows, start=1)]
+    with open_lines(path) as lines:
+        return list(lines)
 
 
 @contextmanager
-def open_lines(path: str) -> Iterator[Callable[[], Iterator[str]]]:
-    """A function that reads the lines from the first one on, whenever it is called, with one line in memory; see `read_lines`.
+def open_lines(path: str) -> Iterator[Iterator[str]]:
+    """The lines of a file, one in memory at a time; see `read_lines`. A faulty one raises InputError when it is reached.
 
-    What can be read only once (standard input, a pipe) is copied to a temporary file first. One reading at a time. Raises InputError as
-    `read_lines` does, for a faulty line when it is reached.
+    What cannot be read from any place (standard input, a pipe) is copied to a temporary file first, whose size bounds what it may unpack to.
     """
-    if path == STANDARD_INPUT:
-        with _copied(sys.stdin.buffer) as copy:
-            yield lambda: _each_line(copy, path)
-        return
-    with _opened(path) as stream:
-        if stream.seekable():
-            yield lambda: _each_line(stream, path)
-            return
-        with _copied(stream) as copy:
-            yield lambda: _each_line(copy, path)
-
-
-@contextmanager
-def _copied(stream: BinaryIO) -> Iterator[IO[bytes]]:
-    """Everything that a stream holds in a temporary file, which has no name where the system allows that."""
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(stream, copy)
-        yield copy
+    with ExitStack() as stack:
+        stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(_opened(path))
+        if path == STANDARD_INPUT or not stream.seekable():
+            copy = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(stream, copy)
+            stream = copy
+        yield _each_line(stream, path)
 
 
 def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
-    """The lines of a file that can be read again and again."""
+    """The lines of a file that can be read from any place."""
     remedy = "give one segment a line"
     with as_input_error(named(path)):
         rows = long_lines_refused(unpacked(stream, named(path)), named(path), _LONGEST, remedy)
         for number, row in enumerate(rows, start=1):
             if number == 1:
                 if row.startswith(_UTF16):
-                    raise _utf16(path)
+                    raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
                 row = row.removeprefix(_BOM)
                 if not row:
                     return
             yield _decoded(row.removesuffix(b"\n").removesuffix(b"\r"), path, number)
 
 
-def _utf16(path: str) -> InputError:
-    return InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
-
-
 def named(path: str) -> str:
     """How messages call a file."""
     return "standard input" if path == STANDARD_INPUT else path
-
-
-def _content(path: str) -> bytes:
-    """Every byte of a file or of standard input."""
-    if path == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    with _opened(path) as stream:
-        return stream.read()
 
 
 def _opened(path: str) -> BinaryIO:

@@ -96,7 +96,7 @@ def single_process(source: Path, folder: Path, make: Callable[[], PacedMetric]) 
     """The files that one process writes, part by part."""
     metric, output = make(), OutputFolder(folder, "parquet")
     plan = make_plan(source, KEYED, signature=metric.signature, output_format="parquet", part_rows=6)
-    output.begin(plan)
+    output.begin(plan.description)
     for part in plan.parts:
         score_part(part, metric, KEYED, output, input_files(source)[0])
     output.finish(plan, 0)

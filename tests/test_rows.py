@@ -198,7 +198,7 @@ def test_long_texts_make_small_parts(tmp_path: Path) -> None:
 
 def score_all(plan: Plan, output: OutputFolder, source: Path, metric: Any, options: RowOptions) -> None:
     """Every part in this process."""
-    done = output.begin(plan)
+    done = output.begin(plan.description)
     for part in plan.parts:
         if part.number not in done:
             score_part(part, metric, options, output, input_files(source)[0])
@@ -247,9 +247,9 @@ def test_a_folder_is_gone_on_with_and_guarded(tmp_path: Path, fake_metric: Any) 
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
     other = make_plan(source, RowOptions(key="id", longest=5), signature="t", output_format="jsonl", part_rows=10)
     with pytest.raises(InputError, match=r"other data or options \(signature, options differ\)"):
-        output.begin(other)
+        output.begin(other.description)
     with pytest.raises(InputError, match="holds other files"):
-        OutputFolder(source, "jsonl").begin(plan)
+        OutputFolder(source, "jsonl").begin(plan.description)
     attempts = [output.attempt(plan.parts[0]) for _ in range(5)]
     with pytest.raises(StoreError, match=r"10 rows of .*pairs0.parquet from number 1 on ended 4 workers"):
         for attempt in attempts:

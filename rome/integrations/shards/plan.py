@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from os import PathLike
 from typing import Any
 
@@ -17,6 +18,7 @@ from rome.exceptions import InputError
 from rome.integrations.rows import key_text, plain_list
 from rome.integrations.shards.columns import RowOptions
 from rome.integrations.shards.inputs import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
+from rome.streaming import cut
 
 __all__ = ["PART_ROWS", "PART_WORK", "Part", "Plan", "make_plan", "row_key"]
 
@@ -116,28 +118,19 @@ class _Scan:
     def add(self, file: str, rows: Iterator[SourceRow]) -> None:
         """Cut one file into parts."""
         self.starts[len(self.numbers)] = file
-        held: list[SourceRow] = []
-        work = 0.0
-        for row in rows:
-            more = work_of(row, self.options)
-            if held and (len(held) == self.part_rows or work + more > PART_WORK):
-                self._close(file, held, work)
-                held, work = [], 0.0
-            held.append(row)
-            work += more
-            self._note(file, row)
-        if held:
-            self._close(file, held, work)
+        work = ((row, work_of(row, self.options)) for row in rows)
+        for held in cut(work, itemgetter(1), PART_WORK, count=self.part_rows):
+            first, last = held[0][0], held[-1][0]
+            span = Span(file, first.number, len(held), first.start, last.stop)
+            self.parts.append(Part(len(self.parts), span, sum(more for _, more in held)))
+            for row, _ in held:
+                self._note(file, row)
 
     def _note(self, file: str, row: SourceRow) -> None:
         self.seen.update(name for name in self.options.wanted if name in row.values)
         self.content.update(_digest(row, self.options))
         self.keys += hashlib.blake2b(row_key(file, row, self.options).encode("utf-8", "replace"), digest_size=16).digest()
         self.numbers.append(row.number)
-
-    def _close(self, file: str, rows: Sequence[SourceRow], work: float) -> None:
-        span = Span(file, rows[0].number, len(rows), rows[0].start, rows[-1].stop)
-        self.parts.append(Part(len(self.parts), span, work))
 
     def check(self) -> None:
         """Refuse a column that no row has, and two rows of one key."""
