@@ -16,8 +16,7 @@ from hypothesis.extra import numpy as npst
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
-from rome.packing import pack, unpack
-from rome.store import AnalysisStore
+from rome.store import AnalysisStore, pack, unpack
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NUMBER = st.integers(-1, 10_000)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.means import Means
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
-from rome.cli.score_formats import columns, json_lines, table_lines
+from rome.cli.score_formats import Means, columns, json_lines, table_lines
 from rome.features.values import FEATURES
 from rome.files import open_output
 from rome.supervision import labels, supervision_note

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.means import Means
 from rome.features.values import FEATURES
 from rome.streaming import Block, BlockScorer, Checked, Metric
 from rome.supervision import labels
@@ -22,13 +21,36 @@ from rome.text_table import aligned_row, fixed, rule, widest
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
 
-__all__ = ["FORMATS", "STREAMED", "LineScorer", "columns", "finished", "json_lines", "table_lines"]
+__all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
 
 FORMATS = ("table", "tsv", "json", "jsonl")
 STREAMED = ("tsv", "jsonl")
 """Formats whose lines can be written as soon as they are there."""
 BLANKS = {ord(character): " " for character in "\t\n\r"}
 Lines = Callable[[], Iterator[str]]
+
+
+class Means:
+    """Means of the score and the four components, with the rounding errors of the sums carried along (Neumaier 1974)."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sums, self._errors = [0.0] * 5, [0.0] * 5
+
+    def add(self, numbers: list[float]) -> None:
+        """Take in the numbers of one segment."""
+        self.count += 1
+        for place, number in enumerate(numbers):
+            before = self._sums[place]
+            total = before + number
+            self._errors[place] += (before - total) + number if abs(before) >= abs(number) else (number - total) + before
+            self._sums[place] = total
+
+    @property
+    def values(self) -> list[float]:
+        """The five means; nan without segments."""
+        pairs = zip(self._sums, self._errors, strict=True)
+        return [(total + error) / self.count if self.count else float("nan") for total, error in pairs]
 
 
 class LineScorer:
