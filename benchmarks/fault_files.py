@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from fault_process import Child
 
-import rome.streaming
+import rome.batch.blocks
 from rome.cli import main
 from rome.exceptions import InputError, RomeError
 from rome.features.values import FEATURES, Component
-from rome.files import open_output
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.storage.files import open_output
 from rome.table import FeatureTable
 
 __all__ = ["interrupted", "output", "table_damaged"]
@@ -125,7 +125,7 @@ def run(folder: Path, words: list[str]) -> Callable[[Callable[[int], None]], Non
     """Work for a child: `rome score` over all pairs, in blocks of a few."""
 
     def work(tell: Callable[[int], None]) -> None:
-        rome.streaming.MOST_PAIRS = BLOCK
+        rome.batch.blocks.MOST_PAIRS = BLOCK
         made: Any = lambda _: Small(tell)  # noqa: E731
         main(["score", str(folder / "pairs.tsv"), *words], metric=made)
 

@@ -19,7 +19,7 @@ from fault_process import Child
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
-from rome.store import AnalysisStore
+from rome.storage.analysis_store import AnalysisStore
 
 __all__ = [
     "damaged",

@@ -28,12 +28,12 @@ from rome.evaluation.metrics.mark_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy
-from rome.files import _each_line
 from rome.inputs import check_pairs
 from rome.page.stored import iter_scores
-from rome.pair_files import pair_rows
 from rome.service.bodies import _parsed
 from rome.service.refusal import Refusal
+from rome.storage.files import _each_line
+from rome.storage.pair_files import pair_rows
 from rome.table import FeatureTable
 from rome.text_table import shorten
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rome.metric import RoMe as RoMe
     from rome.results import CorpusScore as CorpusScore
     from rome.results import SegmentScore as SegmentScore
-    from rome.store import AnalysisStore as AnalysisStore
+    from rome.storage.analysis_store import AnalysisStore as AnalysisStore
     from rome.table import FeatureTable as FeatureTable
 
 _HOME = {
-    "AnalysisStore": "rome.store",
+    "AnalysisStore": "rome.storage.analysis_store",
     "Combiner": "rome.combiner",
     "Comparison": "rome.comparison",
     "CorpusScore": "rome.results",

@@ -23,8 +23,8 @@ from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
-from rome.files import atomic_path
 from rome.shapley import shapley_values
+from rome.storage.files import atomic_path
 from rome.supervision import SCORERS, RatedSource, Scorer, signature_part
 from rome.table import WIDTH, FeatureTable
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rome.analyses import Analyses
 from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, ModelConfig
@@ -28,6 +27,7 @@ from rome.inputs import EmptyReference, Pair, check_pairs, check_texts
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.settings import feature_configs
 from rome.signature import feature_signature
+from rome.storage.analyses import Analyses
 from rome.supervision import SCORERS, Scorer
 from rome.table import FeatureTable
 
@@ -134,7 +134,7 @@ class RoMe:
     def begin_block(self) -> None:
         """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
 
-        For work that is cut into blocks, see `rome.streaming`: what is in memory is dropped, but for shared texts, and new analyses
+        For work that is cut into blocks, see `rome.batch.blocks`: what is in memory is dropped, but for shared texts, and new analyses
         reach the store at most 1,000 pairs at a time, all or none.
         """
         self._analyses.begin_block()

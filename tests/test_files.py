@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from rome.combiner import Combiner
 from rome.exceptions import InputError, StoreError
-from rome.files import atomic_path, open_output, read_lines
-from rome.pair_files import read_pairs, read_parallel
+from rome.storage.files import atomic_path, open_output, read_lines
+from rome.storage.pair_files import read_pairs, read_parallel
 
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"))
 

@@ -31,7 +31,7 @@ from rome.data.readers.wmt import read_wmt
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
 from rome.inputs import check_pairs
-from rome.pair_files import PairTexts, read_pairs
+from rome.storage.pair_files import PairTexts, read_pairs
 from rome.table import FeatureTable
 
 PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n1\tOne.\t\tTwo.\tfirst\n2\tA.\tB.\tC.\t\n"}

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rome.batch.columns import COLUMNS, RowOptions, arrow_schema
+from rome.batch.parts import OutputFolder, score_part
+from rome.batch.plan import PART_WORK, PartPlan, make_plan
+from rome.batch.row_files import input_files, read_rows
+from rome.batch.rows import own_metric, score_columns
 from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.features.values import FEATURES
-from rome.integrations.rows import own_metric, score_columns
-from rome.integrations.shards.columns import COLUMNS, RowOptions, arrow_schema
-from rome.integrations.shards.inputs import input_files, read_rows
-from rome.integrations.shards.parts import OutputFolder, score_part
-from rome.integrations.shards.plan import PART_WORK, Plan, make_plan
 
 GOOD = [("A cat sat.", "A cat sat."), ("A dog ran.", "A dog sat."), (["One.", "Two."], "Two."), ("It rains.", "")]
 BAD: list[tuple[Any, Any, str]] = [
@@ -196,7 +196,7 @@ def test_long_texts_make_small_parts(tmp_path: Path) -> None:
     assert len(make_plan(path, RowOptions(longest=100), signature="", output_format="parquet").parts) == 1
 
 
-def score_all(plan: Plan, output: OutputFolder, source: Path, metric: Any, options: RowOptions) -> None:
+def score_all(plan: PartPlan, output: OutputFolder, source: Path, metric: Any, options: RowOptions) -> None:
     """Every part in this process."""
     done = output.begin(plan.description)
     for part in plan.parts:

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as npst
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
-from rome.store import AnalysisStore, pack, unpack
+from rome.storage.analysis_store import AnalysisStore, pack, unpack
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NUMBER = st.integers(-1, 10_000)
@@ -133,7 +133,7 @@ WRITER = """
 import sys
 import numpy as np
 from rome.features.values import Analysis
-from rome.store import AnalysisStore
+from rome.storage.analysis_store import AnalysisStore
 
 with AnalysisStore(sys.argv[1]) as store:
     for number in range(40):
@@ -256,8 +256,8 @@ def test_unwritable_store_is_refused(tmp_path: Path) -> None:
 
 def test_analyses_of_another_run_of_the_same_models_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the same models come to give other last digits, nothing stored before is returned; the run is no part of signatures."""
-    from rome.analyses import Analyses
     from rome.features.analyser.config import ModelConfig
+    from rome.storage.analyses import Analyses
 
     from handmade import analysis
 
@@ -279,6 +279,6 @@ def test_analyses_of_another_run_of_the_same_models_are_made_anew(tmp_path: Path
     first = found()
     found()
     assert asked == ["A cat."]
-    monkeypatch.setattr("rome.analyses.RUN", "another")
+    monkeypatch.setattr("rome.storage.analyses.RUN", "another")
     assert found().models_identity == first.models_identity
     assert asked == ["A cat."] * 2

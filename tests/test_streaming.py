@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.analyses import Analyses
+from rome.batch.blocks import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
 from rome.batch.checkpoint import Checkpoint
 from rome.cli import main
 from rome.combiner import Combiner
@@ -26,8 +26,8 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import ModelConfig
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.pair_files import PairRow, pair_rows
-from rome.streaming import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
+from rome.storage.analyses import Analyses
+from rome.storage.pair_files import PairRow, pair_rows
 from rome.table import FeatureTable
 from rome.text_report import corpus_table
 
@@ -45,7 +45,7 @@ def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"id": f"s\t{n}", "note": f"n{n % 3}", "reference": f"reference {n} “é”", "hypothesis": f"hypothesis {n % 7}"}
         for n in range(250)
     ]
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
@@ -95,11 +95,11 @@ def test_blocks_hold_so_many_pairs_at_most() -> None:
 
 def test_texts_of_several_blocks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly those that stand in more than one block, each once, as long as there is room; what blocks are does not matter else."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 10)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 10)
     rows = [PairRow([f"reference {n % 15}", "twice", "twice"], f"hypothesis {n}", "") for n in range(30)]
     assert set(check_rows(rows).shared) == {"twice", *(f"reference {n}" for n in range(15))}
     assert check_rows(rows[:10]).shared == ()
-    monkeypatch.setattr("rome.streaming.SHARED_CHARACTERS", 20)
+    monkeypatch.setattr("rome.batch.blocks.SHARED_CHARACTERS", 20)
     assert len(check_rows(rows).shared) == 2
 
 
@@ -117,7 +117,7 @@ class Models:
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1], [2, 2]])
 def test_how_a_text_is_analysed_depends_on_the_pairs_alone(order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever blocks a process had before, a block's own texts meet the models together, and shared texts once, in their groups."""
-    monkeypatch.setattr("rome.analyses.BATCH", 2)
+    monkeypatch.setattr("rome.storage.analyses.BATCH", 2)
     blocks = [["a", "own 0", "b"], ["b", "own 1", "c"], ["own 2", "c", "a"]]
     held, models = Analyses(ModelConfig(), None, False, 1), Models()
     held._analyser = models  # type: ignore[assignment]
@@ -132,7 +132,7 @@ def test_how_a_text_is_analysed_depends_on_the_pairs_alone(order: list[int], mon
 
 def test_a_block_scores_alike_alone_and_after_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the real models: to the last bit, whatever the process scored before, shared references and all."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 2)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 2)
     texts = ["The cat sat on the mat.", "A dog barks at the tall man.", "She has not read it.", "They left early, as ever."]
     rows = [PairRow([texts[n % 4]], f"{texts[(n * n + 1) % 4]} Number {n}.", "") for n in range(6)]
     shared, blocks, metric = check_rows(rows).shared, list(cut_blocks(rows)), RoMe(threads=1)
@@ -302,7 +302,7 @@ def test_a_worker_that_dies_costs_its_block_only(
     rome: Run, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The output is complete, and one line tells of the worker; a block that ends two workers is an error."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
     pairs = tmp_path / "pairs.tsv"
     lines = [f"reference {n}\thypothesis {n}" for n in range(210)]
     lines[150] = "reference\tkill1"
@@ -320,10 +320,10 @@ import resource, sys
 sys.path.append({tests!r})
 from functools import partial
 from pathlib import Path
-import rome.streaming
+import rome.batch.blocks
 from block_metric import SMALL, make
 from rome.cli import main
-rome.streaming.MOST_PAIRS = SMALL
+rome.batch.blocks.MOST_PAIRS = SMALL
 code = main(sys.argv[2:], metric=partial(make, marks=Path(sys.argv[1])))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 sys.exit(code)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from rome import files, unpacking
 from rome.exceptions import InputError
-from rome.files import open_lines, read_lines
 from rome.page import stored
 from rome.page.stored import iter_scores
+from rome.storage import bounded_gzip, files
+from rome.storage.files import open_lines, read_lines
 
 MIB = 1 << 20
 
@@ -63,7 +63,7 @@ def test_a_bomb_is_refused_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[str], list[str]], line: bytes
 ) -> None:
     """Many short lines or one endless one: refused at the bound, here lowered from 64 MiB, however the file is read."""
-    monkeypatch.setattr(unpacking, "_ROOM", 2 * MIB)
+    monkeypatch.setattr(bounded_gzip, "_ROOM", 2 * MIB)
     path = bomb(tmp_path / "b.gz", line, 8000)
     with memory_below(12 * MIB), pytest.raises(InputError, match=r"b\.gz unpacks to over 200 times its size"):
         read(path)

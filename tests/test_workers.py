@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from rome.batch.workers import run_in_order
 from rome.exceptions import InputError, StoreError
-from rome.workers import run_in_order
 
 from block_metric import doubled
 
@@ -85,7 +85,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from block_metric import doubled
-from rome.workers import run_in_order
+from rome.batch.workers import run_in_order
 
 if __name__ == "__main__":
     results = run_in_order(partial(doubled, Path(sys.argv[1])), range(100), workers=2)

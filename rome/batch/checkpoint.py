@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from rome.exceptions import InputError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 
 __all__ = ["Checkpoint", "located"]
 

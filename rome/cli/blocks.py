@@ -14,10 +14,10 @@ from typing import Any
 
 from tqdm import tqdm
 
+from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.cli.metric import MakeMetric, Metric, positive
 from rome.cli.pairs import open_named_pairs
 from rome.exceptions import InputError
-from rome.streaming import Block, Checked, check_rows, read_blocks
 
 __all__ = ["add_worker_argument", "block_metric", "checked_blocks", "ended_by_signal", "progress_bar", "report_line"]
 

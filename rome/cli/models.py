@@ -6,7 +6,7 @@ import argparse
 import json
 
 from rome.cli.metric import MakeMetric
-from rome.files import open_output
+from rome.storage.files import open_output
 
 __all__ = ["add_arguments", "run"]
 

@@ -9,8 +9,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from rome.exceptions import InputError
-from rome.files import open_lines
-from rome.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
+from rome.storage.files import open_lines
+from rome.storage.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
 
 __all__ = ["add_pair_arguments", "example_pairs", "open_named_pairs"]
 

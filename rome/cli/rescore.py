@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
 from rome.cli.score_formats import Means, columns, json_lines, table_lines
 from rome.features.values import FEATURES
-from rome.files import open_output
+from rome.storage.files import open_output
 from rome.supervision import labels, supervision_note
 from rome.text_table import fixed
 

@@ -18,15 +18,15 @@ from importlib.metadata import version
 from itertools import count, islice
 from typing import Any
 
+from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
+from rome.batch.workers import run_in_order
 from rome.cli.blocks import add_worker_argument, block_metric, checked_blocks, ended_by_signal, progress_bar, report_line
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import add_pair_arguments
 from rome.cli.score_formats import FORMATS, STREAMED, LineScorer, finished
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, open_output
-from rome.streaming import Block, Checked
-from rome.workers import run_in_order
+from rome.storage.files import STANDARD_INPUT, open_output
 
 __all__ = ["add_arguments", "run"]
 

@@ -12,8 +12,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from rome.batch.blocks import Block, BlockScorer, Checked, Metric
 from rome.features.values import FEATURES
-from rome.streaming import Block, BlockScorer, Checked, Metric
 from rome.supervision import labels
 from rome.text_report import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from rome.exceptions import InputError, StoreError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.train.synthesis.values import GeneratedPair
 
 __all__ = ["Pipeline", "read_generated", "run_file", "write_generated"]

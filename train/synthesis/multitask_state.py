@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from rome.exceptions import InputError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.train.synthesis.multitask_net import MultiTaskNet, Task
 
 __all__ = ["Evaluation", "TrainingState", "fingerprint", "load_tensors", "save_tensors"]

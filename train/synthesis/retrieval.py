@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.train.synthesis.sentence_vectors import SentenceVectors, Vectors, unit_rows
 
 __all__ = [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rome.exceptions import InputError, StoreError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.train.synthesis.signals import CLASSES, Signal
 from rome.train.synthesis.values import GeneratedPair
 

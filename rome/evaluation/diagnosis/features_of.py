@@ -22,9 +22,9 @@ from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
-from rome.files import atomic_path
 from rome.inputs import check_pairs
 from rome.metric import RoMe
+from rome.storage.files import atomic_path
 
 __all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "features_of", "texts_digest"]
 

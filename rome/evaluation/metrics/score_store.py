@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.sqlite_file import KeyValueFile
+from rome.storage.sqlite_file import KeyValueFile
 
 __all__ = ["ScoreStore", "TextPair"]
 

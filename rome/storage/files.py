@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
-from rome.unpacking import as_input_error, long_lines_refused, unpacked
+from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
 __all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines"]
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from rome.batch.blocks import cut
+from rome.batch.columns import RowOptions
+from rome.batch.row_files import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
+from rome.batch.rows import key_text, plain_list
 from rome.exceptions import InputError
-from rome.integrations.rows import key_text, plain_list
-from rome.integrations.shards.columns import RowOptions
-from rome.integrations.shards.inputs import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
-from rome.streaming import cut
 
-__all__ = ["PART_ROWS", "PART_WORK", "Part", "Plan", "make_plan", "row_key"]
+__all__ = ["PART_ROWS", "PART_WORK", "Part", "PartPlan", "make_plan", "row_key"]
 
 PART_ROWS, PART_WORK = 1000, 200_000
 """A part is full at so many rows or so much work, whichever comes first; see `work_of`."""
@@ -36,7 +36,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartPlan:
     """All parts, and a description of everything that decides what they hold, as JSON can hold it."""
 
     parts: tuple[Part, ...]
@@ -50,7 +50,7 @@ class Plan:
 
 def make_plan(
     source: str | PathLike[str], options: RowOptions, *, signature: str, output_format: str, part_rows: int = PART_ROWS
-) -> Plan:
+) -> PartPlan:
     """Read everything once and cut it into parts; the same data and options give the same plan.
 
     Raises InputError for no rows, a column that no row has, and two rows of one key.
@@ -76,7 +76,7 @@ def make_plan(
         "output_format": output_format,
         "parts": [part.span.rows for part in scan.parts],
     }
-    return Plan(tuple(scan.parts), description)
+    return PartPlan(tuple(scan.parts), description)
 
 
 def row_key(file: str, row: SourceRow, options: RowOptions) -> str:

@@ -17,7 +17,7 @@ from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
 from rome.inputs import Pair
-from rome.store import AnalysisStore
+from rome.storage.analysis_store import AnalysisStore
 
 if TYPE_CHECKING:
     from rome.features.analyser.analyser import Analyser

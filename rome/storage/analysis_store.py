@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.features.values import Analysis, Sentence, Word
-from rome.sqlite_file import KeyValueFile
+from rome.storage.sqlite_file import KeyValueFile
 
 __all__ = ["AnalysisStore", "pack", "unpack"]
 

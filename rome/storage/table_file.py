@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.table import WIDTH, FeatureTable, check_alike
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rome.batch.blocks import cut
+from rome.batch.columns import COLUMNS, RowOptions
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.inputs import check_pairs
-from rome.integrations.shards.columns import COLUMNS, RowOptions
 from rome.plain import plain
-from rome.streaming import cut
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore

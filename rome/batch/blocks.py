@@ -17,10 +17,10 @@ from functools import partial
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
+from rome.batch.workers import Report, run_in_order
 from rome.exceptions import InputError
 from rome.inputs import EmptyReference, SegmentError, check_pairs
-from rome.pair_files import PairRow
-from rome.workers import Report, run_in_order
+from rome.storage.pair_files import PairRow
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore

@@ -11,11 +11,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
+from rome.batch.columns import RowOptions, arrow_schema
+from rome.batch.plan import Part, PartPlan, row_key
+from rome.batch.row_files import Span, kind_of, opened_parquet, read_rows
+from rome.batch.rows import Scores, score_columns
 from rome.exceptions import InputError, StoreError
-from rome.integrations.rows import Scores, score_columns
-from rome.integrations.shards.columns import RowOptions, arrow_schema
-from rome.integrations.shards.inputs import Span, kind_of, opened_parquet, read_rows
-from rome.integrations.shards.plan import Part, Plan, row_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +61,7 @@ class OutputFolder(Checkpoint):
         yield
         self.system.delete_file(mark)
 
-    def finish(self, plan: Plan, resumed: int) -> Summary:
+    def finish(self, plan: PartPlan, resumed: int) -> Summary:
         """Count all parts again from the files, and write ``_SUCCESS``. Raises StoreError when a part lacks rows."""
         errors = 0
         for part in plan.parts:
