@@ -256,6 +256,7 @@ def test_two_runs_do_not_share_an_output(rome: Run, pairs: Path, tmp_path: Path,
     """The second one is told."""
     with Checkpoint(tmp_path / "out.partial", "jsonl").alone():
         assert rome("score", pairs, "--output", tmp_path / "out") == 2
+        assert (tmp_path / "out.partial").is_dir()
     assert "is being written by another run" in capsys.readouterr().err
 
 

@@ -52,8 +52,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         kept = None
         if _is_file(options.output):
             kept = Checkpoint(f"{os.path.realpath(options.output)}.partial", "jsonl")
-            stack.callback(_remove_empty, kept)
             stack.enter_context(kept.alone())
+            stack.callback(_remove_empty, kept)
         elif options.output not in (None, STANDARD_INPUT) or options.format not in STREAMED:
             kept = Checkpoint(stack.enter_context(tempfile.TemporaryDirectory()), "jsonl")
         found, blocks = stack.enter_context(checked_blocks(options))
@@ -88,9 +88,9 @@ def _remove_empty(kept: Checkpoint) -> None:
         shutil.rmtree(kept.path, ignore_errors=True)
 
 
-def _lines(kept: Checkpoint, count: int) -> Iterator[str]:
+def _lines(kept: Checkpoint, parts: int) -> Iterator[str]:
     """Every line of the finished blocks, in order."""
-    for number in range(count):
+    for number in range(parts):
         yield from kept.read(kept.name(number)).decode("utf-8").split("\n")[:-1]
 
 
