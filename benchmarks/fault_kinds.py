@@ -16,9 +16,7 @@ from fault_stores import (
     full_by_limit,
     full_disk,
     killed,
-    killed_repairing,
-    killed_upgrading,
-    two_repairing,
+    two_replacing,
     two_writers,
 )
 
@@ -37,16 +35,14 @@ FAULTS: dict[str, Trial] = {
     "store: cut short": damaged("", cut),
     "store: log, bits flipped": damaged("-wal", bits),
     "store: log, cut short": damaged("-wal", cut),
-    "store: killed while repairing": killed_repairing,
-    "store: two repair at once": two_repairing,
-    "store: killed while changing format": killed_upgrading,
+    "store: two find it damaged at once": two_replacing,
     "output: writer killed": output(False),
     "output: files may not grow": output(True),
     "table: bits flipped": table_damaged(any_bits),
     "table: cut short": table_damaged(cut),
     "run: ended again and again": interrupted,
 }
-DAMAGE = {name for name in FAULTS if any(word in name for word in ("flipped", "changed", "zeroed", "cut short"))}
+DAMAGE = {name for name in FAULTS if any(word in name for word in ("flipped", "changed", "zeroed", "cut short", "damaged"))}
 """Faults that destroy rows themselves: some are missing afterwards, and made again."""
 DONE = {
     "store: writer killed": "SIGKILL at a random moment while a process makes or fills a store",
@@ -59,9 +55,7 @@ DONE = {
     "store: cut short": "the file ends at a random byte",
     "store: log, bits flipped": "one to sixteen bits of the log of what was written last",
     "store: log, cut short": "the log ends at a random byte",
-    "store: killed while repairing": "SIGKILL while a damaged store is opened and repaired",
-    "store: two repair at once": "two processes find the same damaged store, repair it and write on",
-    "store: killed while changing format": "SIGKILL while a store of the earlier format is brought to this one",
+    "store: two find it damaged at once": "two processes find the same damaged store, set it aside and write on",
     "output: writer killed": "SIGKILL while one file is written again and again, compressed or not",
     "output: files may not grow": "a limit on file size in the middle of writing",
     "table: bits flipped": "one to four bits of a Parquet table, half of them in its last quarter",

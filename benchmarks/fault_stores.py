@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import random
 import resource
 import shutil
-import sqlite3
 import subprocess
 from collections.abc import Callable, Iterable
-from contextlib import closing, redirect_stderr
+from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from fault_damage import cut_by_pages, pages
-from fault_process import Child, void
+from fault_damage import cut_by_pages
+from fault_process import Child
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
-from rome.store import AnalysisStore
+from rome.storage.analysis_store import AnalysisStore
 
 __all__ = [
     "damaged",
     "full_by_limit",
     "full_disk",
     "killed",
-    "killed_repairing",
-    "killed_upgrading",
-    "two_repairing",
+    "two_replacing",
     "two_writers",
 ]
 
@@ -63,7 +59,12 @@ def judged(path: Path, finished: set[int]) -> dict[str, int]:
     """Open the store after the fault, count, write what is missing again, twice at most, and look whether everything is there then."""
     right = {number: analysis(number) for number in range(ROWS)}
     with redirect_stderr(io.StringIO()) as said:
-        rows = now = found(path)
+        try:
+            rows = now = found(path)
+        except StoreError as error:  # a header that no longer says whose file it is
+            said.write(f"rome: {error}\n")
+            path.unlink()
+            rows = now = {}
         for _ in range(2):  # what is written into a file whose damage nothing has shown yet may be lost with it
             with AnalysisStore(path) as store:
                 put(store, set(right) - set(now))
@@ -78,7 +79,7 @@ def judged(path: Path, finished: set[int]) -> dict[str, int]:
         "aside": len(
             [name for name in os.listdir(path.parent) if name.startswith(f"{path.name}.damaged-") and name[-1].isdigit()]
         ),
-        "healed": int(now == right and all(line.startswith("rome: the store ") for line in lines)),
+        "healed": int(now == right and all(str(path) in line for line in lines)),
     }
 
 
@@ -185,20 +186,7 @@ def damaged(end: str, change: Callable[[bytes, random.Random], bytes]) -> Trial:
     return trial
 
 
-def killed_repairing(chance: random.Random, folder: Path) -> dict[str, int]:
-    """A damaged file is opened by a process that is killed meanwhile: what it would have saved is saved by the next."""
-    path, calm = folder / "s.sqlite", folder / "calm" / "s.sqlite"
-    content = pages(template(False)[""], chance)
-    calm.parent.mkdir()
-    for target in (path, calm):
-        target.write_bytes(content)
-    with redirect_stderr(io.StringIO()):
-        saved = set(found(calm))
-    Child(lambda tell: void(found(path))).end(chance.uniform(0, 0.06))
-    return judged(path, saved)
-
-
-def two_repairing(chance: random.Random, folder: Path) -> dict[str, int]:
+def two_replacing(chance: random.Random, folder: Path) -> dict[str, int]:
     """Two processes find a damaged file at once, replace it, and write on: what they finished is there."""
     path = folder / "s.sqlite"
     path.write_bytes(cut_by_pages(template(False)[""], chance))
@@ -207,17 +195,3 @@ def two_repairing(chance: random.Random, folder: Path) -> dict[str, int]:
     if any(code for code, _ in ends):
         raise RuntimeError("a writer failed on a damaged file")
     return judged(path, ends[0][1] | ends[1][1])
-
-
-def killed_upgrading(chance: random.Random, folder: Path) -> dict[str, int]:
-    """A store of format 1 is brought to this one by a process that is killed meanwhile."""
-    path = folder / "s.sqlite"
-    path.write_bytes(template(False)[""])
-    with closing(sqlite3.connect(path)) as connection:
-        for key, row in connection.execute("SELECT key, value FROM analyses").fetchall():
-            value = hashlib.blake2b(row[8:], digest_size=8).digest() + row[8:]
-            connection.execute("UPDATE analyses SET value = ? WHERE key = ?", (value, key))
-        connection.execute("PRAGMA user_version=1")
-        connection.commit()
-    Child(lambda tell: void(found(path))).end(chance.uniform(0, 0.03))
-    return judged(path, set(range(ROWS)))

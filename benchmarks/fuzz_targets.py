@@ -30,12 +30,11 @@ from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy
-from rome.files import _each_line
 from rome.page.stored import iter_scores
-from rome.pair_files import pair_rows
-from rome.partial import Partial
 from rome.service.bodies import _parsed
 from rome.service.refusal import Refusal
+from rome.storage.files import _each_line
+from rome.storage.pair_files import pair_rows
 from rome.text_table import shorten
 
 __all__ = ["TARGETS", "Target", "outcome"]
@@ -165,27 +164,6 @@ def read_text(content: bytes) -> None:
         raise ValueError("a line of a table that cannot be printed")
 
 
-def read_partial(path: Path) -> None:
-    """What an interrupted run left behind, gone on with."""
-    partial = Partial(path)
-    try:
-        partial.begin({"pairs": "x"})
-        list(partial.lines())
-        partial.append(["line"])
-    finally:
-        partial.close(done=False)
-
-
-def begun(path: Path) -> None:
-    """A run with two blocks."""
-    path.unlink(missing_ok=True)
-    partial = Partial(path)
-    partial.begin({"pairs": "x"})
-    partial.append(["one", "two"])
-    partial.append(["three"])
-    partial.close(done=False)
-
-
 def read_scores(path: Path) -> None:
     """Stored scores, and what a report makes of them."""
     for name, score in iter_scores(str(path)):
@@ -216,7 +194,6 @@ TARGETS: dict[str, Target] = {
         in_file(read_scores, "s.jsonl"), lambda: [text({**SCORED, "evidence": EVIDENCE}), text({**SCORED, "id": "x"})]
     ),
     "request": Target(read_request, lambda: [text({"pairs": [PAIR]}), text(PAIR)]),
-    "interrupted run": Target(in_file(read_partial, "p.partial"), lambda: [made(begun)]),
     "table of features": Target(in_file(FeatureTable.load, "f.parquet"), lambda: [made(features().save)]),
     "net": Target(in_file(Combiner.load, "n.safetensors"), lambda: [made(net().save)]),
     "weights": Target(in_file(load_weights, "w.safetensors"), lambda: [made(net().save)]),

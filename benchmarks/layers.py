@@ -35,8 +35,8 @@ from rome.features.analyser.transformer import TransformerEncoder
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic, SemanticConfig
 from rome.features.values import Analysis
-from rome.files import atomic_path
 from rome.metric import RoMe
+from rome.storage.files import atomic_path
 
 COLUMNS = ("layers", "mean_off", "delta", "rho", *(judged.title for judged in JUDGED))
 PIECES = 2048

@@ -22,11 +22,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rome.display.segment import segment_fragment
-from rome.files import open_output
 from rome.page.inputs import named_files
 from rome.page.stored import iter_systems
 from rome.page.writer import write_page
 from rome.results import SegmentScore
+from rome.storage.files import open_output
 
 Rows = list[tuple[SegmentScore, ...]]
 

@@ -17,12 +17,12 @@ from memory import peak_kib
 from speed_texts import Pair, all_pairs, pairs, pairs_of_length, systems
 from stages import LOADED, STAGES, profile
 
+from rome.batch.blocks import BlockScorer, cut_blocks
+from rome.batch.workers import run_in_order
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.features.values import FEATURES
-from rome.pair_files import PairRow
-from rome.streaming import BlockScorer, cut_blocks
-from rome.workers import run_in_order
+from rome.storage.pair_files import PairRow
 
 Row = list[object]
 Make = Callable[..., Any]

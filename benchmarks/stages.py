@@ -60,7 +60,7 @@ STAGES = (
     Stage("tags and trees", "text", _either("tree_reader:TreeReader.read", "tree_head:TreeHead.parse", "pos", "depparse")),
     Stage("lemmas", "text", _either("lemma")),
     Stage("acceptability", "text", _either("judge:Judge.probabilities", "acceptability:Acceptability.probabilities")),
-    Stage("putting analyses together", "text", ("rome.analyses:Analyses.of",)),
+    Stage("putting analyses together", "text", ("rome.storage.analyses:Analyses.of",)),
     Stage("semantic", "pair", ("rome.features.semantic:Semantic.measure",)),
     Stage("syntax", "pair", ("rome.features.syntax:Syntax.measure",)),
     Stage("grammar", "pair", ("rome.features.grammar:Grammar.measure",)),

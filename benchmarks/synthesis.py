@@ -21,7 +21,7 @@ from synthesis_page import Run, write_page
 
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import RomeError
-from rome.files import read_lines
+from rome.storage.files import read_lines
 from rome.train.synthesis.pairs import read_generated, write_generated
 from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
 from rome.train.synthesis.retrieval import texts_digest

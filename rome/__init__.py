@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rome.results.comparison import Comparison as Comparison
     from rome.results.comparison import compare as compare
     from rome.self_check import selfcheck as selfcheck
-    from rome.store import AnalysisStore as AnalysisStore
+    from rome.storage.analysis_store import AnalysisStore as AnalysisStore
 
 _HOME = {
-    "AnalysisStore": "rome.store",
+    "AnalysisStore": "rome.storage.analysis_store",
     "Combiner": "rome.combining.combiner",
     "Comparison": "rome.results.comparison",
     "CorpusScore": "rome.results",

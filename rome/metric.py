@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.analyses import Analyses
 from rome.checks import Pair, check_pairs, check_texts
 from rome.combining.combiner import Combiner
 from rome.combining.signature import feature_signature
@@ -28,6 +27,7 @@ from rome.features.syntax import Syntax
 from rome.features.values import FEATURES, Analysis, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.results.flags import FLAGS, flags_of, pack_flags
+from rome.storage.analyses import Analyses
 
 if TYPE_CHECKING:
     from rome.results.counterfactual import Change
@@ -100,7 +100,7 @@ class RoMe:
     def begin_block(self) -> None:
         """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
 
-        For work that is cut into blocks, see `rome.streaming`: what is in memory is dropped, but for shared texts, and new analyses
+        For work that is cut into blocks, see `rome.batch.blocks`: what is in memory is dropped, but for shared texts, and new analyses
         reach the store at most 1,000 pairs at a time, all or none.
         """
         self._analyses.begin_block()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-import rome.streaming
+import rome.batch.blocks
 from rome.cli import main
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
@@ -71,5 +71,5 @@ def _double(marks: Path, task: int | str) -> int | str:
 
 
 if __name__ == "__main__":  # block_metric.py MARKS SECONDS score ...
-    rome.streaming.MOST_PAIRS = SMALL
+    rome.batch.blocks.MOST_PAIRS = SMALL
     sys.exit(main(sys.argv[3:], metric=partial(make, marks=Path(sys.argv[1]), seconds=float(sys.argv[2]))))

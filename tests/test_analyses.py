@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from rome import analyses as module
-from rome.analyses import Analyses
 from rome.features.analyser.config import ModelConfig
 from rome.features.values import Analysis
+from rome.storage import analyses as module
+from rome.storage.analyses import Analyses
 
 from handmade import analysis
 

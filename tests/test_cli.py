@@ -118,7 +118,9 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
     total = 1.0 + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
     assert total == pytest.approx(rows[1]["score"])
     assert json.loads(rome("rescore", table, "--net", net, "--format", "json")[1])["segments"] == rows
-    assert len(rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()) == 3
+    tsv = rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()
+    scored = rome("score", pairs, "--format", "tsv")[1].splitlines()
+    assert len(tsv) == 3 and tsv[0] == scored[0].replace("\tid\t", "\t")
     assert rome("rescore", table, "--net", net)[1].splitlines()[-1].split()[:2] == ["mean", f"{expected.mean():.3f}"]
 
 
@@ -128,7 +130,7 @@ BAD = [
     (["score", "--references", "a"], "--references and --hypotheses belong together"),
     (["score", "none.tsv"], "none.tsv does not exist"),
     (["score", "."], ". is a directory"),
-    (["score", "--examples", "--output", "none/out"], "none/out cannot be written"),
+    (["score", "--examples", "--output", "none/out"], "none/out.partial cannot be made"),
     (["score", "--examples", "--output", "."], ". is a directory"),
     (["score", "--examples", "--threads", "0"], "'0' is not a whole number of at least 1"),
     (["score", "--examples", "--format", "xml"], "invalid choice: 'xml'"),

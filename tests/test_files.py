@@ -9,13 +9,15 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.exceptions import InputError
-from rome.files import atomic_path, open_output, read_lines
-from rome.pair_files import read_pairs, read_parallel
+from rome.combining.combiner import Combiner
+from rome.exceptions import InputError, StoreError
+from rome.storage.files import atomic_path, open_output, read_lines
+from rome.storage.pair_files import read_pairs, read_parallel
 
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"))
 
@@ -216,3 +218,28 @@ def test_content_is_on_the_disk_before_its_name(tmp_path: Path, monkeypatch: pyt
     with open_output(str(tmp_path / "a")) as stream:
         stream.write("new")
     assert order == ["fsync", "replace", "fsync"]
+
+
+def test_two_writers_of_one_name(tmp_path: Path) -> None:
+    """A second writing inside the first leaves the first one's file alone; the last one to end stands."""
+    with atomic_path(tmp_path / "a") as outer:
+        with atomic_path(tmp_path / "a") as inner:
+            assert outer.exists() and inner != outer
+        outer.write_text("outer")
+    assert (tmp_path / "a").read_text() == "outer" and os.listdir(tmp_path) == ["a"]
+
+
+def test_a_net_is_saved_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk fills in the middle, the old net stands, nothing is left over, and the error names the remedy."""
+    path, net = tmp_path / "net.safetensors", Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0))
+    net.save(path)
+    before, write = path.read_bytes(), Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        write(self, data[:9])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match="free some space"):
+        net.save(path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["net.safetensors"]

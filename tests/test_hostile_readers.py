@@ -30,7 +30,7 @@ from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.readers.webnlg import read_webnlg20
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
-from rome.pair_files import PairTexts, read_pairs
+from rome.storage.pair_files import PairTexts, read_pairs
 
 PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n1\tOne.\t\tTwo.\tfirst\n2\tA.\tB.\tC.\t\n"}
 PAIRS_JSONL: Files = {

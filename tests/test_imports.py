@@ -119,7 +119,7 @@ def test_cached_path_is_light() -> None:
 import sys
 import rome
 rome.Combiner, rome.FeatureTable, rome.AnalysisStore, rome.CorpusScore, rome.InputError
-import rome.cli, rome.table_file
+import rome.cli, rome.storage.table_file
 rome.cli.main(["rescore", "--help"])
 print([m for m in %r if m in sys.modules])
 """

@@ -21,7 +21,7 @@ from rome.evaluation.annotate.items import read_items
 from rome.evaluation.perturbing import PerturbedText, SimilarWords, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.features.values import Analysis
-from rome.pair_files import read_pairs
+from rome.storage.pair_files import read_pairs
 
 from perturbation_sentences import ALBUM, DOGS, MUSEUM, SENTENCES, TENTH, parsed
 

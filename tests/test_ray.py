@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rome.batch.columns import RowOptions
+from rome.batch.parts import OutputFolder, score_part
+from rome.batch.plan import make_plan
+from rome.batch.row_files import input_files
+from rome.batch.rows import own_metric, score_columns
 from rome.exceptions import InputError
-from rome.integrations.rows import own_metric, score_columns
-from rome.integrations.shards.columns import RowOptions
-from rome.integrations.shards.inputs import input_files
-from rome.integrations.shards.parts import OutputFolder, score_part
-from rome.integrations.shards.plan import make_plan
 
 from paced_metric import PacedMetric, processes
 
@@ -96,7 +96,7 @@ def single_process(source: Path, folder: Path, make: Callable[[], PacedMetric]) 
     """The files that one process writes, part by part."""
     metric, output = make(), OutputFolder(folder, "parquet")
     plan = make_plan(source, KEYED, signature=metric.signature, output_format="parquet", part_rows=6)
-    output.begin(plan)
+    output.begin(plan.description)
     for part in plan.parts:
         score_part(part, metric, KEYED, output, input_files(source)[0])
     output.finish(plan, 0)
@@ -242,8 +242,8 @@ def in_one_process(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The same columns scored by one fresh process without Ray; one thread for linear algebra, as Ray gives its workers."""
     script = """
 import json, sys
-from rome.integrations.rows import own_metric, score_columns
-from rome.integrations.shards.columns import RowOptions
+from rome.batch.rows import own_metric, score_columns
+from rome.batch.columns import RowOptions
 print(json.dumps(score_columns(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
 """
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rome.batch.columns import COLUMNS, RowOptions, arrow_schema
+from rome.batch.parts import OutputFolder, score_part
+from rome.batch.plan import PART_WORK, PartPlan, make_plan
+from rome.batch.row_files import input_files, read_rows
+from rome.batch.rows import own_metric, score_columns
 from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.features.values import FEATURES
-from rome.integrations.rows import own_metric, score_columns
-from rome.integrations.shards.columns import COLUMNS, RowOptions, arrow_schema
-from rome.integrations.shards.inputs import input_files, read_rows
-from rome.integrations.shards.parts import OutputFolder, score_part
-from rome.integrations.shards.plan import PART_WORK, Plan, make_plan
 
 GOOD = [("A cat sat.", "A cat sat."), ("A dog ran.", "A dog sat."), (["One.", "Two."], "Two."), ("It rains.", "")]
 BAD: list[tuple[Any, Any, str]] = [
@@ -196,9 +196,9 @@ def test_long_texts_make_small_parts(tmp_path: Path) -> None:
     assert len(make_plan(path, RowOptions(longest=100), signature="", output_format="parquet").parts) == 1
 
 
-def score_all(plan: Plan, output: OutputFolder, source: Path, metric: Any, options: RowOptions) -> None:
+def score_all(plan: PartPlan, output: OutputFolder, source: Path, metric: Any, options: RowOptions) -> None:
     """Every part in this process."""
-    done = output.begin(plan)
+    done = output.begin(plan.description)
     for part in plan.parts:
         if part.number not in done:
             score_part(part, metric, options, output, input_files(source)[0])
@@ -247,9 +247,9 @@ def test_a_folder_is_gone_on_with_and_guarded(tmp_path: Path, fake_metric: Any) 
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
     other = make_plan(source, RowOptions(key="id", longest=5), signature="t", output_format="jsonl", part_rows=10)
     with pytest.raises(InputError, match=r"other data or options \(signature, options differ\)"):
-        output.begin(other)
+        output.begin(other.description)
     with pytest.raises(InputError, match="holds other files"):
-        OutputFolder(source, "jsonl").begin(plan)
+        OutputFolder(source, "jsonl").begin(plan.description)
     attempts = [output.attempt(plan.parts[0]) for _ in range(5)]
     with pytest.raises(StoreError, match=r"10 rows of .*pairs0.parquet from number 1 on ended 4 workers"):
         for attempt in attempts:

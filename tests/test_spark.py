@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from rome.batch.columns import RowOptions
+from rome.batch.rows import score_columns
 from rome.exceptions import InputError
-from rome.integrations.rows import score_columns
-from rome.integrations.shards.columns import RowOptions
 from rome.integrations.spark import loaded, result_schema, score_frame
 
 from paced_metric import PacedMetric, processes

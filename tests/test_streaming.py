@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.analyses import Analyses
+from rome.batch.blocks import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
+from rome.batch.checkpoint import Checkpoint
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
@@ -26,9 +27,8 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import ModelConfig
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.pair_files import PairRow
-from rome.partial import Partial
-from rome.streaming import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
+from rome.storage.analyses import Analyses
+from rome.storage.pair_files import PairRow, pair_rows
 from rome.text_report import corpus_table
 
 from block_metric import SMALL, BlockMetric, make
@@ -45,7 +45,7 @@ def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"id": f"s\t{n}", "note": f"n{n % 3}", "reference": f"reference {n} “é”", "hypothesis": f"hypothesis {n % 7}"}
         for n in range(250)
     ]
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
@@ -95,11 +95,11 @@ def test_blocks_hold_so_many_pairs_at_most() -> None:
 
 def test_texts_of_several_blocks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly those that stand in more than one block, each once, as long as there is room; what blocks are does not matter else."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 10)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 10)
     rows = [PairRow([f"reference {n % 15}", "twice", "twice"], f"hypothesis {n}", "") for n in range(30)]
     assert set(check_rows(rows).shared) == {"twice", *(f"reference {n}" for n in range(15))}
     assert check_rows(rows[:10]).shared == ()
-    monkeypatch.setattr("rome.streaming.SHARED_CHARACTERS", 20)
+    monkeypatch.setattr("rome.batch.blocks.SHARED_CHARACTERS", 20)
     assert len(check_rows(rows).shared) == 2
 
 
@@ -117,7 +117,7 @@ class Models:
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1], [2, 2]])
 def test_how_a_text_is_analysed_depends_on_the_pairs_alone(order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever blocks a process had before, a block's own texts meet the models together, and shared texts once, in their groups."""
-    monkeypatch.setattr("rome.analyses.BATCH", 2)
+    monkeypatch.setattr("rome.storage.analyses.BATCH", 2)
     blocks = [["a", "own 0", "b"], ["b", "own 1", "c"], ["own 2", "c", "a"]]
     held, models = Analyses(ModelConfig(), None, False, 1), Models()
     held._analyser = models  # type: ignore[assignment]
@@ -132,7 +132,7 @@ def test_how_a_text_is_analysed_depends_on_the_pairs_alone(order: list[int], mon
 
 def test_a_block_scores_alike_alone_and_after_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the real models: to the last bit, whatever the process scored before, shared references and all."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", 2)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 2)
     texts = ["The cat sat on the mat.", "A dog barks at the tall man.", "She has not read it.", "They left early, as ever."]
     rows = [PairRow([texts[n % 4]], f"{texts[(n * n + 1) % 4]} Number {n}.", "") for n in range(6)]
     shared, blocks, metric = check_rows(rows).shared, list(cut_blocks(rows)), RoMe(threads=1)
@@ -192,89 +192,88 @@ def test_features_in_blocks(rome: Run, pairs: Path, tmp_path: Path) -> None:
 def test_rescoring_in_pieces_is_rescoring(
     rome: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """However few rows are read at a time, also where a segment's references stand in several pieces."""
+    """However few rows are read at a time, also where a segment's references stand in several pieces; each row is combined once."""
     chance, path = np.random.default_rng(0), tmp_path / "features.parquet"
     values, rows = chance.random((100, 4)), np.arange(100)
     FeatureTable(rows // 3, rows % 3, values, values, signature=Combiner.load().feature_signature).save(path)
-    printed = []
+    printed, combined, combine = [], [], Combiner.combine
+    monkeypatch.setattr(Combiner, "combine", lambda net, table: (combined.append(len(table)), combine(net, table))[1])
     for batch in (1 << 17, 7, 1):
         monkeypatch.setattr("rome.cli.rescore.BATCH", batch)
         assert rome("rescore", path, "--format", name) == 0
         printed.append(capsys.readouterr().out)
     assert len(set(printed)) == 1
+    assert sum(combined) == 3 * 100  # each row once
     if name == "json":
         assert printed[0] == json.dumps(json.loads(printed[0]), indent=1) + "\n"
         assert len(json.loads(printed[0])["segments"]) == 34
 
 
-def test_what_is_damaged_counts_as_not_done(tmp_path: Path) -> None:
-    """Three hundred cuts and flipped bits: whole blocks before the damage are kept, nothing after it, and nothing wrong ever."""
-    path, blocks = tmp_path / "out.partial", [[f"block {n} line {m} é" for m in range(n)] for n in range(6)]
-    kept, _ = _begun(path)
-    for lines in blocks:
-        kept.append(lines)
-    kept.close(done=False)
-    content = path.read_bytes()
-    chance, header = random.Random(0), content.index(b"\n") + 1
-    for attempt in range(300):
-        place = chance.randrange(header, len(content))
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << chance.randrange(8)
-        path.write_bytes(content[:place] if attempt % 2 else bytes(damaged))
-        kept, before = _begun(path)
-        whole = sum(content.index(f'{{"block": {n}'.encode()) <= place for n in range(6)) - 1
-        assert (kept.blocks, before) == (whole, [line for lines in blocks[:whole] for line in lines])
-        for lines in blocks[whole:]:
-            kept.append(lines)
-        kept.close(done=False)
-        assert path.read_bytes() == content
-    for place in (0, 5, 15, header - 1):  # the first line itself was not whole: the run begins anew
-        path.write_bytes(content[:place])
-        kept, before = _begun(path)
-        kept.close(done=False)
-        assert before == [] and not path.exists()
-
-
-def _begun(path: Path) -> tuple[Partial, list[str]]:
-    """The file opened for the one run of these tests, and the lines it holds."""
-    kept = Partial(path)
-    kept.begin({"what": "a test"})
-    return kept, list(kept.lines())
+def test_what_was_begun_and_not_finished_counts_as_not_done(tmp_path: Path) -> None:
+    """Half-written parts are cleared away; finished ones are found again, whatever their order."""
+    kept = Checkpoint(tmp_path / "out.partial", "jsonl")
+    assert kept.begin({"what": "a test"}) == set()
+    for number in (0, 2):
+        kept.write(kept.name(number), b"line\n")
+    (tmp_path / "out.partial" / ".part-000001.jsonl.0123.part").write_text("half a li")
+    assert Checkpoint(tmp_path / "out.partial", "jsonl").begin({"what": "a test"}) == {0, 2}
+    assert kept.names() == {"_plan.json", "part-000000.jsonl", "part-000002.jsonl"}
 
 
 def test_another_run_is_not_gone_on_with(
     rome: Run, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other pairs, other options, or another program's file: one line that says so, and the file stays."""
+    """Other pairs, other options, or other files: one line that says so, and what is there stays."""
     kept = tmp_path / "out.partial"
-    monkeypatch.setattr(Partial, "lines", _interrupted)
+    monkeypatch.setattr("rome.cli.score.finished", _interrupted)
     assert rome("score", pairs, "--output", tmp_path / "out") == 130
+    assert f"what is finished is in {kept}" in capsys.readouterr().err
     monkeypatch.undo()
-    before = kept.read_bytes()
+    before = sorted(kept.iterdir())
     pairs.write_text(pairs.read_text() + pairs.read_text().splitlines()[0])
     for words, keys in (((), "(pairs differ)"), (("--format", "tsv"), "(pairs, format differ)")):
-        capsys.readouterr()
         assert rome("score", pairs, "--output", tmp_path / "out", *words) == 2
         err = capsys.readouterr().err
-        assert err.count("\n") == 1 and "other pairs or options" in err and keys in err
-        assert kept.read_bytes() == before
-    kept.write_bytes(b"notes of mine")
-    assert rome("score", pairs, "--output", tmp_path / "out") == 2
-    assert "is in the way" in capsys.readouterr().err and kept.read_bytes() == b"notes of mine"
+        assert err.count("\n") == 1 and "other data or options" in err and keys in err
+        assert sorted(kept.iterdir()) == before
+    shutil.rmtree(kept)
+    for begin in (Path.mkdir, Path.touch):
+        begin(kept)
+        notes = kept / "notes" if kept.is_dir() else kept
+        notes.write_text("mine")
+        assert rome("score", pairs, "--output", tmp_path / "out") == 2
+        err = capsys.readouterr().err
+        assert ("holds other files" in err or "cannot be made" in err) and notes.read_text() == "mine"
+        shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
     assert not (tmp_path / "out").exists()
 
 
-def _interrupted(_: Any) -> Any:
+def _interrupted(*_: Any) -> Any:
     raise KeyboardInterrupt
 
 
 def test_two_runs_do_not_share_an_output(rome: Run, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second one is told."""
-    pytest.importorskip("fcntl")
-    held = Partial(tmp_path / "out.partial")
-    assert rome("score", pairs, "--output", tmp_path / "out") == 2
+    with Checkpoint(tmp_path / "out.partial", "jsonl").alone():
+        assert rome("score", pairs, "--output", tmp_path / "out") == 2
+        assert (tmp_path / "out.partial").is_dir()
     assert "is being written by another run" in capsys.readouterr().err
-    held.close(done=True)
+
+
+def test_the_pairs_are_read_once(rome: Run, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the format, each row is parsed once."""
+    from rome.cli import pairs as module
+
+    read: list[str] = []
+
+    def counted(lines: Iterator[str], path: str) -> Iterator[PairRow]:
+        for row in pair_rows(lines, path):
+            read.append(row.place)
+            yield row
+
+    monkeypatch.setattr(module, "pair_rows", counted)
+    assert rome("score", pairs, "--format", "json", "--output", tmp_path / "out") == 0
+    assert len(read) == len(set(read)) == 250
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -288,7 +287,7 @@ def test_interrupted_runs_end_with_the_same_bytes(
     output, kept = tmp_path / "out", tmp_path / "out.partial"
     program = [sys.executable, str(PROGRAM), str(marks), "0.01", *words, str(output)]
     with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as process:
-        while not kept.exists() or kept.stat().st_size < 20_000:
+        while not (kept / "part-000000.jsonl").exists():
             assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(kill)
@@ -304,7 +303,7 @@ def test_a_worker_that_dies_costs_its_block_only(
     rome: Run, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The output is complete, and one line tells of the worker; a block that ends two workers is an error."""
-    monkeypatch.setattr("rome.streaming.MOST_PAIRS", SMALL)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
     pairs = tmp_path / "pairs.tsv"
     lines = [f"reference {n}\thypothesis {n}" for n in range(210)]
     lines[150] = "reference\tkill1"
@@ -312,7 +311,7 @@ def test_a_worker_that_dies_costs_its_block_only(
     assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 211
-    assert err == "rome: a worker ended at block 2 (signal 9, perhaps for want of memory): another one does it again\n"
+    assert err == "rome: a worker ended, perhaps for want of memory: what was under way is done again\n"
     pairs.write_text(pairs.read_text().replace("kill1", "kill9"))
     assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 2
 
@@ -322,10 +321,10 @@ import resource, sys
 sys.path.append({tests!r})
 from functools import partial
 from pathlib import Path
-import rome.streaming
+import rome.batch.blocks
 from block_metric import SMALL, make
 from rome.cli import main
-rome.streaming.MOST_PAIRS = SMALL
+rome.batch.blocks.MOST_PAIRS = SMALL
 code = main(sys.argv[2:], metric=partial(make, marks=Path(sys.argv[1])))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 sys.exit(code)

@@ -7,15 +7,16 @@ import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
 
-from rome import files, unpacking
 from rome.exceptions import InputError
-from rome.files import open_lines, read_lines
 from rome.page import stored
 from rome.page.stored import iter_scores
+from rome.storage import bounded_gzip, files
+from rome.storage.files import open_lines, read_lines
 
 MIB = 1 << 20
 
@@ -23,16 +24,18 @@ MIB = 1 << 20
 def by_line(path: str) -> list[str]:
     """The lines as `rome score` reads them."""
     with open_lines(path) as lines:
-        return list(lines())
+        return list(lines)
 
 
-def from_a_pipe(path: str) -> list[str]:
-    """The lines of what can be read only once."""
-    with open(path, "rb") as stream, files._copied(stream) as copy:
-        return list(files._each_line(copy, path))
+def from_standard_input(path: str) -> list[str]:
+    """The lines of what can be read only once, under the file's own name."""
+    with pytest.MonkeyPatch.context() as patch, open(path, "rb") as stream:
+        patch.setattr("sys.stdin", TextIOWrapper(stream))
+        patch.setattr(files, "named", lambda _: path)
+        return read_lines("-")
 
 
-READERS: list[Callable[[str], list[str]]] = [read_lines, by_line, from_a_pipe]
+READERS: list[Callable[[str], list[str]]] = [read_lines, by_line, from_standard_input]
 
 
 @contextmanager
@@ -60,7 +63,7 @@ def test_a_bomb_is_refused_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[str], list[str]], line: bytes
 ) -> None:
     """Many short lines or one endless one: refused at the bound, here lowered from 64 MiB, however the file is read."""
-    monkeypatch.setattr(unpacking, "_ROOM", 2 * MIB)
+    monkeypatch.setattr(bounded_gzip, "_ROOM", 2 * MIB)
     path = bomb(tmp_path / "b.gz", line, 8000)
     with memory_below(12 * MIB), pytest.raises(InputError, match=r"b\.gz unpacks to over 200 times its size"):
         read(path)
@@ -86,7 +89,7 @@ def test_damaged_compression_is_named(tmp_path: Path, read: Callable[[str], list
         read(str(tmp_path / "d.gz"))
 
 
-@pytest.mark.parametrize("read", READERS[1:])
+@pytest.mark.parametrize("read", READERS)
 def test_a_line_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[str], list[str]]
 ) -> None:

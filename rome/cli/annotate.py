@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rome.cli.metric import MakeMetric
 from rome.exceptions import InputError
-from rome.files import open_output
+from rome.storage.files import open_output
 from rome.text_table import aligned
 
 if TYPE_CHECKING:

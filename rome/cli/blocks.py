@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,12 @@ from typing import Any
 
 from tqdm import tqdm
 
+from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.cli.metric import MakeMetric, positive
+from rome.cli.pairs import open_named_pairs
 from rome.exceptions import InputError
 
-__all__ = ["add_worker_argument", "block_metric", "ended_by_signal", "progress_bar", "report_line"]
+__all__ = ["add_worker_argument", "block_metric", "checked_blocks", "ended_by_signal", "progress_bar", "report_line"]
 
 
 def add_worker_argument(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +51,19 @@ def progress_bar(options: argparse.Namespace, total: int, done: int = 0) -> Any:
 def report_line(message: str) -> None:
     """One line on standard error."""
     print(f"rome: {message}", file=sys.stderr)
+
+
+@contextmanager
+def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Iterator[Block]]]:
+    """What the pairs are that the options name, and their blocks: read and checked once, then kept in a temporary file.
+
+    Raises InputError, with file and line, for a row that cannot be scored, and when there is none.
+    """
+    with open_named_pairs(options) as rows, tempfile.TemporaryFile("w+", encoding="utf-8") as kept:
+        found = check_rows(rows, kept, empty_reference=options.empty_reference, whole=options.idf == "references")
+        if not found.count:
+            raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
+        yield found, read_blocks(kept)
 
 
 @contextmanager

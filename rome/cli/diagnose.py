@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rome.cli.evaluation import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
-from rome.files import read_lines
-from rome.pair_files import read_pairs
+from rome.storage.files import read_lines
+from rome.storage.pair_files import read_pairs
 
 if TYPE_CHECKING:
     from rome.evaluation.report.values import Figure, Table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
-from rome.files import open_output
+from rome.storage.files import open_output
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore

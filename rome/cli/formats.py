@@ -7,20 +7,27 @@ their widest cell, a JSON object begins with the mean), `finished` reads the lin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from rome.batch.blocks import Block, BlockScorer, Checked, Metric
 from rome.combining.provenance import labels
 from rome.features.values import FEATURES
-from rome.streaming import Block, BlockScorer, Checked, Metric
 from rome.text_report import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
 
-__all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "finished"]
+__all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
+
+FORMATS = ("table", "tsv", "json", "jsonl")
+STREAMED = ("tsv", "jsonl")
+"""Formats whose lines can be written as soon as they are there."""
+BLANKS = {ord(character): " " for character in "\t\n\r"}
+Lines = Callable[[], Iterator[str]]
 
 
 class Means:
@@ -46,13 +53,6 @@ class Means:
         return [(total + error) / self.count if self.count else float("nan") for total, error in pairs]
 
 
-FORMATS = ("table", "tsv", "json", "jsonl")
-STREAMED = ("tsv", "jsonl")
-"""Formats whose lines can be written as soon as they are there."""
-BLANKS = {ord(character): " " for character in "\t\n\r"}
-Lines = Callable[[], Iterator[str]]
-
-
 class LineScorer:
     """Scores blocks and gives the lines of each; before the first one, the line that says what all have in common.
 
@@ -75,13 +75,16 @@ class LineScorer:
         return [*head, *map(line, result.segments, block.ids, block.notes)]
 
 
+def columns(signature: str, *, ids: bool = False) -> list[str]:
+    """The columns of tab-separated scores, those of `rome rescore` too: a supervised net adds ``scorer``, names add ``id``."""
+    numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
+    label = ["scorer"] if labels(signature) else []
+    return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *label]
+
+
 def _head(name: str, found: Checked, result: CorpusScore) -> str:
     """The header of a TSV file; what the other formats need to know of the whole."""
-    if name != "tsv":
-        return json.dumps(result.signature)
-    numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
-    label = ["scorer"] if labels(result.signature) else []
-    return "\t".join(["segment", *(["id"] if found.ids else []), *numbers, "reference", "flags", *label])
+    return "\t".join(columns(result.signature, ids=found.ids)) if name == "tsv" else json.dumps(result.signature)
 
 
 def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -> str:
@@ -129,17 +132,24 @@ def _table(lines: Lines, found: Checked) -> Iterator[str]:
 
     for line in _after_head(lines):
         means.add(json.loads(line)[1])
-    last = [corpus_means(means.values, len(header))] if means.count else []
-    widths, right = widest([header, *last]), RIGHT + [False] * (len(header) - len(RIGHT))
-    widths = [max(pair) for pair in zip(widths, widest(rows()) or widths, strict=True)]
+    last = corpus_means(means.values, len(header)) if means.count else None
+    yield from table_lines(header, rows, last, RIGHT + [False] * (len(header) - len(RIGHT)))
+    yield ""
+    yield corpus_footer(means.count, means.values[0], signature)
+
+
+def table_lines(
+    header: list[str], rows: Callable[[], Iterable[list[str]]], last: list[str] | None, right: Sequence[bool]
+) -> Iterator[str]:
+    """An aligned table whose rows need not be in memory: ``rows`` gives them from the first on whenever it is called."""
+    ends = [last] if last else []
+    widths = widest(chain([header], rows(), ends))
     yield aligned_row(header, widths, right)
     yield rule(widths)
     yield from (aligned_row(row, widths, right) for row in rows())
-    if last:
+    for row in ends:
         yield rule(widths)
-        yield aligned_row(last[0], widths, right)
-    yield ""
-    yield corpus_footer(means.count, means.values[0], signature)
+        yield aligned_row(row, widths, right)
 
 
 def _json(lines: Lines) -> Iterator[str]:
@@ -152,8 +162,13 @@ def _json(lines: Lines) -> Iterator[str]:
     head = {"score": score, "components": dict(zip(FEATURES, components, strict=True)), "signature": signature} | labels(
         signature
     )
+    yield from json_lines(head, (json.loads(line) for line in _after_head(lines)), means.count)
+
+
+def json_lines(head: dict[str, Any], segments: Iterable[dict[str, Any]], count: int) -> Iterator[str]:
+    """One JSON object, whose last value are the segments, none of which need be in memory; count : how many there are."""
     begun = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
-    yield f'{begun},\n "segments": [' + ("" if means.count else "]\n}")
-    for number, line in enumerate(_after_head(lines), start=1):
-        text = json.dumps(json.loads(line), ensure_ascii=False, indent=1).replace("\n", "\n  ")
-        yield f"  {text}" + ("," if number < means.count else "\n ]\n}")
+    yield f'{begun},\n "segments": [' + ("" if count else "]\n}")
+    for number, segment in enumerate(segments, start=1):
+        text = json.dumps(segment, ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        yield f"  {text}" + ("," if number < count else "\n ]\n}")

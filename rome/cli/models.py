@@ -11,7 +11,7 @@ from typing import Any
 from rome.cli.metric import MakeMetric
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
-from rome.files import open_output
+from rome.storage.files import open_output
 from rome.text_table import aligned, shorten
 
 __all__ = ["Cards", "add_arguments", "cards_table", "read_cards", "run", "sets_table"]

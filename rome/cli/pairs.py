@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from rome.exceptions import InputError
-from rome.files import open_lines
-from rome.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
+from rome.storage.files import open_lines
+from rome.storage.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
 
 __all__ = ["add_pair_arguments", "example_pairs", "open_named_pairs"]
-
-Lines = Callable[[], Iterator[str]]
 
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +25,10 @@ def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def open_named_pairs(options: argparse.Namespace) -> Iterator[Callable[[], Iterator[PairRow]]]:
-    """A function that reads the pairs that the options name from the first one on, whenever it is called, one in memory at a time.
+def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]:
+    """The pairs that the options name, one in memory at a time.
 
-    Raises InputError when they name none, several or half of one, or nothing is in it; for a faulty row when it is reached.
+    Raises InputError when they name none, several or half of one; for a faulty row when it is reached.
     """
     parallel = options.references is not None or options.hypotheses is not None
     if (options.pairs is not None) + parallel + options.examples != 1:
@@ -43,21 +40,10 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Callable[[], Itera
             paths = [*options.references, options.hypotheses]
             check_standard_input(paths)
             *columns, lines = [stack.enter_context(open_lines(path)) for path in paths]
-            rows = partial(_parallel, columns, lines, options)
+            yield parallel_rows(columns, lines, options.references, options.hypotheses)
         else:
             path = str(stack.enter_context(_examples())) if options.examples else options.pairs
-            rows = partial(_pairs, stack.enter_context(open_lines(path)), path)
-        if next(rows(), None) is None:
-            raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
-        yield rows
-
-
-def _parallel(columns: Sequence[Lines], lines: Lines, options: argparse.Namespace) -> Iterator[PairRow]:
-    return parallel_rows([column() for column in columns], lines(), options.references, options.hypotheses)
-
-
-def _pairs(lines: Lines, path: str) -> Iterator[PairRow]:
-    return pair_rows(lines(), path)
+            yield pair_rows(stack.enter_context(open_lines(path)), path)
 
 
 def _examples() -> AbstractContextManager[Path]:

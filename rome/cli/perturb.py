@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rome.cli.metric import MakeMetric, add_models_argument, positive
 from rome.exceptions import InputError
-from rome.files import open_output, read_lines
+from rome.storage.files import open_output, read_lines
 
 if TYPE_CHECKING:
     from rome.evaluation.perturbing import PerturbedText

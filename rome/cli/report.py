@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, open_output
+from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
     from rome.page.inputs import SystemTexts

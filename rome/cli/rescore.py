@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
-from tempfile import TemporaryFile
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rome.cli.formats import Means
+from rome.cli.formats import Means, columns, json_lines, table_lines
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
 from rome.combining.provenance import labels, supervision_note
 from rome.features.values import FEATURES
-from rome.files import open_output
+from rome.storage.files import open_output
+from rome.text_table import fixed
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
 
 __all__ = ["add_arguments", "run"]
 
-COLUMNS = ("segment", "score", *FEATURES, *(f"{name}_contribution" for name in FEATURES), "reference", "flags")
-
 BATCH = 1 << 17
 """Rows of the table that are in memory at a time."""
-Rows = Callable[[], Iterator[list[Any]]]
+NUMBERS = slice(1, 2 + len(FEATURES))
+"""Where a row has the score and the four features."""
+Row = list[Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,18 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
-    """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table.
-
-    Where means or widths of columns are needed beforehand, the rows wait in a temporary file.
-    """
+    """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table."""
     combiner = named_net(options) or _matching(options)
-    rows = partial(_rows, options.features, combiner)
-    with open_output(options.output) as stream, TemporaryFile("w+", encoding="utf-8") as held:
-        if options.format in ("table", "json"):
-            held.writelines(f"{json.dumps(row)}\n" for row in rows())
-            rows = partial(_held, held)
-        for line in WRITERS[options.format](rows, combiner.signature):
-            stream.write(f"{line}\n")
+    rows = _rows(options.features, combiner)
+    with open_output(options.output) as stream:
+        stream.writelines(f"{line}\n" for line in WRITERS[options.format](rows, combiner.signature))
     return 0
 
 
@@ -67,8 +60,8 @@ def _matching(options: argparse.Namespace) -> Combiner:
     return Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
 
 
-def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
-    """The values of COLUMNS for every segment of a stored table."""
+def _rows(path: str, combiner: Combiner) -> Iterator[Row]:
+    """The values of `columns`, but for the scorer, for every segment of a stored table."""
     from rome.combining.table import FeatureTable
 
     for table in FeatureTable.iter_batches(path, BATCH):
@@ -80,60 +73,62 @@ def _rows(path: str, combiner: Combiner) -> Iterator[list[Any]]:
             yield [int(best.segment[row]), *numbers, int(best.reference[row]), ",".join(chosen.flags_of(row))]
 
 
-def _table(rows: Rows, signature: str) -> Iterator[str]:
+@contextmanager
+def _kept(rows: Iterable[Row]) -> Iterator[tuple[Callable[[], Iterator[Row]], Means]]:
+    """Rows in a temporary file, as a function that reads them from the first on whenever it is called, and their means."""
+    means = Means()
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        for row in rows:
+            means.add(row[NUMBERS])
+            file.write(f"{json.dumps(row)}\n")
+
+        def again() -> Iterator[Row]:
+            file.seek(0)
+            return map(json.loads, file)
+
+        yield again, means
+
+
+def _table(rows: Iterable[Row], signature: str) -> Iterator[str]:
     """Score and components for people, then their means, and whether the score is supervised."""
-    from rome.text_table import aligned_row, rule, widest
+    with _kept(rows) as (again, means):
 
-    header, means, right = ["segment", "score", *FEATURES, "flags"], Means(), [True] * 6 + [False]
+        def cells() -> Iterator[list[str]]:
+            return ([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]] for row in again())
 
-    def shown() -> Iterator[list[str]]:
-        yield header
-        for row in rows():
-            yield [str(row[0]), *(f"{value:.3f}" for value in row[1:6]), row[-1]]
-
-    for row in rows():
-        means.add(row[1:6])
-    last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else header
-    widths = widest(chain(shown(), [last]))
-    for number, cells in enumerate(shown()):
-        yield aligned_row(cells, widths, right)
-        if number in (0, means.count):
-            yield rule(widths)
-    if means.count:
-        yield aligned_row(last, widths, right)
+        last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else None
+        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, last, [True] * 6 + [False])
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"
 
 
-def _tsv(rows: Rows, signature: str) -> Iterator[str]:
-    """Tab-separated, with a header; a supervised net adds the column scorer."""
-    from rome.text_table import fixed
-
-    label = labels(signature)
-    yield "\t".join([*COLUMNS, *(["scorer"] if label else [])])
-    for row in rows():
-        cells = [fixed(cell, 6) if isinstance(cell, float) else str(cell) for cell in row]
-        yield "\t".join([*cells, *([label["scorer"]] if label else [])])
+def _tsv(rows: Iterable[Row], signature: str) -> Iterator[str]:
+    """Tab-separated, with a header, in the columns of `rome score`."""
+    names = columns(signature)
+    yield "\t".join(names)
+    label = ["supervised"] if names[-1] == "scorer" else []
+    for row in rows:
+        yield "\t".join([*(fixed(cell, 6) if isinstance(cell, float) else str(cell) for cell in row), *label])
 
 
-def _jsonl(rows: Rows, signature: str) -> Iterator[str]:
+def _objects(rows: Iterable[Row], signature: str) -> Iterator[dict[str, Any]]:
+    """Each segment by the names of its columns."""
+    names, label = columns(""), labels(signature)
+    return (dict(zip(names, row, strict=True)) | label for row in rows)
+
+
+def _jsonl(rows: Iterable[Row], signature: str) -> Iterator[str]:
     """One object a segment."""
-    for row in rows():
-        yield json.dumps(dict(zip(COLUMNS, row, strict=True)) | labels(signature))
+    return map(json.dumps, _objects(rows, signature))
 
 
-def _json(rows: Rows, signature: str) -> Iterator[str]:
+def _json(rows: Iterable[Row], signature: str) -> Iterator[str]:
     """One object: the mean score and all segments."""
-    means = Means()
-    for row in rows():
-        means.add(row[1:6])
-    head = {"score": means.values[0] if means.count else None, **labels(signature)}
-    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "segments": [' + ("" if means.count else "]\n}")
-    for number, row in enumerate(rows(), start=1):
-        text = json.dumps(dict(zip(COLUMNS, row, strict=True)) | labels(signature), indent=1).replace("\n", "\n  ")
-        yield f"  {text}" + ("," if number < means.count else "\n ]\n}")
+    with _kept(rows) as (again, means):
+        head = {"score": means.values[0] if means.count else None, **labels(signature)}
+        yield from json_lines(head, _objects(again(), signature), means.count)
 
 
-Writer = Callable[[Rows, str], Iterator[str]]
+Writer = Callable[[Iterable[Row], str], Iterator[str]]
 WRITERS: dict[str, Writer] = {"table": _table, "tsv": _tsv, "json": _json, "jsonl": _jsonl}

@@ -1,31 +1,32 @@
 """Score pairs: one line a segment with score, components and worst errors, then the means.
 
 Pairs are read, scored and written block by block, so memory does not grow with their number. With --output, what is finished stands in
-FILE.partial until all is done: the same command, given again after an interruption, goes on there and ends with the same bytes.
+the folder FILE.partial until all is done: the same command, given again after an interruption, goes on there and ends with the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from importlib.metadata import version
-from itertools import islice
-from pathlib import Path
+from itertools import count, islice
 from typing import Any
 
-from rome.cli.blocks import add_worker_argument, block_metric, ended_by_signal, progress_bar, report_line
+from rome.batch.blocks import Block, Checked
+from rome.batch.checkpoint import PLAN, Checkpoint
+from rome.batch.workers import run_in_order
+from rome.cli.blocks import add_worker_argument, block_metric, checked_blocks, ended_by_signal, progress_bar, report_line
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import add_pair_arguments, open_named_pairs
+from rome.cli.pairs import add_pair_arguments
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, open_output
-from rome.partial import Partial
-from rome.streaming import Block, Checked, check_rows, cut_blocks
-from rome.workers import run_in_order
+from rome.storage.files import STANDARD_INPUT, open_output
 
 __all__ = ["add_arguments", "run"]
 
@@ -47,39 +48,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Look at all pairs, then score and write block by block; the output is opened before anything is computed."""
-    with ended_by_signal(), open_named_pairs(options) as rows:
-        kept = _partial(options)
-        done = False
+    with ended_by_signal(), ExitStack() as stack:
+        kept = None
+        if _is_file(options.output):
+            kept = Checkpoint(f"{os.path.realpath(options.output)}.partial", "jsonl")
+            stack.enter_context(kept.alone())
+            stack.callback(_remove_empty, kept)
+        elif options.output not in (None, STANDARD_INPUT) or options.format not in STREAMED:
+            kept = Checkpoint(stack.enter_context(tempfile.TemporaryDirectory()), "jsonl")
+        found, blocks = stack.enter_context(checked_blocks(options))
+        make = block_metric(options, metric)
+        if kept is None:
+            _write_through(options, make, blocks, found)
+            return 0
         try:
-            found = check_rows(rows(), empty_reference=options.empty_reference)
-            make = block_metric(options, metric)
-            blocks = cut_blocks(rows(), whole=options.idf == "references")
-            if kept is None:
-                _write_through(options, make, blocks, found)
-            else:
-                _keep(options, make, blocks, found, kept)
-                with open_output(options.output) as stream:
-                    stream.writelines(f"{line}\n" for line in finished(options.format, kept.lines, found))
-            done = True
+            lines = partial(_lines, kept, _keep(options, make, blocks, found, kept))
+            with open_output(options.output) as stream:
+                stream.writelines(f"{line}\n" for line in finished(options.format, lines, found))
         except KeyboardInterrupt:
-            if kept is not None and kept.path is not None and kept.blocks:
+            if _is_file(options.output) and any(name.startswith("part-") for name in kept.names()):
                 report_line(f"what is finished is in {kept.path}: the same command goes on there")
             raise
-        finally:
-            if kept is not None:
-                kept.close(done=done)
+        shutil.rmtree(kept.path, ignore_errors=True)
     return 0
 
 
-def _partial(options: argparse.Namespace) -> Partial | None:
-    """Where finished blocks are kept; None when their lines can go to standard output at once."""
-    if options.output is None or options.output == STANDARD_INPUT:
-        return None if options.format in STREAMED else Partial(None)
-    target = Path(os.path.realpath(options.output))
-    if target.is_dir():
-        raise InputError(f"{options.output} is a directory: name a file in it to write to")
-    special = target.exists() and not target.is_file()
-    return Partial(None if special else target.with_name(f"{target.name}.partial"), options.output)
+def _is_file(output: str | None) -> bool:
+    """Whether the output is an ordinary file, which a later run can go on with. Raises InputError for a directory."""
+    if output is None or output == STANDARD_INPUT:
+        return False
+    if os.path.isdir(output):
+        raise InputError(f"{output} is a directory: name a file in it to write to")
+    return os.path.isfile(output) or not os.path.exists(output)
+
+
+def _remove_empty(kept: Checkpoint) -> None:
+    """Remove the folder when nothing in it is worth keeping."""
+    if os.path.isdir(kept.path) and set(os.listdir(kept.path)) <= {".lock", PLAN}:
+        shutil.rmtree(kept.path, ignore_errors=True)
+
+
+def _lines(kept: Checkpoint, parts: int) -> Iterator[str]:
+    """Every line of the finished blocks, in order."""
+    for number in range(parts):
+        yield from kept.read(kept.name(number)).decode("utf-8").split("\n")[:-1]
 
 
 def _write_through(options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked) -> None:
@@ -96,10 +108,13 @@ def _write_through(options: argparse.Namespace, make: Callable[[], Any], blocks:
             bar.update(len(lines) - head)
 
 
-def _keep(options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked, kept: Partial) -> None:
-    """Score every block that is not kept yet, and keep it."""
+def _keep(
+    options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked, kept: Checkpoint
+) -> int:
+    """Score every block that is not kept yet, and keep its lines; how many blocks there are."""
     metric = make()
-    begun = kept.begin(_description(options, metric, found))
+    there = kept.begin(_description(options, metric, found))
+    begun = next(number for number in count() if number not in there)
     ready = sum(len(block.hypotheses) for block in islice(blocks, begun))
     if begun:
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
@@ -109,9 +124,12 @@ def _keep(options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator
         progress_bar(options, found.count, ready) as bar,
         closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as done,
     ):
+        number = begun
         for lines in done:
-            kept.append(lines)
+            kept.write(kept.name(number), "".join(f"{line}\n" for line in lines).encode("utf-8"))
             bar.update(len(lines))
+            number += 1
+    return number
 
 
 def _same(metric: Any) -> Any:

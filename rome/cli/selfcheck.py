@@ -6,7 +6,7 @@ import argparse
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import example_pairs
-from rome.files import open_output
+from rome.storage.files import open_output
 
 __all__ = ["add_arguments", "run"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from rome.cli.metric import MakeMetric
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, named, read_lines
+from rome.storage.files import STANDARD_INPUT, named, read_lines
 
 __all__ = ["PIPELINES", "add_arguments", "run"]
 

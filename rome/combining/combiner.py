@@ -26,7 +26,7 @@ from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 
 __all__ = ["CombinedScores", "Combiner"]
 

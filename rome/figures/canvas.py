@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from rome.display.style import PALETTE
 from rome.exceptions import InputError, ModelMissingError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 from rome.text_table import shorten
 
 if TYPE_CHECKING:

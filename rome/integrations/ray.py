@@ -1,7 +1,7 @@
 """Scoring on many machines with Ray Data: each worker loads the models once and scores the rows that reach it.
 
 Ray shares out the work, starts workers and starts them again when they die. Rows that cannot be scored are reported in their
-column ``error``; see `rome.integrations.rows` for the columns.
+column ``error``; see `rome.batch.rows` for the columns.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
+from rome.batch.checkpoint import located
+from rome.batch.columns import RowOptions, arrow_schema
+from rome.batch.parts import OutputFolder, Summary, score_part
+from rome.batch.plan import PART_ROWS, Part, make_plan
+from rome.batch.row_files import Span, input_files, kind_of
+from rome.batch.rows import MakeMetric, own_metric, score_columns
 from rome.exceptions import InputError, ModelMissingError
-from rome.integrations.rows import MakeMetric, own_metric, score_columns
-from rome.integrations.shards.columns import RowOptions, arrow_schema
-from rome.integrations.shards.inputs import Span, input_files, kind_of, located
-from rome.integrations.shards.parts import OutputFolder, Summary, score_part
-from rome.integrations.shards.plan import PART_ROWS, Part, make_plan
 
 __all__ = ["RowOptions", "ScoreBatches", "ScoreParts", "Summary", "score_dataset", "score_files"]
 
@@ -117,7 +118,7 @@ def score_files(
     written = output_format or kind_of(input_files(source)[1][0]) or ""
     folder = OutputFolder(output, written)
     plan = make_plan(source, options, signature=getattr(make(), "signature", ""), output_format=written, part_rows=part_rows)
-    done = folder.begin(plan)
+    done = folder.begin(plan.description)
     wanted = sorted((part for part in plan.parts if part.number not in done), key=lambda part: -part.work)
     if wanted:
         settings = {"metric": make, "options": options, "source": str(source), "output": str(output), "output_format": written}

@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rome.batch.columns import COLUMNS, RowOptions
+from rome.batch.rows import MakeMetric, Scores, own_metric, score_columns
 from rome.exceptions import InputError
-from rome.integrations.rows import MakeMetric, Scores, own_metric, score_columns
-from rome.integrations.shards.columns import COLUMNS, RowOptions
 
 __all__ = ["RowOptions", "result_schema", "score_frame", "scorer"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, named, read_lines
-from rome.pair_files import PairTexts, read_pairs, read_parallel
+from rome.storage.files import STANDARD_INPUT, named, read_lines
+from rome.storage.pair_files import PairTexts, read_pairs, read_parallel
 
 __all__ = ["SystemTexts", "named_files", "read_system_pairs", "read_systems"]
 

@@ -12,7 +12,7 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES, Component
 from rome.page.evidence import READERS, number, text
 from rome.results import Components, Contributions, SegmentScore
-from rome.unpacking import as_input_error, long_lines_refused, unpacked
+from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
 __all__ = ["iter_scores", "iter_systems", "segment_from"]
 

@@ -16,13 +16,13 @@ from rome.display.markup import Html, element, escaped, joined
 from rome.display.segment import segment_fragment
 from rome.display.style import STYLE
 from rome.exceptions import InputError
-from rome.files import open_output
 from rome.page.blocks import FragmentBlocks, clean, packed_json
 from rome.page.board import RESAMPLES, Standing, differences, leaderboard, standings
 from rome.page.distributions import distributions
 from rome.page.gathering import Gathered
 from rome.page.words import ABOUT_DISTRIBUTIONS, about, about_differences, about_leaderboard
 from rome.results import CorpusScore, SegmentScore
+from rome.storage.files import open_output
 
 __all__ = ["TITLE", "write_page", "write_report"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rome.exceptions import InputError, StoreError
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 
 __all__ = ["GeneratedPair", "MOST", "Operation", "Pipeline", "read_generated", "run_file", "write_generated"]
 

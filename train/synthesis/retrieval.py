@@ -26,7 +26,7 @@ from tqdm import tqdm
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.identity import encoder_identity
 from rome.features.analyser.piece_states import PieceStates
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 
 __all__ = [
     "MARGIN",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from rome.evaluation.annotate.values import AnnotationItem, Identity
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, read_lines
-from rome.pair_files import read_pairs
+from rome.storage.files import STANDARD_INPUT, read_lines
+from rome.storage.pair_files import read_pairs
 
 __all__ = ["in_order", "read_items"]
 

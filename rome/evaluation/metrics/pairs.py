@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
-from rome.sqlite_file import KeyValueFile
+from rome.storage.sqlite_file import KeyValueFile
 from rome.text_table import shorten
 
 __all__ = ["PairMetric", "PairValues", "ScoreStore", "TextPair", "candidates"]

@@ -16,7 +16,7 @@ from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_mar
 from rome.evaluation.metrics.pairs import candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
-from rome.files import read_lines
+from rome.storage.files import read_lines
 from rome.text_table import shorten
 
 __all__ = ["MarkFile", "PublishedScores", "ScoreFile"]

@@ -16,8 +16,8 @@ from rome.evaluation.report.page import page
 from rome.evaluation.report.plots import Picture, is_empty, plots_available, render
 from rome.evaluation.report.values import Cell, Report, Table
 from rome.exceptions import InputError
-from rome.files import atomic_path
 from rome.results.serialisation import plain
+from rome.storage.files import atomic_path
 
 __all__ = ["is_report", "read_manifest", "write_report"]
 

@@ -6,25 +6,27 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
-from rome.leftovers import temporary_beside
-from rome.unpacking import as_input_error, long_lines_refused, unpacked
+from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
-__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines", "sync_folder"]
+__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines"]
 
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST = 1 << 26
 """Bytes of a line; no line of texts that can be scored comes near it."""
+_KEPT = 48
+"""Characters of a file's name that stand in its temporary one, whose length has a bound."""
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -37,73 +39,43 @@ def read_lines(path: str) -> list[str]:
 
     Raises InputError that names the file, the line where it can, and the remedy.
     """
-    with as_input_error(named(path)):
-        content = unpacked(io.BytesIO(_content(path)), named(path)).read()
-    if content.startswith(_UTF16):
-        raise _utf16(path)
-    rows = content.removeprefix(_BOM).split(b"\n")
-    if rows[-1] == b"":
-        rows.pop()
-    return [_decoded(row.removesuffix(b"\r"), path, number) for number, row in enumerate(rows, start=1)]
+    with open_lines(path) as lines:
+        return list(lines)
 
 
 @contextmanager
-def open_lines(path: str) -> Iterator[Callable[[], Iterator[str]]]:
-    """A function that reads the lines from the first one on, whenever it is called, with one line in memory; see `read_lines`.
+def open_lines(path: str) -> Iterator[Iterator[str]]:
+    """The lines of a file, one in memory at a time; see `read_lines`. A faulty one raises InputError when it is reached.
 
-    What can be read only once (standard input, a pipe) is copied to a temporary file first. One reading at a time. Raises InputError as
-    `read_lines` does, for a faulty line when it is reached.
+    What cannot be read from any place (standard input, a pipe) is copied to a temporary file first, whose size bounds what it may unpack to.
     """
-    if path == STANDARD_INPUT:
-        with _copied(sys.stdin.buffer) as copy:
-            yield lambda: _each_line(copy, path)
-        return
-    with _opened(path) as stream:
-        if stream.seekable():
-            yield lambda: _each_line(stream, path)
-            return
-        with _copied(stream) as copy:
-            yield lambda: _each_line(copy, path)
-
-
-@contextmanager
-def _copied(stream: BinaryIO) -> Iterator[IO[bytes]]:
-    """Everything that a stream holds in a temporary file, which has no name where the system allows that."""
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(stream, copy)
-        yield copy
+    with ExitStack() as stack:
+        stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(_opened(path))
+        if path == STANDARD_INPUT or not stream.seekable():
+            copy = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(stream, copy)
+            stream = copy
+        yield _each_line(stream, path)
 
 
 def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
-    """The lines of a file that can be read again and again."""
+    """The lines of a file that can be read from any place."""
     remedy = "give one segment a line"
     with as_input_error(named(path)):
         rows = long_lines_refused(unpacked(stream, named(path)), named(path), _LONGEST, remedy)
         for number, row in enumerate(rows, start=1):
             if number == 1:
                 if row.startswith(_UTF16):
-                    raise _utf16(path)
+                    raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
                 row = row.removeprefix(_BOM)
                 if not row:
                     return
             yield _decoded(row.removesuffix(b"\n").removesuffix(b"\r"), path, number)
 
 
-def _utf16(path: str) -> InputError:
-    return InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
-
-
 def named(path: str) -> str:
     """How messages call a file."""
     return "standard input" if path == STANDARD_INPUT else path
-
-
-def _content(path: str) -> bytes:
-    """Every byte of a file or of standard input."""
-    if path == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    with _opened(path) as stream:
-        return stream.read()
 
 
 def _opened(path: str) -> BinaryIO:
@@ -158,8 +130,8 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     """A temporary path beside the wanted one that takes its place when the block ends well, and vanishes when it does not.
 
     The content is on the disk before the name is: whatever ends the process or the machine, the old file stands, or the new one,
-    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, until the same name is written again.) A link is
-    followed, an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
+    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, which may be deleted.) A link is followed,
+    an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
 
     Raises ``refusal``, with the remedy, when the path is a directory, its folder is missing or not writable, or the disk is full.
     """
@@ -169,22 +141,31 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     if target.exists() and not target.is_file():
         yield target
         return
-    with ExitStack() as stack:
-        try:
-            temporary = stack.enter_context(temporary_beside(target))
-        except OSError as error:
-            raise refusal(
-                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
-            ) from error
-        try:
-            yield temporary
-            _sync(temporary)
-            os.replace(temporary, target)
-            sync_folder(target.parent)
-        except OSError as error:
-            if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
-                raise
-            raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
+    try:
+        temporary = _temporary_beside(target)
+    except OSError as error:
+        raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
+    try:
+        yield temporary
+        _sync(temporary)
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
+            raise
+        raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary_beside(target: Path) -> Path:
+    """A new empty file in the same folder, with the permissions of the target or those that a new file gets."""
+    path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+    if mode is not None:
+        os.chmod(path, mode)
+    return path
 
 
 def _sync(path: Path) -> None:
@@ -196,7 +177,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Wait until the names in the folder are on the disk, where the system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -6,19 +6,21 @@ import hashlib
 import json
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from rome.batch.blocks import cut
+from rome.batch.columns import RowOptions
+from rome.batch.row_files import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
+from rome.batch.rows import key_text, plain_list
 from rome.exceptions import InputError
-from rome.integrations.rows import key_text, plain_list
-from rome.integrations.shards.columns import RowOptions
-from rome.integrations.shards.inputs import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
 
-__all__ = ["PART_ROWS", "PART_WORK", "Part", "Plan", "make_plan", "row_key"]
+__all__ = ["PART_ROWS", "PART_WORK", "Part", "PartPlan", "make_plan", "row_key"]
 
 PART_ROWS, PART_WORK = 1000, 200_000
 """A part is full at so many rows or so much work, whichever comes first; see `work_of`."""
@@ -34,7 +36,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartPlan:
     """All parts, and a description of everything that decides what they hold, as JSON can hold it."""
 
     parts: tuple[Part, ...]
@@ -48,7 +50,7 @@ class Plan:
 
 def make_plan(
     source: str | PathLike[str], options: RowOptions, *, signature: str, output_format: str, part_rows: int = PART_ROWS
-) -> Plan:
+) -> PartPlan:
     """Read everything once and cut it into parts; the same data and options give the same plan.
 
     Raises InputError for no rows, a column that no row has, and two rows of one key.
@@ -74,7 +76,7 @@ def make_plan(
         "output_format": output_format,
         "parts": [part.span.rows for part in scan.parts],
     }
-    return Plan(tuple(scan.parts), description)
+    return PartPlan(tuple(scan.parts), description)
 
 
 def row_key(file: str, row: SourceRow, options: RowOptions) -> str:
@@ -116,28 +118,19 @@ class _Scan:
     def add(self, file: str, rows: Iterator[SourceRow]) -> None:
         """Cut one file into parts."""
         self.starts[len(self.numbers)] = file
-        held: list[SourceRow] = []
-        work = 0.0
-        for row in rows:
-            more = work_of(row, self.options)
-            if held and (len(held) == self.part_rows or work + more > PART_WORK):
-                self._close(file, held, work)
-                held, work = [], 0.0
-            held.append(row)
-            work += more
-            self._note(file, row)
-        if held:
-            self._close(file, held, work)
+        work = ((row, work_of(row, self.options)) for row in rows)
+        for held in cut(work, itemgetter(1), PART_WORK, count=self.part_rows):
+            first, last = held[0][0], held[-1][0]
+            span = Span(file, first.number, len(held), first.start, last.stop)
+            self.parts.append(Part(len(self.parts), span, sum(more for _, more in held)))
+            for row, _ in held:
+                self._note(file, row)
 
     def _note(self, file: str, row: SourceRow) -> None:
         self.seen.update(name for name in self.options.wanted if name in row.values)
         self.content.update(_digest(row, self.options))
         self.keys += hashlib.blake2b(row_key(file, row, self.options).encode("utf-8", "replace"), digest_size=16).digest()
         self.numbers.append(row.number)
-
-    def _close(self, file: str, rows: Sequence[SourceRow], work: float) -> None:
-        span = Span(file, rows[0].number, len(rows), rows[0].start, rows[-1].stop)
-        self.parts.append(Part(len(self.parts), span, work))
 
     def check(self) -> None:
         """Refuse a column that no row has, and two rows of one key."""

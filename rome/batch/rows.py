@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rome.batch.blocks import cut
+from rome.batch.columns import COLUMNS, RowOptions
 from rome.checks import check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.shards.columns import COLUMNS, RowOptions
 from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MakeMetric", "Scores", "own_metric", "score_columns"]
 
 TEXTS_AT_ONCE = 1000
+"""Texts that a metric is given together, at most, because it keeps them in memory."""
 _ROW_FAULTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """What a single row may do to a metric; a missing model or a full disk is no fault of a row and stops the run."""
 
@@ -77,7 +79,7 @@ def score_columns(
         problems[n] = problems[n] or row.problem(options, empty)
     good = [n for n, problem in enumerate(problems) if problem is None]
     found: list[SegmentScore | str | None] = list(problems)
-    for group in _groups(good, texts):
+    for group in cut(good, lambda n: len(texts[n].texts), TEXTS_AT_ONCE):
         for n, result in zip(group, _scored([texts[n] for n in group], metric, options.exact), strict=True):
             found[n] = result
     rows = [_values(result, options.evidence) for result in found]
@@ -138,20 +140,6 @@ def _bad_key(column: str, value: Any) -> str:
 def _of_row(error: InputError) -> str:
     """The message about a lone row, without the number that it had in its call."""
     return str(error).replace("references[0]", "reference").replace("hypotheses[0]", "hypothesis")
-
-
-def _groups(good: Sequence[int], texts: Sequence[_Row]) -> Iterator[list[int]]:
-    """The rows in groups of about TEXTS_AT_ONCE texts, which a metric keeps in memory."""
-    group: list[int] = []
-    size = 0
-    for n in good:
-        if group and size + len(texts[n].texts) > TEXTS_AT_ONCE:
-            yield group
-            group, size = [], 0
-        group.append(n)
-        size += len(texts[n].texts)
-    if group:
-        yield group
 
 
 def _scored(rows: Sequence[_Row], metric: Scores, exact: bool) -> list[SegmentScore | str]:

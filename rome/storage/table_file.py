@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
-from rome.files import atomic_path
+from rome.storage.files import atomic_path
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,26 +12,28 @@ import json
 import warnings
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from math import inf
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
+from rome.batch.workers import Report, run_in_order
 from rome.checks import EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
-from rome.pair_files import PairRow
-from rome.workers import Report, run_in_order
+from rome.storage.pair_files import PairRow
 
 if TYPE_CHECKING:
     from rome.combining.table import FeatureTable
     from rome.results import CorpusScore
 
-__all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut_blocks", "score_blocks"]
+__all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks", "score_blocks"]
 
 MOST_PAIRS, MOST_CHARACTERS = 1000, 1 << 17
 """A block ends before it has more of either, but for a single pair that is longer."""
 SHARED_CHARACTERS = 600_000
 """Texts of several blocks that are kept in memory, about 200 MB of analyses."""
 PLACES = 1 << 20
+Item = TypeVar("Item")
 
 
 class Metric(Protocol):
@@ -71,40 +73,52 @@ class Checked:
     shared: tuple[str, ...] = ()
 
 
+def cut(items: Iterable[Item], size: Callable[[Item], float], most: float, *, count: float = inf) -> Iterator[list[Item]]:
+    """Consecutive items in lists: each ends before it has more than ``count`` items or more of ``size`` than ``most``, but for a
+    single item that is larger."""
+    held: list[Item] = []
+    filled = 0.0
+    for item in items:
+        more = size(item)
+        if held and (len(held) == count or filled + more > most):
+            yield held
+            held, filled = [], 0.0
+        held.append(item)
+        filled += more
+    if held:
+        yield held
+
+
 def cut_blocks(rows: Iterable[PairRow], *, whole: bool = False) -> Iterator[Block]:
     """Consecutive rows in blocks of similar length; whole : everything in one."""
-    held: list[PairRow] = []
-    start = filled = 0
-    for row in rows:
-        size = len(row.hypothesis) + sum(map(len, row.references))
-        if held and not whole and (len(held) == MOST_PAIRS or filled + size > MOST_CHARACTERS):
-            yield _block(start, held)
-            start, held, filled = start + len(held), [], 0
-        held.append(row)
-        filled += size
-    if held:
-        yield _block(start, held)
+    start = 0
+    for held in cut(rows, _characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
+        yield Block(
+            start,
+            [row.references for row in held],
+            [row.hypothesis for row in held],
+            [row.place for row in held],
+            [row.id or "" for row in held],
+            [row.note or "" for row in held],
+        )
+        start += len(held)
 
 
-def _block(start: int, rows: Sequence[PairRow]) -> Block:
-    return Block(
-        start,
-        [row.references for row in rows],
-        [row.hypothesis for row in rows],
-        [row.place for row in rows],
-        [row.id or "" for row in rows],
-        [row.note or "" for row in rows],
-    )
+def _characters(row: PairRow) -> int:
+    return len(row.hypothesis) + sum(map(len, row.references))
 
 
-def check_rows(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "error") -> Checked:
+def check_rows(
+    rows: Iterable[PairRow], kept: IO[str] | None = None, *, empty_reference: EmptyReference = "error", whole: bool = False
+) -> Checked:
     """Look at every row before any is scored, one block in memory at a time.
 
+    kept : a file that gets the blocks, for `read_blocks`, so that the rows need not be read again. whole : everything in one block.
     Raises InputError with the file and the line of the first row that cannot be scored.
     """
     digest, count, ids, notes = hashlib.blake2b(digest_size=16), 0, False, False
     repeated = _Repeated()
-    for block in cut_blocks(rows):
+    for block in cut_blocks(rows, whole=whole):
         try:
             check_pairs(block.references, block.hypotheses, empty_reference=empty_reference)
         except SegmentError as error:
@@ -113,7 +127,15 @@ def check_rows(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
         digest.update(json.dumps(content).encode())
         repeated.add(block)
         count, ids, notes = count + len(block.hypotheses), ids or any(block.ids), notes or any(block.notes)
+        if kept is not None:
+            kept.write(f"{json.dumps(asdict(block))}\n")
     return Checked(count, digest.hexdigest(), ids, notes, tuple(repeated.texts))
+
+
+def read_blocks(kept: IO[str]) -> Iterator[Block]:
+    """The blocks that `check_rows` has kept in a file, from the first on."""
+    kept.seek(0)
+    return (Block(**json.loads(line)) for line in kept)
 
 
 class _Repeated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,7 +18,7 @@ from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.identity import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
-from rome.store import AnalysisStore
+from rome.storage.analysis_store import AnalysisStore
 
 if TYPE_CHECKING:
     from rome.features.analyser.analyser import Analyser
@@ -33,10 +34,12 @@ class Analyses:
     """Gives the Analysis of any text, each distinct text through the models at most once.
 
     path : the store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them.
+    Threads may share it: one at a time looks for texts.
     """
 
     def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
+        self._lock = threading.RLock()
         self._analyser: Analyser | None = None
         self._bar: Any = None
         self._pending: set[str] = set()
@@ -100,14 +103,15 @@ class Analyses:
     def of(self, texts: Sequence[str]) -> dict[str, Analysis]:
         """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
-        for text in wanted:
-            if text in self._groups and text not in self._shared:
-                self._shared |= self._found(dict.fromkeys(self._groups[text]), {})
-        found = {text: self._memory[text] for text in wanted if text in self._memory}
-        found |= {text: self._shared[text] for text in wanted if text in self._shared}
-        self._advance(found)
-        found = self._found(wanted, found)
-        self._keep({text: analysis for text, analysis in found.items() if text not in self._shared})
+        with self._lock:
+            for text in wanted:
+                if text in self._groups and text not in self._shared:
+                    self._shared |= self._found(dict.fromkeys(self._groups[text]), {})
+            found = {text: self._memory[text] for text in wanted if text in self._memory}
+            found |= {text: self._shared[text] for text in wanted if text in self._shared}
+            self._advance(found)
+            found = self._found(wanted, found)
+            self._keep({text: analysis for text, analysis in found.items() if text not in self._shared})
         return found
 
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis]) -> dict[str, Analysis]:

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.files import STANDARD_INPUT, named, read_lines
+from rome.storage.files import STANDARD_INPUT, named, read_lines
 from rome.text_table import shorten
 
 __all__ = ["PairRow", "PairTexts", "check_standard_input", "pair_rows", "parallel_rows", "read_pairs", "read_parallel"]

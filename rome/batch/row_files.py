@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from rome.batch.checkpoint import located
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["FORMATS", "SourceRow", "Span", "input_files", "kind_of", "located", "read_rows"]
+__all__ = ["FORMATS", "SourceRow", "Span", "input_files", "kind_of", "read_rows"]
 
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 READ_ROWS = 512
@@ -43,22 +44,6 @@ class SourceRow:
     fault: str | None
     start: int
     stop: int
-
-
-def located(path: str | PathLike[str]) -> tuple[Any, str]:
-    """The file system (a pyarrow.fs.FileSystem) and the path in it of a path or an address such as ``s3://bucket/folder``."""
-    import pyarrow as pa
-    from pyarrow import fs
-
-    text = os.fspath(path)
-    if "://" not in text:
-        return fs.LocalFileSystem(), os.path.abspath(text)
-    try:
-        return fs.FileSystem.from_uri(text)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(
-            f"{text} names no file system that can be reached ({error}): give a path, or check the address"
-        ) from error
 
 
 def kind_of(file: str) -> str | None:

@@ -1,1 +1,0 @@
-"""Scoring files in parts: what is read (`inputs`), how it is shared out (`plan`), how it is written whole (`parts`)."""
