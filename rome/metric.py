@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
-from rome.features.one_thread import one_thread
+from rome.features.protocol import compared
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.features.values import FEATURES, Analysis, Component
@@ -37,11 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["RoMe"]
 
 BLOCK = 1000
-TOGETHER = 64
-"""Candidates that are read together."""
 COMBINED = 256
 """Candidates that the net takes at once; the numbers do not depend on it."""
-Measured = tuple[Component, Component, Component, Component]
+Measured = tuple[Component, ...]
 Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
 """A hypothesis against one of its references, by its index: the four components, and the flags."""
 
@@ -219,14 +217,9 @@ class RoMe:
                     [text for pair in block for text in (*pair.references, pair.hypothesis)]
                 )
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
-                for part in (candidates[n : n + TOGETHER] for n in range(0, len(candidates), TOGETHER)):
-                    texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in part]
-                    with one_thread():
-                        errors = features[-1].measure_all(texts)
-                        others = [tuple(feature.measure(*each) for feature in features[:-1]) for each in texts]
-                    for (pair, index), each, own, last in zip(part, texts, others, errors, strict=True):
-                        measured: Any = (*own, last)
-                        yield pair, index, measured, flags_of(*each)
+                texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
+                for (pair, index), each, measured in zip(candidates, texts, compared(features, texts), strict=True):
+                    yield pair, index, measured, flags_of(*each)
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
         """The four features, read from disk once for the table that most calls share."""

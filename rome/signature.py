@@ -41,8 +41,15 @@ def feature_signature(
         "delta": f"{semantic.delta:g}",
         "rho": f"{semantic.rho:g}",
         "theta": f"{syntax.theta:g}",
-        "syntax": digest(json.dumps(asdict(syntax), sort_keys=True)),
+        "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": f"{errors.estimator}." + digest(json.dumps(asdict(errors), sort_keys=True)),
     }
+    if syntax.distance != "compiled":
+        parts["ted"] = syntax.distance
     return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _settings(syntax: SyntaxConfig) -> dict[str, object]:
+    """All but the distance, which is named apart where it is not the default: both give the same numbers."""
+    return {name: value for name, value in asdict(syntax).items() if name != "distance"}

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,11 @@ from numpy.typing import NDArray
 from rome.evaluation.metrics.pairs import PairValues
 from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.exceptions import InputError, StoreError
-from rome.features.errors.estimator import Errors
 from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
+from rome.features.protocol import Feature, compared
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.files import atomic_path
@@ -42,7 +43,6 @@ GROWING_SETS: dict[str, tuple[str, ...]] = {
 """The rows of RoMe's table 5, and the errors component, which is this package's own."""
 
 FORMAT = "rome-ablation-1"
-Part = Semantic | Syntax | Grammar | Errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def texts_digest(references: Sequence[Sequence[str]], hypotheses: Sequence[str])
     return hashlib.blake2b(json.dumps(rows, ensure_ascii=False).encode("utf-8"), digest_size=8).hexdigest()
 
 
-def _parts(metric: RoMe) -> tuple[Part, ...]:
+def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
@@ -159,8 +159,9 @@ def _parts(metric: RoMe) -> tuple[Part, ...]:
     )
 
 
-def _measured(metric: RoMe, parts: Sequence[Part], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+def _measured(metric: RoMe, parts: Sequence[Feature[Any]], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     """(n, 6) the columns of some pairs of reference and hypothesis."""
     analyses = metric.analyse([text for pair in pairs for text in pair])
-    rows = [[part.measure(analyses[one], analyses[other]).value for part in parts] for one, other in pairs]
+    found = compared(parts, [(analyses[one], analyses[other]) for one, other in pairs])
+    rows = [[component.value for component in row] for row in found]
     return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
