@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rome.analyses import Analyses
+from rome.analyses import Analyses, Seen
 from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, ModelConfig
@@ -104,6 +105,7 @@ class RoMe:
         self._idf_table = IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
         self._lexicon = Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
         self._combiner, self._scorer = combiner, scorer
+        self._lock = Lock()
         self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
 
     @property
@@ -208,13 +210,13 @@ class RoMe:
 
     def _measure(self, pairs: Sequence[Pair]) -> Iterator[Candidate]:
         """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
-        with self._analyses.session(pairs):
-            table = self._reference_table(pairs) if self.idf == "references" else self._idf_table
+        with self._analyses.progress_bar(pairs) as seen:
+            table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
             features = self._features(table)
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
                 analyses: Mapping[str, Analysis] = self._analyses.of(
-                    [text for pair in block for text in (*pair.references, pair.hypothesis)]
+                    [text for pair in block for text in (*pair.references, pair.hypothesis)], seen
                 )
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
@@ -223,21 +225,22 @@ class RoMe:
 
     def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
         """The four features, read from disk once for the table that most calls share."""
-        if self._measuring is not None and self._measuring[0].idf is table:
-            return self._measuring
-        semantic, syntax, grammar, errors = self.configs
-        estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder, self._analyses.threads)
-        found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
-        if table is self._idf_table:
-            self._measuring = found
-        return found
+        with self._lock:
+            if self._measuring is not None and self._measuring[0].idf is table:
+                return self._measuring
+            semantic, syntax, grammar, errors = self.configs
+            estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder, self._analyses.threads)
+            found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
+            if table is self._idf_table:
+                self._measuring = found
+            return found
 
-    def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
+    def _reference_table(self, pairs: Sequence[Pair], seen: Seen) -> IdfTable:
         """An IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
         words = (
             [w.text for w in a.words]
             for start in range(0, len(texts), BLOCK)
-            for a in self._analyses.of(texts[start : start + BLOCK]).values()
+            for a in self._analyses.of(texts[start : start + BLOCK], seen).values()
         )
         return IdfTable.from_texts(words, "references")

@@ -24,7 +24,7 @@ from rome.exceptions import ModelMissingError
 from rome.features import model_files
 from rome.features.analyser import config
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.stanza_pipeline import MODELS, embedded_pipeline
+from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.errors.learned import errors_feature
@@ -380,7 +380,7 @@ def test_a_pickle_in_a_models_place_is_not_run(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         torch.save({"config": Touch(tmp_path / "ran"), "model": Touch(tmp_path / "ran")}, tmp_path / name / f"{name}.pt")
     with pytest.raises(pickle.UnpicklingError):
-        embedded_pipeline(tmp_path, object())  # type: ignore[arg-type]
+        embedded_pipeline(tmp_path)
     assert not (tmp_path / "ran").exists()
 
 
