@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from .protocol import Feature, Text
+from .protocol import Feature, Resources, Text, number, string
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -68,10 +69,25 @@ class JudgedText:
 class Grammar(Feature[JudgedText]):
     """The acceptability of the hypothesis, as a share of the reference's."""
 
-    name = "grammar"
+    name, config_class = "grammar", GrammarConfig
 
     def __init__(self, config: GrammarConfig = GrammarConfig()) -> None:
         self.config = config
+
+    @classmethod
+    def make(cls, config: GrammarConfig, resources: Resources) -> Grammar:
+        """Nothing but its settings."""
+        return cls(config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> GrammarEvidence:
+        """The sentences and the reference's probability."""
+        sentences = (
+            (string(s["text"]), int(s["start"]), int(s["end"]), number(s["probability"]), number(s["word_probability"]))
+            for s in row["sentences"]
+        )
+        own = row["reference_probability"]
+        return GrammarEvidence(tuple(SentenceAcceptability(*s) for s in sentences), None if own is None else number(own))
 
     def prepare(self, text: Text) -> JudgedText:
         """The text's own probability."""

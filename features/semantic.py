@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from rome.exceptions import InputError
 from .idf import IdfTable
 from .large_tables import LARGE, LargeTable
 from .matching import best_assignment, cosines
-from .protocol import Feature, Text
+from .protocol import Feature, Resources, Text, index, number, string
 from .values import Component
 
 __all__ = ["AlignedPair", "Semantic", "SemanticConfig", "SemanticEvidence", "align", "position_differences", "transport_plan"]
@@ -157,10 +157,30 @@ class WeighedText:
 class Semantic(Feature[WeighedText]):
     """One minus the exact Earth Mover's Distance between the two texts' words."""
 
-    name = "semantic"
+    name, config_class = "semantic", SemanticConfig
 
     def __init__(self, idf: IdfTable, config: SemanticConfig = SemanticConfig()) -> None:
         self.idf, self.config = idf, config
+
+    @classmethod
+    def make(cls, config: SemanticConfig, resources: Resources) -> Semantic:
+        """With the set's word weights."""
+        return cls(resources.idf, config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> SemanticEvidence:
+        """Words, weights, alignment and tables."""
+        words = [tuple(map(string, row[f"{side}_words"])) for side in ("reference", "hypothesis")]
+        p, q = map(len, words)
+        pairs = (
+            (index(one["reference"], p), index(one["hypothesis"], q), number(one["similarity"]), number(one["distance"]))
+            for one in row["pairs"]
+        )
+        weights = [np.array(row[f"{side}_weights"], np.float64).reshape(n) for side, n in (("reference", p), ("hypothesis", q))]
+        cost, flow = (np.array(row[name], np.float64).reshape(p, q) for name in ("cost", "flow"))
+        return SemanticEvidence(
+            words[0], words[1], weights[0], weights[1], tuple(AlignedPair(*one) for one in pairs), cost, flow
+        )
 
     def prepare(self, text: Text) -> WeighedText:
         """Words, masses and vectors."""

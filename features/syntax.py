@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rome.exceptions import InputError
 
 from .matching import cosines, equal_texts
-from .protocol import Feature, Text
+from .protocol import Feature, Resources, Text, index, number, string
 from .values import Analysis, Component
 
 if TYPE_CHECKING:
@@ -145,10 +145,26 @@ class PreparedTree:
 class Syntax(Feature[PreparedTree]):
     """TED-SE of two dependency trees, normalised to [0, 1]; symmetric."""
 
-    name = "syntax"
+    name, config_class = "syntax", SyntaxConfig
 
     def __init__(self, config: SyntaxConfig = SyntaxConfig()) -> None:
         self.config = config
+
+    @classmethod
+    def make(cls, config: SyntaxConfig, resources: Resources) -> Syntax:
+        """Nothing but its settings."""
+        return cls(config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> SyntaxEvidence:
+        """The trees; their edits are taken from the row where it has them, not found anew."""
+        reference, hypothesis = _tree_from_dict(row["reference"]), _tree_from_dict(row["hypothesis"])
+        n, m = len(hypothesis.labels), len(reference.labels)
+        equal: NDArray[np.bool_] = np.array(row["equal"], np.bool_).reshape(n, m)
+        evidence = SyntaxEvidence(reference, hypothesis, equal, number(row["distance"]), number(row["bound"]))
+        if "operations" in row:
+            vars(evidence)["operations"] = tuple(_edit_from_dict(edit, n, m) for edit in row["operations"])
+        return evidence
 
     def prepare(self, text: Text) -> PreparedTree:
         """The tree."""
@@ -182,3 +198,29 @@ class Syntax(Feature[PreparedTree]):
         if self.config.distance == "zss":
             return zss_distance(source.tree.parents, target.tree.parents, equal)
         return distance_of(source.arranged, target.arranged, equal)
+
+
+def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:
+    places = [None if row[side] is None else index(row[side], size) for side, size in (("reference", m), ("hypothesis", n))]
+    if row["kind"] not in ("match", "change", "insert", "delete"):
+        raise ValueError(f"{row['kind']!r} is no tree edit")
+    return TreeEdit(row["kind"], places[0], places[1])
+
+
+def _tree_from_dict(row: dict[str, Any]) -> Tree:
+    """A tree whose columns are equally long, under one root that stands first, without a cycle."""
+    labels, relations = tuple(map(string, row["labels"])), tuple(map(string, row["relations"]))
+    parents, words = tuple(map(int, row["parents"])), tuple(map(int, row["words"]))
+    if not labels or len({len(labels), len(relations), len(parents), len(words)}) > 1 or parents[0] != -1:
+        raise ValueError("a tree whose columns do not fit together")
+    reached, waiting = {0}, [0]
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(parents[1:], start=1):
+        children.setdefault(index(parent, len(labels)), []).append(node)
+    while waiting:
+        found = children.get(waiting.pop(), [])
+        reached.update(found)
+        waiting += found
+    if len(reached) != len(labels):
+        raise ValueError("a tree with a cycle")
+    return Tree(labels, parents, relations, words)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,14 +15,9 @@ from rome.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, ModelConfig
 from rome.features.analyser.model_set import ModelSet
-from rome.features.errors.estimator import Errors
-from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
-from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
-from rome.features.protocol import compared
-from rome.features.semantic import Semantic
-from rome.features.syntax import Syntax
+from rome.features.protocol import Feature, Resources, compared, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.flags import FLAGS, flags_of, pack_flags
 from rome.inputs import EmptyReference, Pair, check_pairs, check_texts
@@ -106,7 +101,7 @@ class RoMe:
         self._lexicon = Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
         self._combiner, self._scorer = combiner, scorer
         self._lock = Lock()
-        self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
+        self._made: tuple[Feature[Any], ...] = ()
 
     @property
     def combiner(self) -> Combiner:
@@ -223,17 +218,18 @@ class RoMe:
                 for (pair, index), each, measured in zip(candidates, texts, compared(features, texts), strict=True):
                     yield pair, index, measured, flags_of(*each)
 
-    def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
-        """The four features, read from disk once for the table that most calls share."""
+    def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
+        """The features; those for the table that most calls share are made once."""
         with self._lock:
-            if self._measuring is not None and self._measuring[0].idf is table:
-                return self._measuring
-            semantic, syntax, grammar, errors = self.configs
-            estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder, self._analyses.threads)
-            found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
+            if table is self._idf_table and self._made:
+                return self._made
+            resources = Resources(table, self._lexicon, self.model_set.folder, self._analyses.threads)
+            made = tuple(
+                feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
+            )
             if table is self._idf_table:
-                self._measuring = found
-            return found
+                self._made = made
+            return made
 
     def _reference_table(self, pairs: Sequence[Pair], seen: Seen) -> IdfTable:
         """An IDF table over the distinct references of this call."""

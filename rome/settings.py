@@ -11,12 +11,14 @@ from rome.features.analyser.identity import file_digest
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.grammar import GrammarConfig
+from rome.features.protocol import feature_class
 from rome.features.semantic import Emd, SemanticConfig
 from rome.features.syntax import SyntaxConfig
+from rome.features.values import FEATURES
 
 __all__ = ["Configs", "Estimator", "feature_configs"]
 
-Configs = tuple[SemanticConfig, SyntaxConfig, GrammarConfig, ErrorsConfig]
+Configs = tuple[Any, ...]
 Estimator = Literal["learned", "edit-script"]
 FOREIGN: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
 """With another encoder than the set's own, in the place of what was found for that one's vectors."""
@@ -51,4 +53,5 @@ def feature_configs(
             estimator=estimator,
             head=file_digest(own.folder / "errors") if estimator == "learned" else "",
         ),
+        *(own.settled(name, feature_class(name).config_class()) for name in FEATURES[4:]),
     )

@@ -17,12 +17,12 @@ from rome.cli.metric import add_metric_arguments, make_metric
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
 from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
-from rome.features.errors.learned import LearnedErrors, errors_feature
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.errors.reader import SEVERITIES, TYPES, PairReading, Reader
 from rome.features.errors.values import MAXIMUM, ErrorsEvidence
 from rome.features.idf import IdfTable
-from rome.features.protocol import Text
+from rome.features.protocol import Resources, Text
 from rome.features.values import Analysis
 from rome.metric import RoMe
 
@@ -184,7 +184,7 @@ def test_the_rules_name_what_they_know_better_and_the_reader_the_rest() -> None:
 
 def test_a_set_without_weights_says_so_at_the_first_pair(tmp_path: Path) -> None:
     """The reader is not loaded before."""
-    errors = errors_feature(CONFIG, IDF, LEXICON, tmp_path)
+    errors = LearnedErrors.make(CONFIG, Resources(IDF, LEXICON, tmp_path))
     with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
         errors.measure(analysis("the dog"), analysis("a cat"))
 

@@ -27,11 +27,12 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
-from rome.features.errors.learned import errors_feature
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import checked, record_files
+from rome.features.protocol import Resources
 from rome.features.semantic import Semantic
 from rome.features.slips import tidy
 from rome.features.syntax import Syntax
@@ -177,7 +178,7 @@ def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    errors = errors_feature(ErrorsConfig(), table, lexicon, folder)
+    errors = LearnedErrors.make(ErrorsConfig(), Resources(table, lexicon, folder))
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
 

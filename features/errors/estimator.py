@@ -6,10 +6,10 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ..idf import IdfTable
-from ..protocol import Feature, Text
+from ..protocol import Feature, Resources, Text, number, string
 from ..values import Component
 from .alignment import AlignmentConfig, WordMatch, match_words, moved_pairs
 from .edits import Edit, edit_script
@@ -85,10 +85,21 @@ def pair_edits(
 class Errors(Feature[PreparedText]):
     """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, critical 10, at most 25 a segment (MQM, SEScore)."""
 
-    name = "errors"
+    name, config_class = "errors", ErrorsConfig
 
     def __init__(self, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
         self.idf, self.lexicon, self.config = idf, lexicon, config
+
+    @classmethod
+    def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
+        """With the set's word weights and antonyms."""
+        return cls(resources.idf, resources.lexicon, config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> ErrorsEvidence:
+        """The errors, their count, and the differences."""
+        errors, differences = (tuple(map(_error_from_dict, given)) for given in (row["errors"], row.get("differences", ())))
+        return ErrorsEvidence(errors, number(row["count"]), differences)
 
     def prepare(self, text: Text) -> PreparedText:
         """What is asked of one text alone."""
@@ -162,3 +173,21 @@ def _edit_span(pair: PairEdits, edit: Edit, judgement: Judgement) -> ErrorSpan:
         reference=text_span(pair.reference, edit.reference),
         hypothesis=text_span(pair.hypothesis, edit.hypothesis),
     )
+
+
+def _error_from_dict(row: dict[str, Any]) -> ErrorSpan:
+    if row["severity"] not in ("none", "minor", "major", "critical"):
+        raise ValueError(f"{row['severity']!r} is no severity")
+    return ErrorSpan(
+        kind=string(row["kind"]),  # type: ignore[arg-type]
+        type=string(row["type"]),
+        severity=row["severity"],
+        weight=number(row["weight"]),
+        confidence=number(row["confidence"]),
+        reference=None if row["reference"] is None else _span_from_dict(row["reference"]),
+        hypothesis=None if row["text"] is None else _span_from_dict(row),
+    )
+
+
+def _span_from_dict(row: dict[str, Any]) -> TextSpan:
+    return TextSpan(string(row["text"]), int(row["start"]), int(row["end"]))

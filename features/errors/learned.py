@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..idf import IdfTable
+from ..protocol import Resources
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits, text_span
 from .lexicon import Lexicon
 from .numbers import compare_numbers
 from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
 from .values import CRITICAL, ErrorSpan, Kind, Severity
 
-__all__ = ["LearnedErrors", "errors_feature"]
+__all__ = ["LearnedErrors"]
 
 VAGUE = frozenset(("other", "addition", "omission", "substitution"))
 """What the reader calls a word when it has no better name than the rules have."""
@@ -50,6 +50,15 @@ class LearnedErrors(Errors):
     def __init__(self, idf: IdfTable, lexicon: Lexicon, reader: Reader, config: ErrorsConfig) -> None:
         super().__init__(idf, lexicon, config)
         self.reader = reader
+
+    @classmethod
+    def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
+        """The estimator that the settings name; the reader's weights are loaded at the first pair."""
+        if config.estimator == "edit-script":
+            return EditScriptErrors.make(config, resources)
+        from ..analyser.pair_reader import PairReader
+
+        return cls(resources.idf, resources.lexicon, PairReader(resources.folder, config.below, resources.threads), config)
 
     def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
         """Spans of neighbouring words with the same kind, severity and type; the weights of the errors add up to the reader's amount."""
@@ -180,15 +189,3 @@ def _supported(severity: Severity, weight: float) -> Severity:
         return "none"
     found = next(n for n in range(len(WEIGHTS) - 1, 0, -1) if n == 1 or weight >= SUPPORT * WEIGHTS[n])
     return SEVERITIES[min(found, SEVERITIES.index(severity))]
-
-
-def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path, threads: int | None = None) -> Errors:
-    """The estimator that a configuration names.
-
-    folder : of the model set, for the reader's weights, which are loaded at the first pair. threads : that the reader uses.
-    """
-    if config.estimator == "edit-script":
-        return EditScriptErrors(idf, lexicon, config)
-    from ..analyser.pair_reader import PairReader
-
-    return LearnedErrors(idf, lexicon, PairReader(folder, config.below, threads), config)

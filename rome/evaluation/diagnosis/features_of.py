@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from rome.evaluation.metrics.pairs import PairValues
 from rome.evaluation.metrics.score_store import ScoreStore, TextPair
 from rome.exceptions import InputError, StoreError
-from rome.features.errors.learned import errors_feature
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
-from rome.features.protocol import Feature, compared
+from rome.features.protocol import Feature, Resources, compared
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.files import atomic_path
@@ -148,14 +148,14 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    semantic, syntax, grammar, errors = metric.configs
+    semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
         Semantic(table, replace(semantic, emd="aligned")),
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        errors_feature(errors, table, lexicon, folder),
+        LearnedErrors.make(errors, Resources(table, lexicon, folder)),
     )
 
 
