@@ -31,6 +31,7 @@ class SyntaxConfig:
     max_nodes : of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the
         sizes; rome/flags.py says so in the result (``tree_cut``).
     distance : ``compiled``, or ``zss`` for the reference implementation, which gives the same numbers some hundred times slower.
+
     Raises InputError for another distance.
     """
 

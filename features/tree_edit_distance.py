@@ -26,9 +26,9 @@ def compiled(function: Function) -> Function:
     except ImportError:
         return function
     try:
-        return njit(cache=True)(function)  # type: ignore[no-any-return]
+        return njit(cache=True)(function)
     except RuntimeError:  # no folder that can be written
-        return njit(function)  # type: ignore[no-any-return]
+        return njit(function)
 
 
 class PostOrder(NamedTuple):
