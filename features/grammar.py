@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from .once import once
+from .protocol import Feature, Resources, Text, number, string
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -57,15 +58,48 @@ class GrammarEvidence:
     reference_probability: float | None = None
 
 
-class Grammar:
+@dataclass(frozen=True, slots=True)
+class JudgedText:
+    """log_probability : of the text, that of ``smallest`` for one without sentences."""
+
+    log_probability: float
+    sentences: tuple[SentenceAcceptability, ...]
+
+
+class Grammar(Feature[JudgedText]):
     """The acceptability of the hypothesis, as a share of the reference's."""
 
-    name = "grammar"
+    name, config_class = "grammar", GrammarConfig
 
     def __init__(self, config: GrammarConfig = GrammarConfig()) -> None:
         self.config = config
 
-    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
+    @classmethod
+    def make(cls, config: GrammarConfig, resources: Resources) -> Grammar:
+        """Nothing but its settings."""
+        return cls(config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> GrammarEvidence:
+        """The sentences and the reference's probability."""
+        sentences = (
+            (string(s["text"]), int(s["start"]), int(s["end"]), number(s["probability"]), number(s["word_probability"]))
+            for s in row["sentences"]
+        )
+        own = row["reference_probability"]
+        return GrammarEvidence(tuple(SentenceAcceptability(*s) for s in sentences), None if own is None else number(own))
+
+    def prepare(self, text: Text) -> JudgedText:
+        """The text's own probability."""
+        config, sentences = self.config, _sentences(text.analysis)
+        if not sentences:
+            return JudgedText(math.log(config.smallest), ())
+        lengths = [max(1, s.end - s.start) for s in sentences]
+        logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
+        mean = sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths)
+        return JudgedText(mean, sentences)
+
+    def compare(self, reference: JudgedText, hypothesis: JudgedText) -> Component:
         """min(1, P(hypothesis) / P(reference)), both at least ``floor``; raw is the logarithm of P(hypothesis).
 
         P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable
@@ -77,8 +111,8 @@ class Grammar:
         A hypothesis without sentences has nothing to accept: 0, or 1 where the reference has none either. Against a reference without
         sentences, and with ``relative=False``, the value is P(hypothesis).
         """
-        mean, sentences = _measured(hypothesis, self.config)
-        own = _measured(reference, self.config)[0] if self.config.relative and reference.sentences else None
+        mean, sentences = hypothesis.log_probability, hypothesis.sentences
+        own = reference.log_probability if self.config.relative and reference.sentences else None
         evidence = GrammarEvidence(sentences, None if own is None else math.exp(own))
         if sentences:
             value = math.exp(mean if own is None else self._against(mean, own))
@@ -90,17 +124,6 @@ class Grammar:
         """The logarithm of the quotient, at most 0."""
         lowest = math.log(self.config.floor)
         return min(0.0, max(mean, lowest) - max(own, lowest))
-
-
-@once
-def _measured(text: Analysis, config: GrammarConfig) -> tuple[float, tuple[SentenceAcceptability, ...]]:
-    """The logarithm of P of a text, that of ``smallest`` for one without sentences, and the sentences."""
-    sentences = _sentences(text)
-    if not sentences:
-        return math.log(config.smallest), ()
-    lengths = [max(1, s.end - s.start) for s in sentences]
-    logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
-    return sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths), sentences
 
 
 def _log(probability: float, config: GrammarConfig) -> float:

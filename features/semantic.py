@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rome.exceptions import InputError
 
-from .assignment import linear_sum_assignment
-from .cosine import cosines, unit_vectors
 from .idf import IdfTable
 from .large_tables import LARGE, LargeTable
-from .once import once
-from .transport import transport_plan
-from .values import Analysis, Component
+from .matching import best_assignment, cosines
+from .protocol import Feature, Resources, Text, index, number, string
+from .values import Component
 
-__all__ = ["AlignedPair", "Semantic", "SemanticConfig", "SemanticEvidence", "align", "position_differences"]
+__all__ = ["AlignedPair", "Semantic", "SemanticConfig", "SemanticEvidence", "align", "position_differences", "transport_plan"]
 
 Emd = Literal["standard", "aligned", "soft"]
 
@@ -104,7 +102,18 @@ def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np
     gain = position_differences(*similarity.shape)
     np.subtract(1.0, gain, out=gain)
     gain *= similarity
-    return linear_sum_assignment(gain, maximize=True)
+    return best_assignment(gain)
+
+
+def transport_plan(source: NDArray[np.float64], target: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(p, q) masses moved at the least total cost from (p,) source to (q,) target, each summing to 1; cost : (p, q).
+
+    POT's network simplex (Bonneel et al. 2011).
+    """
+    import ot
+
+    plan: NDArray[np.float64] = ot.emd(source, target, cost, numItermax=1_000_000, center_dual=False, check_marginals=False)
+    return plan
 
 
 def soft_cost(
@@ -135,45 +144,70 @@ def _kept(cost: NDArray[np.float64], flow: NDArray[np.float64], pairs: Sequence[
     return np.where(kept, cost, 1.0)
 
 
-@once
-def _weighed(analysis: Analysis, idf: IdfTable) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """The words of a text and their masses; not to be written to."""
-    words = tuple(word.text for word in analysis.words)
-    masses = idf.weights(words)
-    masses.flags.writeable = False
-    return words, masses
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedText:
+    """One side of a pair: its words, their masses, which sum to 1, and their vectors of length 1."""
+
+    text: str
+    words: tuple[str, ...]
+    masses: NDArray[np.float64]
+    units: NDArray[np.float64]
 
 
-class Semantic:
+class Semantic(Feature[WeighedText]):
     """One minus the exact Earth Mover's Distance between the two texts' words."""
 
-    name = "semantic"
+    name, config_class = "semantic", SemanticConfig
 
     def __init__(self, idf: IdfTable, config: SemanticConfig = SemanticConfig()) -> None:
         self.idf, self.config = idf, config
 
-    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
+    @classmethod
+    def make(cls, config: SemanticConfig, resources: Resources) -> Semantic:
+        """With the set's word weights."""
+        return cls(resources.idf, config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> SemanticEvidence:
+        """Words, weights, alignment and tables."""
+        words = [tuple(map(string, row[f"{side}_words"])) for side in ("reference", "hypothesis")]
+        p, q = map(len, words)
+        pairs = (
+            (index(one["reference"], p), index(one["hypothesis"], q), number(one["similarity"]), number(one["distance"]))
+            for one in row["pairs"]
+        )
+        weights = [np.array(row[f"{side}_weights"], np.float64).reshape(n) for side, n in (("reference", p), ("hypothesis", q))]
+        cost, flow = (np.array(row[name], np.float64).reshape(p, q) for name in ("cost", "flow"))
+        return SemanticEvidence(
+            words[0], words[1], weights[0], weights[1], tuple(AlignedPair(*one) for one in pairs), cost, flow
+        )
+
+    def prepare(self, text: Text) -> WeighedText:
+        """Words, masses and vectors."""
+        words = tuple(word.text for word in text.analysis.words)
+        return WeighedText(text.analysis.text, words, self.idf.weights(words), text.units)
+
+    def compare(self, reference: WeighedText, hypothesis: WeighedText) -> Component:
         """The similarity in [0, 1]; raw is the distance (transport cost, 0 = same).
 
         The same for both orders of the texts: every pair is solved one way round, so that ties in the alignment cannot tell which
         came first. A text against itself is 1, two texts without words too; one without words shares nothing (0).
         """
         p, q = len(reference.words), len(hypothesis.words)
-        sides = _weighed(reference, self.idf), _weighed(hypothesis, self.idf)
-        words, masses = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
+        sides = reference.words, hypothesis.words, reference.masses, hypothesis.masses
         if not p or not q:
             distance = 0.0 if p == q else 1.0
-            empty = SemanticEvidence(*words, *masses, (), np.zeros((p, q)), np.zeros((p, q)))
+            empty = SemanticEvidence(*sides, (), np.zeros((p, q)), np.zeros((p, q)))
             return Component(self.name, 1.0 - distance, distance, "transport cost", empty)
         turned = (q, hypothesis.text) < (p, reference.text)
         one, other = (hypothesis, reference) if turned else (reference, hypothesis)
-        similarity = cosines(unit_vectors(one), unit_vectors(other))
+        similarity = cosines(one.units, other.units)
         rows, columns = align(similarity)
         if self.config.emd == "standard":
             cost = np.clip(1.0 - similarity, 0.0, 1.0)
         else:
             cost = soft_cost(similarity, rows, columns, self.config)
-        flow = transport_plan(*(masses[::-1] if turned else masses), cost)
+        flow = transport_plan(one.masses, other.masses, cost)
         same = one.text == other.text  # a cosine of equal vectors may miss 1 by its last digits
         distance = 0.0 if same else float(np.clip((flow * cost).sum(), 0.0, 1.0))
         if turned:
@@ -183,5 +217,5 @@ class Semantic:
         found = rows.tolist(), columns.tolist(), similarity[rows, columns].tolist(), cost[rows, columns].tolist()
         aligned = (AlignedPair(*each) for each in zip(*found, strict=True))
         pairs = tuple(pair for pair in aligned if pair.similarity > self.config.delta)
-        evidence = SemanticEvidence(*words, *masses, pairs, _kept(cost, flow, pairs), flow)
+        evidence = SemanticEvidence(*sides, pairs, _kept(cost, flow, pairs), flow)
         return Component(self.name, 1.0 - distance, distance, "transport cost", evidence)

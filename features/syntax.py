@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cosine import cosines, unit_vectors
-from .equal_texts import equal_texts
-from .once import once
-from .tree_distance import tree_edit_distance, tree_mapping
+from rome.exceptions import InputError
+
+from .matching import cosines, equal_texts
+from .protocol import Feature, Resources, Text, index, number, string
 from .values import Analysis, Component
+
+if TYPE_CHECKING:
+    from .tree_edit_distance import PostOrder
 
 __all__ = ["Syntax", "SyntaxConfig", "SyntaxEvidence", "Tree", "TreeEdit", "tree_of"]
 
@@ -26,11 +30,20 @@ class SyntaxConfig:
     punctuation : whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
     max_nodes : of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the
         sizes; rome/results/flags.py says so in the result (``tree_cut``).
+    distance : ``compiled``, or ``zss`` for the reference implementation, which gives the same numbers some hundred times slower.
+
+    Raises InputError for another distance.
     """
 
     theta: float = 0.65
     punctuation: bool = False
     max_nodes: int = 1000
+    distance: Literal["compiled", "zss"] = "compiled"
+
+    def __post_init__(self) -> None:
+        """Refuse another distance."""
+        if self.distance not in ("compiled", "zss"):
+            raise InputError(f'distance={self.distance!r} is unknown: choose "compiled" or "zss"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +99,6 @@ class SyntaxEvidence:
         return edit_operations(self.hypothesis, self.reference, self.equal)
 
 
-@once
-def _tree(analysis: Analysis, config: SyntaxConfig) -> Tree:
-    """`tree_of`, worked out once for a text."""
-    return tree_of(analysis, config)
-
-
 def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
     """The dependency tree of a text: lemmas in word order, several sentences side by side under one imaginary root (A.1)."""
     kept = [n for n, word in enumerate(analysis.words) if config.punctuation or word.upos != "PUNCT"][: config.max_nodes]
@@ -115,6 +122,8 @@ def edit_operations(source: Tree, target: Tree, equal: NDArray[np.bool_]) -> tup
 
     equal : (nodes of source, nodes of target), whether a change is free.
     """
+    from .tree_edit_distance import tree_mapping
+
     mapped = tree_mapping(source.parents, target.parents, equal)
     deleted = sorted(set(range(len(source.labels))) - {old for old, _ in mapped})
     inserted = sorted(set(range(len(target.labels))) - {new for _, new in mapped})
@@ -125,31 +134,94 @@ def edit_operations(source: Tree, target: Tree, equal: NDArray[np.bool_]) -> tup
     )
 
 
-class Syntax:
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedTree:
+    """A text's tree, the same arranged for the distance, and the vectors of its words."""
+
+    tree: Tree
+    arranged: PostOrder
+    units: NDArray[np.float64]
+
+
+class Syntax(Feature[PreparedTree]):
     """TED-SE of two dependency trees, normalised to [0, 1]; symmetric."""
 
-    name = "syntax"
+    name, config_class = "syntax", SyntaxConfig
 
     def __init__(self, config: SyntaxConfig = SyntaxConfig()) -> None:
         self.config = config
 
-    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
+    @classmethod
+    def make(cls, config: SyntaxConfig, resources: Resources) -> Syntax:
+        """Nothing but its settings."""
+        return cls(config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> SyntaxEvidence:
+        """The trees; their edits are taken from the row where it has them, not found anew."""
+        reference, hypothesis = _tree_from_dict(row["reference"]), _tree_from_dict(row["hypothesis"])
+        n, m = len(hypothesis.labels), len(reference.labels)
+        equal: NDArray[np.bool_] = np.array(row["equal"], np.bool_).reshape(n, m)
+        evidence = SyntaxEvidence(reference, hypothesis, equal, number(row["distance"]), number(row["bound"]))
+        if "operations" in row:
+            vars(evidence)["operations"] = tuple(_edit_from_dict(edit, n, m) for edit in row["operations"])
+        return evidence
+
+    def prepare(self, text: Text) -> PreparedTree:
+        """The tree."""
+        from .tree_edit_distance import post_order
+
+        tree = tree_of(text.analysis, self.config)
+        return PreparedTree(tree, post_order(tree.parents, mirrored=True), text.units[list(tree.words[1:])])
+
+    def compare(self, reference: PreparedTree, hypothesis: PreparedTree) -> Component:
         """One minus the distance over its bound; raw is the number of tree edits.
 
         The bound is what two trees of these sizes (n and m words, the imaginary root not counted) can cost at most: n + m - 1,
         reached by a chain against a star without a common lemma, because one node can always be changed into another; n + m when
         one text is empty, whose value is therefore 0. Two texts without words are the same: 1.
         """
-        config = self.config
-        tree_r, tree_h = _tree(reference, config), _tree(hypothesis, config)
+        tree_r, tree_h = reference.tree, hypothesis.tree
         n, m = len(tree_h.labels) - 1, len(tree_r.labels) - 1
         equal = np.zeros((n + 1, m + 1), dtype=bool)
         equal[0, 0] = True
         if n and m:
-            rows, columns = list(tree_h.words[1:]), list(tree_r.words[1:])
-            equal[1:, 1:] = cosines(unit_vectors(hypothesis)[rows], unit_vectors(reference)[columns]) > config.theta
+            equal[1:, 1:] = cosines(hypothesis.units, reference.units) > self.config.theta
             equal[1:, 1:] |= equal_texts(tree_h.labels[1:], tree_r.labels[1:])
-        distance = tree_edit_distance(tree_h.parents, tree_r.parents, equal)
+        distance = self._distance(hypothesis, reference, equal)
         bound = float(n + m - 1 if n and m else max(n + m, 1))
         evidence = SyntaxEvidence(tree_r, tree_h, equal, distance, bound)
         return Component(self.name, 1.0 - distance / bound if n + m else 1.0, distance, "tree edits", evidence)
+
+    def _distance(self, source: PreparedTree, target: PreparedTree, equal: NDArray[np.bool_]) -> float:
+        from .tree_edit_distance import distance_of, zss_distance
+
+        if self.config.distance == "zss":
+            return zss_distance(source.tree.parents, target.tree.parents, equal)
+        return distance_of(source.arranged, target.arranged, equal)
+
+
+def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:
+    places = [None if row[side] is None else index(row[side], size) for side, size in (("reference", m), ("hypothesis", n))]
+    if row["kind"] not in ("match", "change", "insert", "delete"):
+        raise ValueError(f"{row['kind']!r} is no tree edit")
+    return TreeEdit(row["kind"], places[0], places[1])
+
+
+def _tree_from_dict(row: dict[str, Any]) -> Tree:
+    """A tree whose columns are equally long, under one root that stands first, without a cycle."""
+    labels, relations = tuple(map(string, row["labels"])), tuple(map(string, row["relations"]))
+    parents, words = tuple(map(int, row["parents"])), tuple(map(int, row["words"]))
+    if not labels or len({len(labels), len(relations), len(parents), len(words)}) > 1 or parents[0] != -1:
+        raise ValueError("a tree whose columns do not fit together")
+    reached, waiting = {0}, [0]
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(parents[1:], start=1):
+        children.setdefault(index(parent, len(labels)), []).append(node)
+    while waiting:
+        found = children.get(waiting.pop(), [])
+        reached.update(found)
+        waiting += found
+    if len(reached) != len(labels):
+        raise ValueError("a tree with a cycle")
+    return Tree(labels, parents, relations, words)

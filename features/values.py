@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEATURES", "Analysis", "Component", "Sentence", "Word"]
+__all__ = ["CLASSES", "FEATURES", "Analysis", "Component", "Sentence", "Word"]
 
-FEATURES = ("semantic", "syntax", "grammar", "errors")
-"""The four features, in the order of every table and of the net's inputs."""
+CLASSES = {
+    "semantic": "rome.features.semantic:Semantic",
+    "syntax": "rome.features.syntax:Syntax",
+    "grammar": "rome.features.grammar:Grammar",
+    "errors": "rome.features.errors.learned:LearnedErrors",
+}
+"""Where the class of each feature is, see features/protocol.py; another feature is another row, the last one."""
+FEATURES = tuple(CLASSES)
+"""The features, in the order of every table and of the net's inputs."""
 
 
 @dataclass(frozen=True, slots=True)

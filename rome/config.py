@@ -12,14 +12,10 @@ from rome.features.analyser.config import DEFAULT_SET, SETS, ModelConfig
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.features.analyser.model_set import ModelSet
-    from rome.features.errors.estimator import ErrorsConfig
-    from rome.features.grammar import GrammarConfig
-    from rome.features.semantic import SemanticConfig
-    from rome.features.syntax import SyntaxConfig
 
 __all__ = ["CHOICES", "FeatureConfigs", "MetricConfig"]
 
-FeatureConfigs = tuple["SemanticConfig", "SyntaxConfig", "GrammarConfig", "ErrorsConfig"]
+FeatureConfigs = tuple[Any, ...]
 CHOICES: dict[str, tuple[str, ...]] = {
     "emd": ("soft", "aligned", "standard"),
     "idf": ("embedded", "references"),
@@ -106,7 +102,7 @@ class MetricConfig:
         return ModelConfig.of(self.models)
 
     def feature_configs(self, own: ModelSet) -> FeatureConfigs:
-        """The configurations of semantic, syntax, grammar and errors, with the settings of this model set.
+        """The configurations of the features in their order, with the settings of this model set.
 
         With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
         Raises InputError for errors="learned" where the set has no head, ModelMissingError for a setting that this version does not know.
@@ -114,8 +110,10 @@ class MetricConfig:
         from rome.features.analyser.identity import file_digest
         from rome.features.errors.estimator import ErrorsConfig
         from rome.features.grammar import GrammarConfig
+        from rome.features.protocol import feature_class
         from rome.features.semantic import SemanticConfig
         from rome.features.syntax import SyntaxConfig
+        from rome.features.values import FEATURES
 
         models = self.model_config
         foreign = "encoder" in models.foreign
@@ -132,4 +130,5 @@ class MetricConfig:
             own.settled("syntax", SyntaxConfig()),
             own.settled("grammar", GrammarConfig()),
             replace(own.settled("errors", ErrorsConfig()), estimator=estimator, head=head),
+            *(own.settled(name, feature_class(name).config_class()) for name in FEATURES[4:]),
         )

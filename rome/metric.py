@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,18 +17,13 @@ from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig
 from rome.features.analyser.model_set import ModelSet
-from rome.features.errors.estimator import Errors
-from rome.features.errors.learned import errors_feature
 from rome.features.errors.lexicon import Lexicon
-from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
-from rome.features.one_thread import one_thread
-from rome.features.semantic import Semantic
-from rome.features.syntax import Syntax
+from rome.features.protocol import Feature, Resources, compared, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.results.flags import FLAGS, flags_of, pack_flags
-from rome.storage.analyses import Analyses
+from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
     from rome.results.counterfactual import Change
@@ -35,11 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["RoMe"]
 
 BLOCK = 1000
-TOGETHER = 64
-"""Candidates that are read together."""
 COMBINED = 256
 """Candidates that the net takes at once; the numbers do not depend on it."""
-Measured = tuple[Component, Component, Component, Component]
+Measured = tuple[Component, ...]
 Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
 """A hypothesis against one of its references, by its index: the four components, and the flags."""
 
@@ -56,7 +50,8 @@ class RoMe:
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
         self._analyses = Analyses(self.models, store, config.progress, config.threads)
-        self._measuring: tuple[Semantic, Syntax, Grammar, Errors] | None = None
+        self._lock = Lock()
+        self._made: tuple[Feature[Any], ...] = ()
 
     @cached_property
     def model_set(self) -> ModelSet:
@@ -176,41 +171,38 @@ class RoMe:
 
     def _measure(self, pairs: Sequence[Pair]) -> Iterator[Candidate]:
         """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
-        with self._analyses.session(pairs):
-            table = self._reference_table(pairs) if self.idf == "references" else self._idf_table
+        with self._analyses.progress_bar(pairs) as seen:
+            table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
             features = self._features(table)
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
                 analyses: Mapping[str, Analysis] = self._analyses.of(
-                    [text for pair in block for text in (*pair.references, pair.hypothesis)]
+                    [text for pair in block for text in (*pair.references, pair.hypothesis)], seen
                 )
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
-                for part in (candidates[n : n + TOGETHER] for n in range(0, len(candidates), TOGETHER)):
-                    texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in part]
-                    with one_thread():
-                        errors = features[-1].measure_all(texts)
-                        others = [tuple(feature.measure(*each) for feature in features[:-1]) for each in texts]
-                    for (pair, index), each, own, last in zip(part, texts, others, errors, strict=True):
-                        measured: Any = (*own, last)
-                        yield pair, index, measured, flags_of(*each)
+                texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
+                for (pair, index), each, measured in zip(candidates, texts, compared(features, texts), strict=True):
+                    yield pair, index, measured, flags_of(*each)
 
-    def _features(self, table: IdfTable) -> tuple[Semantic, Syntax, Grammar, Errors]:
-        """The four features, read from disk once for the table that most calls share."""
-        if self._measuring is not None and self._measuring[0].idf is table:
-            return self._measuring
-        semantic, syntax, grammar, errors = self.configs
-        estimator = errors_feature(errors, table, self._lexicon, self.model_set.folder, self._analyses.threads)
-        found = Semantic(table, semantic), Syntax(syntax), Grammar(grammar), estimator
-        if table is self._idf_table:
-            self._measuring = found
-        return found
+    def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
+        """The features; those for the table that most calls share are made once."""
+        with self._lock:
+            if table is self._idf_table and self._made:
+                return self._made
+            resources = Resources(table, self._lexicon, self.model_set.folder, self._analyses.threads)
+            made = tuple(
+                feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
+            )
+            if table is self._idf_table:
+                self._made = made
+            return made
 
-    def _reference_table(self, pairs: Sequence[Pair]) -> IdfTable:
+    def _reference_table(self, pairs: Sequence[Pair], seen: Seen) -> IdfTable:
         """An IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
         words = (
             [w.text for w in a.words]
             for start in range(0, len(texts), BLOCK)
-            for a in self._analyses.of(texts[start : start + BLOCK]).values()
+            for a in self._analyses.of(texts[start : start + BLOCK], seen).values()
         )
         return IdfTable.from_texts(words, "references")

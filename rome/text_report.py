@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rome.combining.contributions import told
 from rome.combining.provenance import supervision_note
+from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.text_table import aligned, fixed, shorten, visible
 
@@ -72,8 +74,11 @@ def explain(segment: SegmentScore) -> str:
 def blocks(segment: SegmentScore) -> list[str]:
     """The parts of the explanation: texts, losses, contributions, one a feature in the order of FEATURES, signature."""
     parts = [_texts(segment), _losses(segment), _contributions(segment)]
-    writers: tuple[Callable[[Any], Iterator[str]], ...] = (_semantic, _syntax, _grammar, _errors)
-    for component, write in zip(segment.components, writers, strict=True):
+    writers: dict[str, Callable[[Any], Iterator[str]]] = {
+        "semantic": _semantic, "syntax": _syntax, "grammar": _grammar, "errors": _errors
+    }  # fmt: skip
+    for component in segment.components:
+        write = writers.get(component.name, partial(_described, component.name))
         title = f"{component.name}  {component.value:.3f}  ({component.raw:.3f} {component.unit})"
         lines = write(component.evidence) if component.evidence is not None else iter([NO_EVIDENCE])
         parts.append("\n".join([title, *(f"  {line}" for line in lines)]))
@@ -174,6 +179,12 @@ def _grammar(evidence: Any) -> Iterator[str]:
     """Each sentence with its probability and the geometric mean of its words' probabilities."""
     for sentence in evidence.sentences:
         yield f"{sentence.probability:.3f}  words {sentence.word_probability:.3f}  {' '.join(sentence.text.split())}"
+
+
+def _described(name: str, evidence: Any) -> Iterator[str]:
+    """What another feature says of its evidence."""
+    rows = [list(row) for row in feature_class(name).describe(evidence)]
+    yield from aligned(rows, [False] * len(rows[0])).splitlines() if rows else ()
 
 
 def _errors(evidence: Any) -> Iterator[str]:

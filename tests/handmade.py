@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rome.features.errors.prepared import PreparedText, prepare
+from rome.features.idf import IdfTable
+from rome.features.protocol import Text
 from rome.features.values import Analysis, Sentence, Word
 
 WIDTH = 64
@@ -50,3 +53,8 @@ def analysis(
     own = np.array([vector(w.text) for w in words], np.float32).reshape(-1, WIDTH)
     sentences = (Sentence(found[0].start(), found[-1].end(), acceptable),) if found else ()
     return Analysis(text, sentences, words, own if vectors is None else vectors, np.full(len(words), probability, np.float32))
+
+
+def prepared(given: Analysis, idf: IdfTable = IdfTable(100, {})) -> PreparedText:
+    """An analysis as the errors feature takes it."""
+    return prepare(Text.of(given), idf)

@@ -8,7 +8,7 @@ from rome.features.errors.articles import wrong_articles
 from rome.features.errors.surface import SurfaceConfig, surface_errors
 from rome.features.values import Analysis
 
-from handmade import analysis
+from handmade import analysis, prepared
 
 VOWEL = "apple error idea owner uncle hour honest heiress unidentified unimportant uninteresting urge ultimate only oval umbrella".split()
 CONSONANT = (
@@ -53,7 +53,7 @@ def test_edges(text: str) -> None:
 
 def test_it_counts_once_and_only_in_the_hypothesis() -> None:
     """A minor error on the article; none where the reference writes the same."""
-    wrong, right = tagged("it is an big town"), tagged("it is the big town")
+    wrong, right = prepared(tagged("it is an big town")), prepared(tagged("it is the big town"))
     (found,) = surface_errors(right, wrong, (), SurfaceConfig())
     assert (found.type, found.severity, found.hypothesis.text) == ("article", "minor", "an")  # type: ignore[union-attr]
     assert surface_errors(wrong, wrong, (), SurfaceConfig()) == ()

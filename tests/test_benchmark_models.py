@@ -14,8 +14,8 @@ import pytest
 from rome.data.readers.rated import RatedSegment
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-from rome.features.cosine import cosine_matrix
 from rome.features.idf import IdfTable
+from rome.features.matching import cosine_matrix
 from rome.features.semantic import Semantic, SemanticConfig
 from rome.features.values import Analysis
 

@@ -34,7 +34,7 @@ BROUGHT = {"tokenizers": "transformers", "udtools": "stanza"}
 MODULES = {"sklearn": "scikit-learn", "ot": "pot", "faiss": "faiss-cpu"}
 EXTRAS: dict[str, tuple[str, ...]] = {
     "rome.train": ("models", "train", "evaluate"),
-    "rome.features": ("models",),
+    "rome.features": ("models", "zss"),
     "rome.data.perturbations": ("evaluate",),
     "rome.evaluation": ("models", "evaluate"),
     "rome.figures": ("evaluate",),

@@ -34,7 +34,7 @@ HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
 def metric(monkeypatch: pytest.MonkeyPatch) -> RoMe:
     """RoMe with hand-made analyses in the place of its models."""
     metric = RoMe(progress=False, errors="edit-script")
-    monkeypatch.setattr(metric._analyses, "of", lambda texts: {text: analysis(text) for text in texts})
+    monkeypatch.setattr(metric._analyses, "of", lambda texts, *_: {text: analysis(text) for text in texts})
     return metric
 
 

@@ -23,7 +23,7 @@ from rome.features.analyser.encoder import (
 from rome.features.analyser.identity import arithmetic, file_digest
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.cosine import cosine_matrix
+from rome.features.matching import cosine_matrix
 
 FOLDER = set_folder("small") / "encoder"
 SENTENCES = ["The cat sat on the mat.", "Ein Satz, der nicht englisch ist.", "Yes."]

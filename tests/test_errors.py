@@ -14,18 +14,19 @@ from rome.combining.signature import feature_signature
 from rome.features.analyser.config import set_folder
 from rome.features.errors.alignment import AlignmentConfig, match_words, moved_pairs
 from rome.features.errors.edits import repetitions
-from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, compare
+from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
 from rome.features.errors.lexicon import Lexicon, number_value
 from rome.features.errors.severity import SeverityConfig
 from rome.features.errors.surface import SLIPS
 from rome.features.errors.values import CRITICAL, MAXIMUM, MINOR, ErrorSpan, value_of
 from rome.features.grammar import GrammarConfig
 from rome.features.idf import IdfTable
+from rome.features.protocol import Text
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis
 
-from handmade import analysis
+from handmade import analysis, prepared
 
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
@@ -54,7 +55,8 @@ def test_the_laws_of_the_count(a: str, b: str) -> None:
     found = ERRORS.measure(one, other)
     check_laws(found, one, other)
     check_same(ERRORS.measure(one, one))
-    assert ERRORS.measure_all([(other, one), (one, other), (one, one)])[1] == found
+    first, second = (ERRORS.prepare(Text.of(text)) for text in (one, other))
+    assert ERRORS.compare_all([(second, first), (first, second), (first, first)])[1] == found
     assert all(error.weight <= CRITICAL for error in (*found.evidence.errors, *found.evidence.differences))
 
 
@@ -116,10 +118,10 @@ def test_what_the_rules_weigh_is_a_setting(
     setting: str, value: float, reference: str, hypothesis: str, classes: dict[str, str]
 ) -> None:
     """Another value gives an edit another weight, and another signature."""
-    texts = tagged(reference, **classes), tagged(hypothesis, **classes)
+    texts = prepared(tagged(reference, **classes), IDF), prepared(tagged(hypothesis, **classes), IDF)
     config = ErrorsConfig(severity=replace(SeverityConfig(), **{setting: value}))
     weights = [
-        [judgement.weight for _, judgement in compare(*texts, ERRORS.idf, ERRORS.lexicon, used).edits]
+        [judgement.weight for _, judgement in pair_edits(*texts, ERRORS.idf, ERRORS.lexicon, used).edits]
         for used in (config, ErrorsConfig())
     ]
     assert weights[0] != weights[1]
@@ -178,7 +180,7 @@ def test_repetitions_and_moves() -> None:
     """A run that repeats what stands right before it; matches outside the longest common order."""
     assert repetitions(analysis("go home go home now").words) == {2, 3}
     assert repetitions(analysis("a b c").words) == set()
-    matches = match_words(analysis("red house big hill"), analysis("big red house hill"), AlignmentConfig())
+    matches = match_words(prepared(analysis("red house big hill")), prepared(analysis("big red house hill")), AlignmentConfig())
     assert {matches[k].hypothesis for k in moved_pairs(matches)} == {0}
 
 

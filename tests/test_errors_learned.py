@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from rome.cli.metric import add_metric_arguments, make_metric
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
-from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, compare
-from rome.features.errors.learned import LearnedErrors, errors_feature
+from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.errors.reader import SEVERITIES, TYPES, PairReading, Reader
 from rome.features.errors.values import MAXIMUM, ErrorsEvidence
 from rome.features.idf import IdfTable
+from rome.features.protocol import Resources, Text
 from rome.features.values import Analysis
 from rome.metric import RoMe
 
@@ -80,8 +81,9 @@ def test_the_laws_of_the_count(a: str, b: str, seed: int) -> None:
     found = errors.measure(one, other)
     check_laws(found, one, other)
     check_same(errors.measure(one, one))
-    assert errors.measure_all([(other, one), (one, other)])[1] == found
-    (words,) = errors.judged([compare(one, other, IDF, LEXICON, CONFIG)])
+    first, second = (errors.prepare(Text.of(text)) for text in (one, other))
+    assert errors.compare_all([(second, first), (first, second)])[1] == found
+    (words,) = errors.judged([pair_edits(first, second, IDF, LEXICON, CONFIG)])
     for error in words:
         if error.reference and error.hypothesis and error.kind != "order":
             assert error.reference.text.lower() != error.hypothesis.text.lower()
@@ -182,7 +184,7 @@ def test_the_rules_name_what_they_know_better_and_the_reader_the_rest() -> None:
 
 def test_a_set_without_weights_says_so_at_the_first_pair(tmp_path: Path) -> None:
     """The reader is not loaded before."""
-    errors = errors_feature(CONFIG, IDF, LEXICON, tmp_path)
+    errors = LearnedErrors.make(CONFIG, Resources(IDF, LEXICON, tmp_path))
     with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
         errors.measure(analysis("the dog"), analysis("a cat"))
 

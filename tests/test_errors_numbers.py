@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rome.features.errors.alignment import AlignmentConfig, match_words
-from rome.features.errors.compared import Compared
 from rome.features.errors.numbers import NumbersCompared, compare_numbers, numbers_of
 
-from handmade import analysis
+from handmade import analysis, prepared
 
 
 @pytest.mark.parametrize(
@@ -40,8 +39,9 @@ def test_values(text: str, values: list[float]) -> None:
 
 def compared(reference: str, hypothesis: str) -> NumbersCompared:
     """The numbers of two hand-made texts, with words aligned as ever."""
-    one, other = analysis(reference), analysis(hypothesis)
-    return compare_numbers(Compared(one, other, match_words(one, other, AlignmentConfig()), (), ()))
+    one, other = prepared(analysis(reference)), prepared(analysis(hypothesis))
+    matches = match_words(one, other, AlignmentConfig())
+    return compare_numbers(one.quantities, other.quantities, {match.reference: match.hypothesis for match in matches})
 
 
 @pytest.mark.parametrize(

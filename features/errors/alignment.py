@@ -6,7 +6,6 @@ when nothing is near enough: such words are missing or unnecessary.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,17 +14,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import JaroWinkler
 from rapidfuzz.process import cdist
 
-from ..assignment import linear_sum_assignment
-from ..cosine import cosines, unit_vectors
-from ..equal_texts import equal_texts
-from ..once import once
-from ..rising import longest_rising
+from ..matching import best_assignment, cosines, equal_texts, longest_increasing_subsequence
 from ..semantic import position_differences
-from ..slips import typed_twice
-from ..values import Analysis, Word
-from .lexicon import number_value
+from .prepared import PreparedText
 
-__all__ = ["AlignmentConfig", "WordMatch", "is_mark", "match_words", "moved_pairs", "words_of"]
+__all__ = ["AlignmentConfig", "WordMatch", "match_words", "moved_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,6 @@ class WordMatch:
     spelling_similarity: float
 
 
-@once
 def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
     """Indices of the matches (sorted by reference) that stand outside one longest run in which both orders agree."""
     return _outside_longest_run([match.hypothesis for match in matches])
@@ -66,60 +58,10 @@ def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
 
 def _outside_longest_run(numbers: Sequence[int]) -> frozenset[int]:
     """The places of the numbers, all different, that stand outside one longest run that rises."""
-    return frozenset(range(len(numbers))).difference(longest_rising(numbers))
+    return frozenset(range(len(numbers))).difference(longest_increasing_subsequence(numbers))
 
 
-def is_mark(word: Word) -> bool:
-    """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/punctuation.py."""
-    return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
-
-
-@once
-def words_of(analysis: Analysis) -> tuple[int, ...]:
-    """The places of the words that are compared: neither marks nor words typed twice (features/errors/surface.py counts those)."""
-    runs = typed_twice(analysis.text)
-    places = tuple(n for n, word in enumerate(analysis.words) if not is_mark(word))
-    if not runs:
-        return places
-    words = analysis.words
-    return tuple(n for n in places if not any(run.start <= words[n].start and words[n].end <= run.end for run in runs))
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The words of one text that are compared: their places among all, and what is asked of each.
-
-    units : (n, d) vectors of length 1. forms, lemmas : lower-cased. numbers : (n,) values, NaN for words that are none. symbols : (n,)
-    bool. classes : one of CLASSES, 0 for none.
-    """
-
-    places: tuple[int, ...]
-    units: NDArray[np.float64]
-    forms: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    numbers: NDArray[np.float64]
-    symbols: NDArray[np.bool_]
-    classes: tuple[int, ...]
-
-
-@once
-def _side(analysis: Analysis) -> _Side:
-    """One side of every pair that a text stands in."""
-    places = words_of(analysis)
-    words = [analysis.words[n] for n in places]
-    values = [number_value(word.text) for word in words]
-    return _Side(
-        places,
-        unit_vectors(analysis)[list(places)],
-        tuple(word.text.lower() for word in words),
-        tuple(word.lemma.lower() for word in words),
-        np.array([math.nan if value is None else value for value in values], dtype=np.float64),
-        np.array([word.upos in ("PUNCT", "SYM") for word in words], dtype=bool),
-        tuple(CLASSES.get(word.upos, 0) for word in words),
-    )
-
-
-def _likeness(reference: _Side, hypothesis: _Side, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
+def _likeness(reference: PreparedText, hypothesis: PreparedText, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
     """(p, q) likeness, cosine and spelling of every pair of words; -1 where a symbol would stand for a word."""
     cosine = cosines(reference.units, hypothesis.units)
     forms = list(reference.forms), list(hypothesis.forms)
@@ -143,32 +85,14 @@ def _likeness(reference: _Side, hypothesis: _Side, config: AlignmentConfig) -> t
 def _assign(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     """The one-to-one pairs of highest total gain, those that gain nothing left out. The table is written over."""
     np.maximum(gain, 0.0, out=gain)
-    rows, columns = linear_sum_assignment(gain, maximize=True)
+    rows, columns = best_assignment(gain)
     kept = gain[rows, columns] > 0.0
     return list(zip(rows[kept].tolist(), columns[kept].tolist(), strict=True))
 
 
-CLASSES = {
-    "NOUN": 1,
-    "PROPN": 1,
-    "X": 1,
-    "VERB": 2,
-    "AUX": 2,
-    "ADJ": 3,
-    "ADV": 3,
-    "NUM": 4,
-    "PRON": 5,
-    "DET": 6,
-    "ADP": 7,
-    "CCONJ": 8,
-    "SCONJ": 7,
-}
-"""Classes within which one word can take the place of another although nothing about them is alike."""
-
-
 def _same_place(
-    reference: _Side,
-    hypothesis: _Side,
+    reference: PreparedText,
+    hypothesis: PreparedText,
     pairs: list[tuple[int, int]],
     cosine: NDArray[np.float64],
     config: AlignmentConfig,
@@ -196,12 +120,12 @@ def _same_place(
     return found
 
 
-def match_words(reference: Analysis, hypothesis: Analysis, config: AlignmentConfig) -> tuple[WordMatch, ...]:
+def match_words(reference: PreparedText, hypothesis: PreparedText, config: AlignmentConfig) -> tuple[WordMatch, ...]:
     """One-to-one matches with the highest total likeness, in the order of the reference, of what `words_of` names.
 
     Words that nothing is like are then paired when they take each other's place: between the same matched neighbours, of one class.
     """
-    sides = _side(reference), _side(hypothesis)
+    sides = reference, hypothesis
     if not sides[0].places or not sides[1].places:
         return ()
     likeness, cosine, spelled = _likeness(*sides, config)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..once import once
 from ..values import Analysis
 
 __all__ = ["vowel_sound", "wrong_articles"]
@@ -21,7 +20,6 @@ BEGINS = re.compile(
 MARKS = "\"'“”‘’([ "
 
 
-@once
 def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
     """The articles of a text that do not go with the word that follows: (article, next word) as indices into its words.
 

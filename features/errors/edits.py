@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..values import Analysis, Word
-from .alignment import WordMatch, moved_pairs, words_of
+from ..values import Word
+from .alignment import WordMatch
+from .prepared import PreparedText
 from .values import Kind
 
 __all__ = ["Edit", "edit_script", "repetitions"]
@@ -43,10 +44,10 @@ def repetitions(words: Sequence[Word], longest: int = 8) -> set[int]:
     return repeated
 
 
-def _moves(matches: Sequence[WordMatch], p: int, q: int) -> list[Edit]:
+def _moves(matches: Sequence[WordMatch], moved: Collection[int], p: int, q: int) -> list[Edit]:
     """Moved matches, neighbours on both sides joined into one edit."""
     groups: list[list[WordMatch]] = []
-    for k in sorted(moved_pairs(matches)):
+    for k in sorted(moved):
         match = matches[k]
         if groups and match.reference == groups[-1][-1].reference + 1 and match.hypothesis == groups[-1][-1].hypothesis + 1:
             groups[-1].append(match)
@@ -63,8 +64,12 @@ def _moves(matches: Sequence[WordMatch], p: int, q: int) -> list[Edit]:
     ]
 
 
-def edit_script(reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch]) -> tuple[Edit, ...]:
+def edit_script(
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], moved: Collection[int]
+) -> tuple[Edit, ...]:
     """Every edit, word by word: replacements of words whose forms differ, missing and unnecessary words, and moved runs.
+
+    moved : the matches that are out of order, see `moved_pairs`.
 
     Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py and
     punctuation.py find what is wrong with them.
@@ -72,11 +77,11 @@ def edit_script(reference: Analysis, hypothesis: Analysis, matches: Sequence[Wor
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}
     repeated = repetitions(hypothesis.words)
-    edits = [Edit("missing", (i,), ()) for i in words_of(reference) if i not in matched[0]]
-    edits += [Edit("unnecessary", (), (j,), repeated=j in repeated) for j in words_of(hypothesis) if j not in matched[1]]
+    edits = [Edit("missing", (i,), ()) for i in reference.places if i not in matched[0]]
+    edits += [Edit("unnecessary", (), (j,), repeated=j in repeated) for j in hypothesis.places if j not in matched[1]]
     edits += [
         Edit("replacement", (m.reference,), (m.hypothesis,), match=m)
         for m in matches
         if reference.words[m.reference].text.lower() != hypothesis.words[m.hypothesis].text.lower()
     ]
-    return tuple(edits + _moves(matches, p, q))
+    return tuple(edits + _moves(matches, moved, p, q))

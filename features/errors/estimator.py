@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ..idf import IdfTable
-from ..values import Analysis, Component
-from .alignment import AlignmentConfig, match_words
-from .compared import Compared
+from ..protocol import Feature, Resources, Text, number, string
+from ..values import Component
+from .alignment import AlignmentConfig, WordMatch, match_words, moved_pairs
 from .edits import Edit, edit_script
 from .lexicon import Lexicon
+from .prepared import PreparedText, prepare
 from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SLIPS, SurfaceConfig, surface_errors
 from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 
-__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "compare", "text_span"]
+__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "PairEdits", "pair_edits", "text_span"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +42,74 @@ class ErrorsConfig:
     below: int = 0
 
 
-def text_span(analysis: Analysis, indices: tuple[int, ...]) -> TextSpan | None:
+@dataclass(frozen=True, slots=True)
+class PairEdits:
+    """A pair laid side by side, which every estimator starts from.
+
+    matches : in the order of the reference.
+    moved : the places of those that are out of order.
+    edits : each with what the rules say of it.
+    surface : what characters alone show.
+    """
+
+    reference: PreparedText
+    hypothesis: PreparedText
+    matches: tuple[WordMatch, ...]
+    moved: frozenset[int]
+    edits: tuple[tuple[Edit, Judgement], ...]
+    surface: tuple[ErrorSpan, ...]
+
+
+def text_span(text: PreparedText, indices: tuple[int, ...]) -> TextSpan | None:
     """The characters from the first to the last of some words of a text; None for no words."""
     if not indices:
         return None
-    words = analysis.words
-    start, end = words[indices[0]].start, words[indices[0]].end
-    for n in indices[1:]:
-        start, end = min(start, words[n].start), max(end, words[n].end)
-    return TextSpan(analysis.text[start:end], start, end)
+    words = [text.words[n] for n in indices]
+    start, end = min(word.start for word in words), max(word.end for word in words)
+    return TextSpan(text.text[start:end], start, end)
 
 
-def compare(reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig) -> Compared:
+def pair_edits(
+    reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig
+) -> PairEdits:
     """Align two texts, judge every edit between them by the rules, and find what is wrong on the surface."""
     matches = match_words(reference, hypothesis, config.alignment)
+    moved = moved_pairs(matches)
     judge = SeverityJudge(reference, hypothesis, idf, lexicon, config.severity)
-    edits = tuple((edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches))
-    return Compared(reference, hypothesis, matches, edits, surface_errors(reference, hypothesis, matches, config.surface))
+    edits = tuple((edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches, moved))
+    return PairEdits(
+        reference, hypothesis, matches, moved, edits, surface_errors(reference, hypothesis, matches, config.surface)
+    )
 
 
-class Errors(ABC):
+class Errors(Feature[PreparedText]):
     """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, critical 10, at most 25 a segment (MQM, SEScore)."""
 
-    name = "errors"
+    name, config_class = "errors", ErrorsConfig
 
     def __init__(self, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
         self.idf, self.lexicon, self.config = idf, lexicon, config
 
-    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
-        """One pair; see `measure_all`."""
-        return self.measure_all([(reference, hypothesis)])[0]
+    @classmethod
+    def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
+        """With the set's word weights and antonyms."""
+        return cls(resources.idf, resources.lexicon, config)
 
-    def measure_all(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[Component]:
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> ErrorsEvidence:
+        """The errors, their count, and the differences."""
+        errors, differences = (tuple(map(_error_from_dict, given)) for given in (row["errors"], row.get("differences", ())))
+        return ErrorsEvidence(errors, number(row["count"]), differences)
+
+    def prepare(self, text: Text) -> PreparedText:
+        """What is asked of one text alone."""
+        return prepare(text, self.idf)
+
+    def compare(self, reference: PreparedText, hypothesis: PreparedText) -> Component:
+        """One pair; see `compare_all`."""
+        return self.compare_all([(reference, hypothesis)])[0]
+
+    def compare_all(self, pairs: Sequence[tuple[PreparedText, PreparedText]]) -> list[Component]:
         """4 / (4 + count), one component a pair of reference and hypothesis.
 
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
@@ -80,14 +117,14 @@ class Errors(ABC):
         The count is not divided by the length: what the reader makes of a pair is meant of the whole pair. An empty hypothesis for a
         reference with words has one error, the full count, and value 0.
         """
-        compared = [compare(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
-        return [self._component(*pair) for pair in zip(compared, self.judged(compared), strict=True)]
+        edits = [pair_edits(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
+        return [self._component(*pair) for pair in zip(edits, self.judged(edits), strict=True)]
 
-    def _component(self, compared: Compared, found: Sequence[ErrorSpan]) -> Component:
+    def _component(self, pair: PairEdits, found: Sequence[ErrorSpan]) -> Component:
         """What a pair's errors make: those of its words, and those of its characters."""
-        words = len(compared.reference.words)
-        empty = bool(words) and not compared.hypothesis.words
-        every = [_nothing_said(compared.reference)] if empty else [*found, *compared.surface]
+        words = len(pair.reference.words)
+        empty = bool(words) and not pair.hypothesis.words
+        every = [_nothing_said(pair.reference)] if empty else [*found, *pair.surface]
         listed = [error for error in every if not self._forgiven(error)]
         total = math.fsum(error.weight for error in listed)
         if total > MAXIMUM:
@@ -103,11 +140,11 @@ class Errors(ABC):
         return error.severity == "none" or strength < self.config.smallest_weight
 
     @abstractmethod
-    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
+    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
         """What is wrong with the words of each pair, and where they differ without consequence, in any order."""
 
 
-def _nothing_said(reference: Analysis) -> ErrorSpan:
+def _nothing_said(reference: PreparedText) -> ErrorSpan:
     """The error of a hypothesis without a word."""
     whole = text_span(reference, tuple(range(len(reference.words))))
     return ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, whole, None)
@@ -121,18 +158,36 @@ def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
 class EditScriptErrors(Errors):
     """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
 
-    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
+    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
         """One span an edit."""
-        return [[_edit_span(compared, *edit) for edit in compared.edits] for compared in pairs]
+        return [[_edit_span(pair, *edit) for edit in pair.edits] for pair in pairs]
 
 
-def _edit_span(compared: Compared, edit: Edit, judgement: Judgement) -> ErrorSpan:
+def _edit_span(pair: PairEdits, edit: Edit, judgement: Judgement) -> ErrorSpan:
     return ErrorSpan(
         kind=edit.kind,
         type=judgement.type,
         severity=judgement.severity,
         weight=judgement.weight,
         confidence=judgement.mistake_probability,
-        reference=text_span(compared.reference, edit.reference),
-        hypothesis=text_span(compared.hypothesis, edit.hypothesis),
+        reference=text_span(pair.reference, edit.reference),
+        hypothesis=text_span(pair.hypothesis, edit.hypothesis),
     )
+
+
+def _error_from_dict(row: dict[str, Any]) -> ErrorSpan:
+    if row["severity"] not in ("none", "minor", "major", "critical"):
+        raise ValueError(f"{row['severity']!r} is no severity")
+    return ErrorSpan(
+        kind=string(row["kind"]),  # type: ignore[arg-type]
+        type=string(row["type"]),
+        severity=row["severity"],
+        weight=number(row["weight"]),
+        confidence=number(row["confidence"]),
+        reference=None if row["reference"] is None else _span_from_dict(row["reference"]),
+        hypothesis=None if row["text"] is None else _span_from_dict(row),
+    )
+
+
+def _span_from_dict(row: dict[str, Any]) -> TextSpan:
+    return TextSpan(string(row["text"]), int(row["start"]), int(row["end"]))

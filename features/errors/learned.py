@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..idf import IdfTable
-from ..once import once
-from ..values import Analysis
-from .alignment import moved_pairs, words_of
-from .compared import Compared
-from .estimator import EditScriptErrors, Errors, ErrorsConfig, text_span
+from ..protocol import Resources
+from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits, text_span
 from .lexicon import Lexicon
 from .numbers import compare_numbers
 from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
 from .values import CRITICAL, ErrorSpan, Kind, Severity
 
-__all__ = ["LearnedErrors", "errors_feature"]
+__all__ = ["LearnedErrors"]
 
 VAGUE = frozenset(("other", "addition", "omission", "substitution"))
 """What the reader calls a word when it has no better name than the rules have."""
@@ -55,20 +51,29 @@ class LearnedErrors(Errors):
         super().__init__(idf, lexicon, config)
         self.reader = reader
 
-    def judged(self, pairs: Sequence[Compared]) -> list[list[ErrorSpan]]:
+    @classmethod
+    def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
+        """The estimator that the settings name; the reader's weights are loaded at the first pair."""
+        if config.estimator == "edit-script":
+            return EditScriptErrors.make(config, resources)
+        from ..analyser.pair_reader import PairReader
+
+        return cls(resources.idf, resources.lexicon, PairReader(resources.folder, config.below, resources.threads), config)
+
+    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
         """Spans of neighbouring words with the same kind, severity and type; the weights of the errors add up to the reader's amount."""
-        readings = self.reader([(compared.reference, compared.hypothesis) for compared in pairs])
+        readings = self.reader([(pair.reference.analysis, pair.hypothesis.analysis) for pair in pairs])
         return [self._spans(*pair) for pair in zip(pairs, readings, strict=True)]
 
-    def _spans(self, compared: Compared, reading: PairReading) -> list[ErrorSpan]:
+    def _spans(self, pair: PairEdits, reading: PairReading) -> list[ErrorSpan]:
         """The spans of one pair; a text against itself has none."""
-        if compared.reference.text == compared.hypothesis.text:
+        if pair.reference.text == pair.hypothesis.text:
             return []
-        repeated = sum(judgement.weight for edit, judgement in compared.edits if edit.repeated)
-        units, amount = _counted(_units(compared, reading, self.config.threshold), reading.amount, compared)
-        groups = _groups(units, compared)
+        repeated = sum(judgement.weight for edit, judgement in pair.edits if edit.repeated)
+        units, amount = _counted(_units(pair, reading, self.config.threshold), reading.amount, pair)
+        groups = _groups(units, pair)
         weights = self._shared(groups, max(amount, repeated))
-        return [_span(compared, group, weight) for group, weight in zip(groups, weights, strict=True)]
+        return [_span(pair, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
     def _shared(self, groups: Sequence[Sequence[_Unit]], amount: float) -> list[float]:
         """What each group weighs: the amount in proportion to their costs, at most CRITICAL a word.
@@ -87,13 +92,12 @@ class LearnedErrors(Errors):
         return np.minimum(amount * shares / max(float(shares.sum()), LEAST_COST), most).tolist()
 
 
-def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_Unit]:
+def _units(pair: PairEdits, reading: PairReading, threshold: float) -> list[_Unit]:
     """One unit for every match whose words differ or moved, and every word without one, those of the hypothesis first, in order."""
-    reference, hypothesis, matches, edits = compared.reference, compared.hypothesis, compared.matches, compared.edits
+    reference, hypothesis, matches, edits = pair.reference, pair.hypothesis, pair.matches, pair.edits
     p = len(reference.words)
     probabilities, types = reading.probabilities.astype(np.float64), reading.types.astype(np.float64)
     known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
-    moved = moved_pairs(matches)
     there = {match.hypothesis: (k, match.reference) for k, match in enumerate(matches)}
 
     def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
@@ -106,21 +110,22 @@ def _units(compared: Compared, reading: PairReading, threshold: float) -> list[_
         return _Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, wrong >= threshold, name)
 
     units = []
-    for j in words_of(hypothesis):
+    for j in hypothesis.places:
         if j not in there:
             units.append(unit("unnecessary", None, j))
             continue
         k, i = there[j]
         same = reference.words[i].text.lower() == hypothesis.words[j].text.lower()
-        if not same or k in moved:
+        if not same or k in pair.moved:
             units.append(unit("order" if same else "replacement", i, j))
     matched = {match.reference for match in matches}
-    return units + [unit("missing", i, None) for i in words_of(reference) if i not in matched]
+    return units + [unit("missing", i, None) for i in reference.places if i not in matched]
 
 
-def _counted(units: list[_Unit], amount: float, compared: Compared) -> tuple[list[_Unit], float]:
+def _counted(units: list[_Unit], amount: float, pair: PairEdits) -> tuple[list[_Unit], float]:
     """Units and amount after the numbers were compared by value: the same one is no error, another one is critical."""
-    numbers = compare_numbers(compared)
+    aligned = {match.reference: match.hypothesis for match in pair.matches}
+    numbers = compare_numbers(pair.reference.quantities, pair.hypothesis.quantities, aligned)
     whole = sum(unit.cost for unit in units)
     found = []
     for unit in units:
@@ -143,16 +148,9 @@ def _type(kind: Kind, ruled: str | None, learned: str) -> str:
     return ruled or {"missing": "omission", "unnecessary": "addition"}.get(kind, "substitution")
 
 
-@once
-def _following(analysis: Analysis) -> dict[int, int]:
-    """For every compared word of a text the next one, -1 for the last."""
-    places = words_of(analysis)
-    return dict(zip(places, (*places[1:], -1), strict=False))
-
-
-def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
+def _groups(units: Sequence[_Unit], pair: PairEdits) -> list[list[_Unit]]:
     """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
-    following = _following(compared.reference), _following(compared.hypothesis)
+    following = pair.reference.following, pair.hypothesis.following
     groups: list[list[_Unit]] = []
     last: _Unit | None = None
     for unit in units:
@@ -171,7 +169,7 @@ def _groups(units: Sequence[_Unit], compared: Compared) -> list[list[_Unit]]:
     return groups
 
 
-def _span(compared: Compared, group: Sequence[_Unit], weight: float) -> ErrorSpan:
+def _span(pair: PairEdits, group: Sequence[_Unit], weight: float) -> ErrorSpan:
     """One span of a group that weighs so much; its type is that of its costliest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.cost)
     return ErrorSpan(
@@ -180,8 +178,8 @@ def _span(compared: Compared, group: Sequence[_Unit], weight: float) -> ErrorSpa
         severity=_supported(heaviest.severity, weight),
         weight=weight,
         confidence=max(unit.confidence for unit in group),
-        reference=text_span(compared.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
-        hypothesis=text_span(compared.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
+        reference=text_span(pair.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
+        hypothesis=text_span(pair.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
     )
 
 
@@ -191,15 +189,3 @@ def _supported(severity: Severity, weight: float) -> Severity:
         return "none"
     found = next(n for n in range(len(WEIGHTS) - 1, 0, -1) if n == 1 or weight >= SUPPORT * WEIGHTS[n])
     return SEVERITIES[min(found, SEVERITIES.index(severity))]
-
-
-def errors_feature(config: ErrorsConfig, idf: IdfTable, lexicon: Lexicon, folder: Path, threads: int | None = None) -> Errors:
-    """The estimator that a configuration names.
-
-    folder : of the model set, for the reader's weights, which are loaded at the first pair. threads : that the reader uses.
-    """
-    if config.estimator == "edit-script":
-        return EditScriptErrors(idf, lexicon, config)
-    from ..analyser.pair_reader import PairReader
-
-    return LearnedErrors(idf, lexicon, PairReader(folder, config.below, threads), config)

@@ -5,13 +5,11 @@ Word vectors hardly tell nine from ten, and tell 25 from twenty-five; counting i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..once import once
 from ..values import Analysis
-from .compared import Compared
 from .lexicon import SCALES, number_value
 
 __all__ = ["Number", "NumbersCompared", "compare_numbers", "numbers_of"]
@@ -38,7 +36,6 @@ class NumbersCompared:
     count: int
 
 
-@once
 def numbers_of(analysis: Analysis) -> tuple[Number, ...]:
     """Every number of a text, in order; *twenty-five*, *3 million* and *two hundred* are one each."""
     words = [word.text for word in analysis.words]
@@ -74,13 +71,15 @@ def _joined(value: float, more: float, word: str) -> float | None:
     return value * more if word.lower() in SCALES and value < more else None
 
 
-def compare_numbers(compared: Compared) -> NumbersCompared:
-    """Pair the numbers of both texts by what is written, then by value; those that are left are told by the alignment."""
-    ones, others = list(numbers_of(compared.reference)), list(numbers_of(compared.hypothesis))
+def compare_numbers(reference: Sequence[Number], hypothesis: Sequence[Number], aligned: Mapping[int, int]) -> NumbersCompared:
+    """Pair the numbers of both texts by what is written, then by value; those that are left are told by the alignment.
+
+    aligned : for a word of the reference the place of the one that stands for it.
+    """
+    ones, others = list(reference), list(hypothesis)
     _paired(ones, others, lambda number: (number.value, number.text))
     same = _paired(ones, others, lambda number: number.value)
-    there = {match.reference: match.hypothesis for match in compared.matches}
-    other = [(one, two) for one in ones for two in others if not {there.get(n) for n in one.places}.isdisjoint(two.places)]
+    other = [(one, two) for one in ones for two in others if not {aligned.get(n) for n in one.places}.isdisjoint(two.places)]
     return NumbersCompared(_places(same), _places(other), len(other))
 
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from ..once import once
-from ..values import Analysis
-from .alignment import WordMatch, is_mark, words_of
+from .alignment import WordMatch
+from .prepared import Mark, PreparedText, is_mark
 from .values import MINOR, ErrorSpan, TextSpan
 
-__all__ = ["Mark", "PunctuationConfig", "marks_of", "punctuation_errors"]
+__all__ = ["PunctuationConfig", "punctuation_errors"]
 
-ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
 TERMINAL = frozenset(".!?")
-VISIBLE = re.compile(r"[^\w\s]|_")
-"""Characters that are neither letter nor digit nor blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +33,11 @@ class PunctuationConfig:
     slip: float = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One punctuation mark at ``text[place]``. before, after : the words around it, -1 where there is none."""
-
-    character: str
-    place: int
-    before: int
-    after: int
-
-
-@once
-def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
-    """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
-    words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
-    ends = list(accumulate((analysis.words[n].end for n in words), max))
-    found: list[Mark] = []
-    position = -1
-    for match in VISIBLE.finditer(analysis.text):
-        place = match.start()
-        while position + 1 < len(words) and analysis.words[words[position + 1]].start <= place:
-            position += 1
-        if position >= 0 and place < ends[position]:  # within a word
-            continue
-        shown = match.group().translate(ALIKE)
-        if found and found[-1].place == place - 1 and found[-1].character == shown:
-            found[-1] = Mark(shown, place, found[-1].before, found[-1].after)
-            continue
-        before = words[position] if position >= 0 else -1
-        found.append(Mark(shown, place, before, words[position + 1] if position + 1 < len(words) else -1))
-    return tuple(found)
-
-
 def punctuation_errors(
-    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: PunctuationConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: PunctuationConfig
 ) -> Iterator[ErrorSpan]:
     """Marks that are missing, too much or others than the reference's; a reference without any mark says nothing about them."""
-    sides = marks_of(reference), marks_of(hypothesis)
+    sides = reference.marks, hypothesis.marks
     if not any(map(is_mark, reference.words)):
         return
     ends = [next((m for m in reversed(side) if m.after < 0 and m.character in TERMINAL), None) for side in sides]
@@ -99,7 +61,7 @@ def punctuation_errors(
 
 
 def _end(
-    reference: Analysis, hypothesis: Analysis, wanted: Mark | None, found: Mark | None, config: PunctuationConfig
+    reference: PreparedText, hypothesis: PreparedText, wanted: Mark | None, found: Mark | None, config: PunctuationConfig
 ) -> Iterator[ErrorSpan]:
     """The final marks of both texts."""
     if wanted is not None and found is None:
@@ -115,21 +77,21 @@ def _beside(mark: Mark, other: Mark, there: dict[int, int]) -> bool:
     return there.get(mark.before, -2) == other.before or there.get(mark.after, -2) == other.after
 
 
-def _next_to(before: int, after: int, analysis: Analysis) -> bool:
+def _next_to(before: int, after: int, text: PreparedText) -> bool:
     """Whether two words follow each other but for marks; -1 before the first word, or after the last."""
-    words = words_of(analysis)
+    words = text.places
     order = {n: place for place, n in enumerate(words)} | {-1: -1}
     return order.get(after, -1) == order.get(before, -2) + 1 or (after < 0 and before == (words[-1] if words else -1))
 
 
-def _stray(analysis: Analysis, mark: Mark) -> bool:
+def _stray(side: PreparedText, mark: Mark) -> bool:
     """A terminal mark before a small letter, or a sign that is no punctuation of running text."""
-    after = analysis.text[mark.place + 1 :].lstrip()
+    after = side.text[mark.place + 1 :].lstrip()
     return mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
 
 
 def _error(
-    kind: str, probability: float, share: float, old: tuple[Analysis, Mark] | None, new: tuple[Analysis, Mark] | None
+    kind: str, probability: float, share: float, old: tuple[PreparedText, Mark] | None, new: tuple[PreparedText, Mark] | None
 ) -> ErrorSpan:
     spans = [
         TextSpan(side[0].text[side[1].place], side[1].place, side[1].place + 1) if side is not None else None

@@ -10,18 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..idf import IdfTable
-from ..once import once
-from ..values import Analysis, Word
-from .alignment import words_of
+from ..values import Word
 from .edits import Edit
 from .lexicon import Lexicon, is_negation, number_value
+from .prepared import PreparedText
 from .values import CRITICAL, MAJOR, MINOR, Severity
 
-__all__ = ["Judgement", "SeverityConfig", "SeverityJudge", "salience"]
+__all__ = ["Judgement", "SeverityConfig", "SeverityJudge"]
 
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "X", "INTJ"))
 PRONOUN_LIKE = frozenset(("PRON",))
@@ -115,30 +111,14 @@ def logistic(value: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * value))
 
 
-@once
-def salience(analysis: Analysis, idf: IdfTable) -> NDArray[np.float64]:
-    """(n,) TF-IDF weights relative to the text's average word (1); 0 for what `words_of` leaves out."""
-    places = list(words_of(analysis))
-    found = np.zeros(len(analysis.words))
-    found[places] = idf.weights([analysis.words[n].text for n in places]) * len(places)
-    found.flags.writeable = False
-    return found
-
-
 class SeverityJudge:
     """Judges the edits of one pair; made anew for each pair, because weights depend on both texts."""
 
     def __init__(
-        self, reference: Analysis, hypothesis: Analysis, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig
+        self, reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig
     ) -> None:
         self.reference, self.hypothesis = reference, hypothesis
         self.idf, self.lexicon, self.config = idf, lexicon, config
-        self.reference_salience = self._salience(reference)
-        self.hypothesis_salience = self._salience(hypothesis)
-
-    def _salience(self, analysis: Analysis) -> NDArray[np.float64]:
-        """(n,) TF-IDF weights relative to the text's average word."""
-        return salience(analysis, self.idf)
 
     def judge(self, edit: Edit) -> Judgement:
         """The judgement on one edit."""
@@ -152,7 +132,7 @@ class SeverityJudge:
         return logistic((salience - self.config.salience) / self.config.salience_width)
 
     def _major_by_likelihood(self, index: int) -> float:
-        unlikely = self.config.likelihood - float(self.hypothesis.word_probabilities[index])
+        unlikely = self.config.likelihood - float(self.hypothesis.analysis.word_probabilities[index])
         return logistic(unlikely / self.config.likelihood_width)
 
     def _major_in_context(self, index: int, salience: float) -> float:
@@ -167,7 +147,7 @@ class SeverityJudge:
         word = self.reference.words[edit.reference[0]]
         if is_negation(word.text):
             return Judgement("negation", 1.0, self.config.negation_major, True)
-        major = self._major_by_salience(float(self.reference_salience[edit.reference[0]]))
+        major = self._major_by_salience(float(self.reference.salience[edit.reference[0]]))
         return Judgement(
             word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
         )
@@ -181,9 +161,9 @@ class SeverityJudge:
             return Judgement(
                 "repetition",
                 1.0,
-                self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis_salience[index])),
+                self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis.salience[index])),
             )
-        major = self._major_in_context(index, float(self.hypothesis_salience[index]))
+        major = self._major_in_context(index, float(self.hypothesis.salience[index]))
         return Judgement(
             word_type(word),
             self.config.unnecessary * self._present(word),
@@ -205,7 +185,7 @@ class SeverityJudge:
         cosine = edit.match.cosine if edit.match else 0.0
         config = self.config
         differs = min(1.0, max(0.0, (config.same_meaning - cosine) / (config.same_meaning - config.other_meaning)))
-        salience = max(float(self.reference_salience[i]), float(self.hypothesis_salience[j]))
+        salience = max(float(self.reference.salience[i]), float(self.hypothesis.salience[j]))
         severe = self._major_in_context(j, salience)
         content = old.upos in CONTENT or new.upos in CONTENT
         mistake = config.floor + (1.0 - config.floor) * differs

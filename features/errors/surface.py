@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..slips import SPACE_PATTERNS, typed_twice
-from ..values import Analysis, Word
+from ..values import Word
 from .alignment import WordMatch
-from .articles import wrong_articles
+from .prepared import PreparedText
 from .punctuation import PunctuationConfig, punctuation_errors
 from .values import MAJOR, MINOR, ErrorSpan, TextSpan
 
@@ -37,8 +37,8 @@ class SurfaceConfig:
     punctuation: PunctuationConfig = field(default_factory=PunctuationConfig)
 
 
-def _span(analysis: Analysis, start: int, end: int) -> TextSpan:
-    return TextSpan(analysis.text[start:end], start, end)
+def _span(side: PreparedText, start: int, end: int) -> TextSpan:
+    return TextSpan(side.text[start:end], start, end)
 
 
 def _opens_sentence(words: Sequence[Word], index: int) -> bool:
@@ -46,7 +46,7 @@ def _opens_sentence(words: Sequence[Word], index: int) -> bool:
 
 
 def _casing(
-    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> Iterator[ErrorSpan]:
     """Matched words that differ in case alone; a capital that only opens a sentence on one side is no mistake."""
     for match in matches:
@@ -73,7 +73,7 @@ def _casing(
 
 
 def _sentence_casing(
-    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> Iterator[ErrorSpan]:
     """A sentence that opens with a small letter although the reference's sentences open with capitals."""
     openers = [w for n, w in enumerate(reference.words) if _opens_sentence(reference.words, n) and w.text[:1].isalpha()]
@@ -90,7 +90,7 @@ def _sentence_casing(
                 )
 
 
-def _spacing(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -> Iterator[ErrorSpan]:
+def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
     """Blanks where English writes none; a habit that the reference shares (tokenised text) is no mistake."""
     for pattern in SPACE_PATTERNS:
         if not pattern.search(reference.text):
@@ -107,23 +107,23 @@ def _spacing(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -
 
 
 def _articles(
-    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> Iterator[ErrorSpan]:
     """The wrong one of `a` and `an`; what the reference writes too is no mistake, and against the right one it is an edit already."""
 
-    def written(analysis: Analysis, place: tuple[int, int]) -> str:
-        return analysis.text[analysis.words[place[0]].start : analysis.words[place[1]].end].lower()
+    def written(side: PreparedText, place: tuple[int, int]) -> str:
+        return side.text[side.words[place[0]].start : side.words[place[1]].end].lower()
 
-    meant = {written(reference, place) for place in wrong_articles(reference)}
+    meant = {written(reference, place) for place in reference.articles}
     there = {match.hypothesis: reference.words[match.reference].text.lower() for match in matches}
-    for place in wrong_articles(hypothesis):
+    for place in hypothesis.articles:
         if written(hypothesis, place) not in meant and there.get(place[0]) not in ("a", "an"):
             word = hypothesis.words[place[0]]
             span = _span(hypothesis, word.start, word.end)
             yield ErrorSpan("surface", "article", "minor", config.article * MINOR, config.article, None, span)
 
 
-def _repetition(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig) -> Iterator[ErrorSpan]:
+def _repetition(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
     """Words typed twice; what the reference repeats too is no mistake. The models never saw the repeated words."""
     meant = {reference.text[run.start : run.end].lower() for run in typed_twice(reference.text)}
     first = True
@@ -138,7 +138,7 @@ def _repetition(reference: Analysis, hypothesis: Analysis, config: SurfaceConfig
 
 
 def surface_errors(
-    reference: Analysis, hypothesis: Analysis, matches: Sequence[WordMatch], config: SurfaceConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> tuple[ErrorSpan, ...]:
     """Casing, spacing and punctuation errors of the hypothesis, its words typed twice, and its wrong articles.
 

@@ -80,10 +80,13 @@ def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan]) -> tu
 
     They add up to what the contributions do. Without errors of any weight ``errors`` stands as a whole.
     """
-    *others, (name, share) = zip(FEATURES, contributions, strict=True)
     total = sum(error.weight for error in errors)
-    found = [Loss(*row) for row in others]
-    found += [Loss(name, share * error.weight / total, error) for error in errors] if total > 0.0 else [Loss(name, share)]
+    found: list[Loss] = []
+    for name, share in zip(FEATURES, contributions, strict=True):
+        if name == "errors" and total > 0.0:
+            found += [Loss(name, share * error.weight / total, error) for error in errors]
+        else:
+            found.append(Loss(name, share))
     return tuple(sorted(found, key=lambda loss: loss.loss))
 
 

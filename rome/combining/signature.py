@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
+from typing import Any
 
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.grammar import GrammarConfig
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig
+from rome.features.values import FEATURES
 
 __all__ = ["digest", "feature_signature"]
 
@@ -27,6 +29,7 @@ def feature_signature(
     syntax: SyntaxConfig,
     grammar: GrammarConfig,
     errors: ErrorsConfig,
+    *others: Any,
 ) -> str:
     """The signature of the four features: which models made the analyses, and every setting of every feature.
 
@@ -41,8 +44,18 @@ def feature_signature(
         "delta": f"{semantic.delta:g}",
         "rho": f"{semantic.rho:g}",
         "theta": f"{syntax.theta:g}",
-        "syntax": digest(json.dumps(asdict(syntax), sort_keys=True)),
+        "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": f"{errors.estimator}." + digest(json.dumps(asdict(errors), sort_keys=True)),
     }
+    parts |= {
+        name: digest(json.dumps(asdict(config), sort_keys=True)) for name, config in zip(FEATURES[4:], others, strict=True)
+    }
+    if syntax.distance != "compiled":
+        parts["ted"] = syntax.distance
     return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _settings(syntax: SyntaxConfig) -> dict[str, object]:
+    """All but the distance, which is named apart where it is not the default: both give the same numbers."""
+    return {name: value for name, value in asdict(syntax).items() if name != "distance"}

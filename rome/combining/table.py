@@ -41,7 +41,7 @@ class FeatureTable:
     reference: NDArray[np.int32]
     values: NDArray[np.float64]
     raw: NDArray[np.float64]
-    units: tuple[str, ...] = ("", "", "", "")
+    units: tuple[str, ...] = ("",) * WIDTH
     signature: str = ""
     flags: NDArray[np.uint32] | None = None
     flag_names: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rome.display.markup import Html, Value, disclosure, element, escaped, joined
 from rome.display.texts import SEVERITIES
-from rome.features.rising import longest_rising
+from rome.features.matching import longest_increasing_subsequence
 
 if TYPE_CHECKING:
     from rome.features.errors.values import ErrorSpan
@@ -66,7 +66,7 @@ def columns(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> li
     of cost 1 is no link: its words have nothing to do with each other. reference, hypothesis : the numbers of words.
     """
     linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
-    straight = [linked[n] for n in longest_rising([pair.hypothesis for pair in linked])]
+    straight = [linked[n] for n in longest_increasing_subsequence([pair.hypothesis for pair in linked])]
     kept = {pair.reference for pair in straight}
     crossing = [pair for pair in linked if pair.reference not in kept]
     lettered = [(pair, letter(n)) for n, pair in enumerate(crossing)]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
+from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
-from rome.page.evidence import READERS, number, text
 from rome.results import Components, Contributions, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
@@ -96,16 +96,16 @@ def segment_from(row: dict[str, Any]) -> SegmentScore:
     parts = []
     for name in FEATURES:
         part, found = row["components"][name], evidence.get(name)
-        proof = None if found is None else READERS[name](found)
-        parts.append(Component(name, number(part["value"]), number(part["raw"]), text(part["unit"]), proof))
+        proof = None if found is None else feature_class(name).evidence_from_dict(found)
+        parts.append(Component(name, number(part["value"]), number(part["raw"]), string(part["unit"]), proof))
     return SegmentScore(
         segment=int(row["segment"]),
-        reference=text(row["reference"]),
-        hypothesis=text(row["hypothesis"]),
+        reference=string(row["reference"]),
+        hypothesis=string(row["hypothesis"]),
         reference_index=int(row["reference_index"]),
         score=number(row["score"]),
         components=Components(*parts),
         contributions=Contributions(*(number(row["contributions"][name]) for name in FEATURES)),
-        flags=tuple(map(text, row["flags"])),
-        signature=text(row["signature"]),
+        flags=tuple(map(string, row["flags"])),
+        signature=string(row["signature"]),
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, make_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from rome.combining.contributions import Loss, losses_of
 from rome.combining.provenance import fitted_on, labels
@@ -25,6 +25,25 @@ SHORT = 50
 __all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
 
 
+Record = TypeVar("Record", bound=type)
+
+
+def _with_all_features(kind: Any) -> Callable[[Record], Record]:
+    """Gives a frozen dataclass, whose fields are the first four features, a field for every other feature there is."""
+
+    def extended(cls: Record) -> Record:
+        if not FEATURES[4:]:
+            return cls
+        found: Any = make_dataclass(
+            cls.__name__, [(name, kind) for name in FEATURES[4:]], bases=(cls,), frozen=True, slots=True
+        )
+        found.__module__, found.__doc__ = cls.__module__, cls.__doc__
+        return cast(Record, found)
+
+    return extended
+
+
+@_with_all_features(Component)
 @dataclass(frozen=True, slots=True)
 class Components:
     """The four components of one segment, each a Component with value, raw, unit and evidence."""
@@ -35,10 +54,11 @@ class Components:
     errors: Component
 
     def __iter__(self) -> Iterator[Component]:
-        """The four, in the order of FEATURES."""
-        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+        """All of them, in the order of FEATURES."""
+        return (getattr(self, name) for name in FEATURES)
 
 
+@_with_all_features(Any)
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The four features' evidence values of one segment; None where the numbers were read from a stored table."""
@@ -49,6 +69,7 @@ class Evidence:
     errors: Any
 
 
+@_with_all_features(float)
 @dataclass(frozen=True, slots=True)
 class _FourNumbers:
     """One number a feature."""
@@ -59,8 +80,8 @@ class _FourNumbers:
     errors: float
 
     def __iter__(self) -> Iterator[float]:
-        """The four, in the order of FEATURES."""
-        return iter((self.semantic, self.syntax, self.grammar, self.errors))
+        """All of them, in the order of FEATURES."""
+        return (getattr(self, name) for name in FEATURES)
 
 
 class Contributions(_FourNumbers):

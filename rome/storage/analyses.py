@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -23,26 +23,30 @@ from rome.storage.analysis_store import AnalysisStore
 if TYPE_CHECKING:
     from rome.features.analyser.analyser import Analyser
 
-__all__ = ["Analyses"]
+__all__ = ["Analyses", "Seen"]
 
 KEPT = 60_000
 """Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64
+Seen = Callable[[Iterable[str]], None]
+"""Told of texts whose analyses are there."""
+
+
+def _nobody(texts: Iterable[str]) -> None:
+    """Where nobody wants to be told."""
 
 
 class Analyses:
     """Gives the Analysis of any text, each distinct text through the models at most once.
 
     path : the store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them.
-    Threads may share it: one at a time looks for texts.
+    Several threads may ask at once; one of them is served at a time.
     """
 
     def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._analyser: Analyser | None = None
-        self._bar: Any = None
-        self._pending: set[str] = set()
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
         self._words = 0
         self._batch = BATCH
@@ -52,17 +56,19 @@ class Analyses:
     def share(self, texts: Sequence[str]) -> None:
         """Analyse these texts in groups of their own, each when one of its texts is needed for the first time, and keep them in memory."""
         groups = (tuple(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
-        self._groups = {text: group for group in groups for text in group}
-        self._shared = {}
+        with self._lock:
+            self._groups = {text: group for group in groups for text in group}
+            self._shared = {}
 
     def begin_block(self) -> None:
         """Drop what is in memory but for shared texts, and from now on store new analyses in one go.
 
         So a block is known to the store whole or not at all.
         """
-        self._memory.clear()
-        self._words = 0
-        self._batch = sys.maxsize
+        with self._lock:
+            self._memory.clear()
+            self._words = 0
+            self._batch = sys.maxsize
 
     @cached_property
     def models_identity(self) -> str:
@@ -72,60 +78,57 @@ class Analyses:
     @property
     def analyser(self) -> Analyser:
         """The loaded models. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
-        if self._analyser is None:
-            try:
-                from rome.features.analyser.analyser import Analyser
-            except ImportError as error:
-                raise ModelMissingError(
-                    f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
-                    "stored features need none, see `rome rescore`"
-                ) from error
-            self._analyser = Analyser(self.models, threads=self.threads)
-        return self._analyser
+        with self._lock:
+            if self._analyser is None:
+                try:
+                    from rome.features.analyser.analyser import Analyser
+                except ImportError as error:
+                    raise ModelMissingError(
+                        f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
+                        "stored features need none, see `rome rescore`"
+                    ) from error
+                self._analyser = Analyser(self.models, threads=self.threads)
+            return self._analyser
 
     @contextmanager
-    def session(self, pairs: Sequence[Pair]) -> Iterator[None]:
-        """A progress bar over distinct texts on stderr; silent unless that is a terminal or progress is True."""
-        texts = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
+    def progress_bar(self, pairs: Sequence[Pair]) -> Iterator[Seen]:
+        """A bar over distinct texts on stderr, moved by what it gives; silent unless that is a terminal or progress is True."""
+        waiting = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
         disable = None if self.progress is None else not self.progress
-        with tqdm(total=len(texts), unit="text", desc="rome", disable=disable, file=sys.stderr, leave=False) as self._bar:
-            self._pending = texts
-            yield
-        self._bar, self._pending = None, set()
+        with tqdm(total=len(waiting), unit="text", desc="rome", disable=disable, file=sys.stderr, leave=False) as bar:
 
-    def _advance(self, texts: Iterable[str]) -> None:
-        """Move the bar by the texts that were not counted yet."""
-        done = self._pending.intersection(texts)
-        self._pending -= done
-        if self._bar is not None:
-            self._bar.update(len(done))
+            def seen(texts: Iterable[str]) -> None:
+                done = waiting.intersection(texts)
+                waiting.difference_update(done)
+                bar.update(len(done))
 
-    def of(self, texts: Sequence[str]) -> dict[str, Analysis]:
+            yield seen
+
+    def of(self, texts: Sequence[str], seen: Seen = _nobody) -> dict[str, Analysis]:
         """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
         with self._lock:
             for text in wanted:
                 if text in self._groups and text not in self._shared:
-                    self._shared |= self._found(dict.fromkeys(self._groups[text]), {})
+                    self._shared |= self._found(dict.fromkeys(self._groups[text]), {}, seen)
             found = {text: self._memory[text] for text in wanted if text in self._memory}
             found |= {text: self._shared[text] for text in wanted if text in self._shared}
-            self._advance(found)
-            found = self._found(wanted, found)
+            found = self._found(wanted, found, seen)
             self._keep({text: analysis for text, analysis in found.items() if text not in self._shared})
         return found
 
-    def _found(self, wanted: Iterable[str], found: dict[str, Analysis]) -> dict[str, Analysis]:
+    def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
             identity = f"{self.models_identity},{arithmetic()},{RUN}"
             if store is not None:
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
-            self._advance(found)
+            seen(found)
             for batch in self._analysed([text for text in wanted if text not in found]):
                 if store is not None:
                     store.put_many(batch, identity=identity)
                 found |= {analysis.text: analysis for analysis in batch}
-                self._advance(analysis.text for analysis in batch)
+                seen([analysis.text for analysis in batch])
         return found
 
     def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:

@@ -18,11 +18,11 @@ from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
-from rome.features.errors.estimator import Errors
-from rome.features.errors.learned import errors_feature
+from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
+from rome.features.protocol import Feature, Resources, compared
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
@@ -41,8 +41,6 @@ GROWING_SETS: dict[str, tuple[str, ...]] = {
     "+ errors": ("soft", "syntax", "grammar", "errors"),
 }
 """The rows of RoMe's table 5, and the errors component, which is this package's own."""
-
-Part = Semantic | Syntax | Grammar | Errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,25 +107,26 @@ def ablation_signature(metric: RoMe) -> str:
     return metric.feature_signature.replace(own, f"|emd:{','.join(COLUMNS[:3])}|")
 
 
-def _parts(metric: RoMe) -> tuple[Part, ...]:
+def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
     table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
-    semantic, syntax, grammar, errors = metric.configs
+    semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
         Semantic(table, replace(semantic, emd="aligned")),
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        errors_feature(errors, table, lexicon, folder),
+        LearnedErrors.make(errors, Resources(table, lexicon, folder)),
     )
 
 
-def _measured(metric: RoMe, parts: Sequence[Part], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+def _measured(metric: RoMe, parts: Sequence[Feature[Any]], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     """(n, 6) the columns of some pairs of reference and hypothesis."""
     analyses = metric.analyse([text for pair in pairs for text in pair])
-    rows = [[part.measure(analyses[one], analyses[other]).value for part in parts] for one, other in pairs]
+    found = compared(parts, [(analyses[one], analyses[other]) for one, other in pairs])
+    rows = [[component.value for component in row] for row in found]
     return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
 
 

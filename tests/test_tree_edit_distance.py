@@ -10,7 +10,7 @@ import zss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.tree_distance import post_order, tree_edit_distance, tree_mapping
+from rome.features.tree_edit_distance import post_order, tree_edit_distance, tree_mapping
 
 
 @st.composite

@@ -1,40 +1,55 @@
-"""Tree edit distance of Zhang and Shasha (1989) over ordered trees in post-order arrays, compiled where that pays.
+"""Tree edit distance of Zhang and Shasha (1989) over ordered trees, compiled by numba.
 
-Until it pays NumPy's rows (tree_rows.py) give the number. ``zss`` stays the reference in the tests; this file gives the same number
-and the same nodes some hundred times faster, and in memory that grows with the product of the sizes alone. Insertion and deletion
-cost 1; a change costs 0 where ``equal`` holds, else 1.
+Insertion and deletion cost 1; a change costs 0 where ``equal`` holds, else 1. `zss_distance` is the same by the package ``zss``, the
+reference: some hundred times slower. Import this module where a distance is needed, because numba takes a second to load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import Kernels
-from .tree_rows import Columns, Rows, columns_of, distance, rows_of
+from rome.exceptions import ModelMissingError
 
-__all__ = ["post_order", "tree_edit_distance", "tree_mapping"]
+__all__ = ["PostOrder", "distance_of", "post_order", "tree_edit_distance", "tree_mapping", "zss_distance"]
 
-_kernels = Kernels(globals(), worth=700_000)
-"""In pairs of nodes: what the compiled loops would spare takes as long as loading numba, more than a second."""
-LOOPS = 30
-"""How much longer the plain loops take than NumPy's rows."""
-MOST_NODES = 160
-"""NumPy's rows of larger trees could take more than some 20 MB; those go through the loops."""
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def post_order(
-    parents: Sequence[int], mirrored: bool = False
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Arrange a tree in post-order for the distance.
+def compiled(function: Function) -> Function:
+    """The function compiled, its machine code kept where numba finds room; the function itself where numba is not installed."""
+    try:
+        from numba import njit
+    except ImportError:
+        return function
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:  # no folder that can be written
+        return njit(function)
 
-    parents : for each node the index of its parent, -1 for the one root; children stand in the order of their indices, or in the
-    other order when mirrored.
-    Returns (order, leftmost, keyroots): order[k] is the node at post-order position k; leftmost[k] the post-order position of
-    the leftmost leaf under it; keyroots the positions that have a left sibling, and the root.
+
+class PostOrder(NamedTuple):
+    """A tree of n nodes in post-order.
+
+    order : (n,) the node at each position.
+    leftmost : (n,) the position of the leftmost leaf under it.
+    keyroots : the positions that have a left sibling, and the root.
+    """
+
+    order: NDArray[np.int64]
+    leftmost: NDArray[np.int64]
+    keyroots: NDArray[np.int64]
+
+
+def post_order(parents: Sequence[int], mirrored: bool = False) -> PostOrder:
+    """Arrange a tree for the distance.
+
+    parents : for each node the index of its parent, -1 for the one root; children stand in the order of their indices.
+    mirrored : they stand in the other order, which does not change a distance: English branches to the right, so there are then fewer
+        key roots and smaller ones.
     """
     children: list[list[int]] = [[] for _ in parents]
     root, step = 0, -1 if mirrored else 1
@@ -57,10 +72,10 @@ def post_order(
         first_leaf[node] = leaf = first_leaf[children[node][0]] if children[node] else place
         leftmost.append(leaf)
     last_with_leaf = {leaf: position for position, leaf in enumerate(leftmost)}
-    return np.array(order, np.int64), np.array(leftmost, np.int64), np.array(sorted(last_with_leaf.values()), np.int64)
+    return PostOrder(*(np.array(column, np.int64) for column in (order, leftmost, sorted(last_with_leaf.values()))))
 
 
-@_kernels.add
+@compiled
 def _fill(equal, left_a, left_b, tree, forest, last_a, last_b):  # type: ignore[no-untyped-def]
     """The distances of all forests that begin where the trees under two nodes do; those that are trees are kept in ``tree`` too."""
     start_a, start_b = left_a[last_a], left_b[last_b]
@@ -80,7 +95,7 @@ def _fill(equal, left_a, left_b, tree, forest, last_a, last_b):  # type: ignore[
             forest[i + 1, j + 1] = best
 
 
-@_kernels.add
+@compiled
 def _tables(equal, left_a, keys_a, left_b, keys_b):  # type: ignore[no-untyped-def]
     n, m = len(left_a), len(left_b)
     tree = np.zeros((n, m))
@@ -91,7 +106,7 @@ def _tables(equal, left_a, keys_a, left_b, keys_b):  # type: ignore[no-untyped-d
     return tree
 
 
-@_kernels.add
+@compiled
 def _pairs(equal, left_a, left_b, tree):  # type: ignore[no-untyped-def]
     n, m = len(left_a), len(left_b)
     found = np.empty((min(n, m), 2), np.int64)
@@ -128,13 +143,14 @@ def tree_edit_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal
     equal : (n, m) bool, whether a change of node i of a into node j of b is free.
     Raises ValueError when a tree is empty or the shape of equal does not fit. Source: Zhang and Shasha 1989; RoMe §3.2.
     """
-    _fitting(parents_a, parents_b, equal)
-    a, b = _ordered(tuple(parents_a)), _ordered(tuple(parents_b))
+    _check(parents_a, parents_b, equal)
+    return distance_of(post_order(parents_a, mirrored=True), post_order(parents_b, mirrored=True), equal)
+
+
+def distance_of(a: PostOrder, b: PostOrder, equal: NDArray[np.bool_]) -> float:
+    """`tree_edit_distance` of trees that are arranged already, both the same way round."""
     ordered = equal.take(a.order, axis=0).take(b.order, axis=1)
-    small = max(equal.shape) <= MOST_NODES
-    if not _kernels.prepare(equal.size if small else LOOPS * equal.size) and small:
-        return float(distance(a.rows, b.columns, ordered))
-    return float(_tables(ordered, a.leftmost, a.keys, b.leftmost, b.keys)[-1, -1])
+    return float(_tables(ordered, a.leftmost, a.keyroots, b.leftmost, b.keyroots)[-1, -1])
 
 
 def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -143,38 +159,34 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
     A node that is not named is deleted (a) or inserted (b). Of several cheapest scripts the one of ``zss``: where it makes no difference
     a node is rather deleted than inserted, and rather inserted than changed. Arguments and errors as for `tree_edit_distance`.
     """
-    _fitting(parents_a, parents_b, equal)
-    _kernels.prepare(LOOPS * equal.size)
-    (order_a, left_a, keys_a), (order_b, left_b, keys_b) = post_order(parents_a), post_order(parents_b)
-    ordered = np.ascontiguousarray(equal[np.ix_(order_a, order_b)])
-    pairs = _pairs(ordered, left_a, left_b, _tables(ordered, left_a, keys_a, left_b, keys_b))
-    return sorted((int(order_a[i]), int(order_b[j])) for i, j in pairs)
+    _check(parents_a, parents_b, equal)
+    a, b = post_order(parents_a), post_order(parents_b)
+    ordered = np.ascontiguousarray(equal[np.ix_(a.order, b.order)])
+    tables = _tables(ordered, a.leftmost, a.keyroots, b.leftmost, b.keyroots)
+    return sorted((int(a.order[i]), int(b.order[j])) for i, j in _pairs(ordered, a.leftmost, b.leftmost, tables))
 
 
-def _fitting(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> None:
+def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
+    """`tree_edit_distance` by the reference implementation. Raises ModelMissingError when it is not installed."""
+    try:
+        import zss
+    except ImportError as error:
+        raise ModelMissingError('distance="zss" needs the package zss: run `pip install "rome-metric[zss]"`') from error
+    _check(parents_a, parents_b, equal)
+    roots = []
+    for parents in (parents_a, parents_b):
+        nodes = [zss.Node(n) for n in range(len(parents))]
+        for node, parent in zip(nodes, parents, strict=True):
+            if parent >= 0:
+                nodes[parent].addkid(node)
+        roots.append(nodes[list(parents).index(-1)])
+    costs = {"insert_cost": lambda node: 1, "remove_cost": lambda node: 1}
+    return float(
+        zss.distance(*roots, zss.Node.get_children, **costs, update_cost=lambda x, y: 1 - int(equal[x.label, y.label]))
+    )
+
+
+def _check(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> None:
     """ValueError when two trees and the table of their equal nodes do not fit."""
     if not len(parents_a) or not len(parents_b) or equal.shape != (len(parents_a), len(parents_b)):
         raise ValueError(f"two trees of {len(parents_a)} and {len(parents_b)} nodes do not fit a table of shape {equal.shape}")
-
-
-class _Ordered:
-    """A tree arranged for the distance, mirrored: English branches to the right, so there are fewer key roots and smaller ones."""
-
-    def __init__(self, parents: Sequence[int]) -> None:
-        self.order, self.leftmost, self.keys = post_order(parents, mirrored=True)
-
-    @cached_property
-    def rows(self) -> Rows:
-        """The tree as the first one of a pair."""
-        return rows_of(self.leftmost, self.keys)
-
-    @cached_property
-    def columns(self) -> Columns:
-        """The tree as the second one of a pair."""
-        return columns_of(self.leftmost, self.keys)
-
-
-@lru_cache(maxsize=256)
-def _ordered(parents: tuple[int, ...]) -> _Ordered:
-    """A tree arranged once although many pairs hold it."""
-    return _Ordered(parents)

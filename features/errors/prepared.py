@@ -1,0 +1,153 @@
+"""What the errors feature asks of one text alone, worked out once for all pairs that the text stands in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..idf import IdfTable
+from ..protocol import Text
+from ..slips import typed_twice
+from ..values import Analysis, Word
+from .articles import wrong_articles
+from .lexicon import number_value
+from .numbers import Number, numbers_of
+
+__all__ = ["Mark", "PreparedText", "is_mark", "marks_of", "prepare", "words_of"]
+
+CLASSES = {
+    "NOUN": 1,
+    "PROPN": 1,
+    "X": 1,
+    "VERB": 2,
+    "AUX": 2,
+    "ADJ": 3,
+    "ADV": 3,
+    "NUM": 4,
+    "PRON": 5,
+    "DET": 6,
+    "ADP": 7,
+    "CCONJ": 8,
+    "SCONJ": 7,
+}
+"""Classes within which one word can take the place of another although nothing about them is alike."""
+ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
+VISIBLE = re.compile(r"[^\w\s]|_")
+"""Characters that are neither letter nor digit nor blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One punctuation mark at ``text[place]``. before, after : the words around it, -1 where there is none."""
+
+    character: str
+    place: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedText:
+    """One side of a pair.
+
+    places : of the n words that are compared, see `words_of`.
+    following : for each of them the next one, -1 for the last.
+    units : (n, d) their vectors, of length 1.
+    forms : as written, lower-cased.
+    lemmas : lower-cased.
+    numbers : (n,) their values, NaN for words that are none.
+    symbols : (n,) bool.
+    classes : one of CLASSES each, 0 for none.
+    salience : of every word the TF-IDF weight, relative to the text's average word (1); 0 for those that are not compared.
+    marks, articles, quantities : see `marks_of`, `wrong_articles` and `numbers_of`.
+    """
+
+    analysis: Analysis
+    places: tuple[int, ...]
+    following: Mapping[int, int]
+    units: NDArray[np.float64]
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    numbers: NDArray[np.float64]
+    symbols: NDArray[np.bool_]
+    classes: tuple[int, ...]
+    salience: NDArray[np.float64]
+    marks: tuple[Mark, ...]
+    articles: tuple[tuple[int, int], ...]
+    quantities: tuple[Number, ...]
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return self.analysis.text
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """All of its words."""
+        return self.analysis.words
+
+
+def prepare(text: Text, idf: IdfTable) -> PreparedText:
+    """One side of every pair that a text stands in."""
+    analysis, places = text.analysis, words_of(text.analysis)
+    words = [analysis.words[n] for n in places]
+    values = [number_value(word.text) for word in words]
+    salience = np.zeros(len(analysis.words))
+    salience[list(places)] = idf.weights([word.text for word in words]) * len(places)
+    return PreparedText(
+        analysis=analysis,
+        places=places,
+        following=dict(zip(places, (*places[1:], -1), strict=False)),
+        units=text.units[list(places)],
+        forms=tuple(word.text.lower() for word in words),
+        lemmas=tuple(word.lemma.lower() for word in words),
+        numbers=np.array([math.nan if value is None else value for value in values], dtype=np.float64),
+        symbols=np.array([word.upos in ("PUNCT", "SYM") for word in words], dtype=bool),
+        classes=tuple(CLASSES.get(word.upos, 0) for word in words),
+        salience=salience,
+        marks=marks_of(analysis),
+        articles=wrong_articles(analysis),
+        quantities=numbers_of(analysis),
+    )
+
+
+def is_mark(word: Word) -> bool:
+    """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/punctuation.py."""
+    return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
+
+
+def words_of(analysis: Analysis) -> tuple[int, ...]:
+    """The places of the words that are compared: neither marks nor words typed twice (features/errors/surface.py counts those)."""
+    runs = typed_twice(analysis.text)
+    places = tuple(n for n, word in enumerate(analysis.words) if not is_mark(word))
+    if not runs:
+        return places
+    words = analysis.words
+    return tuple(n for n in places if not any(run.start <= words[n].start and words[n].end <= run.end for run in runs))
+
+
+def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
+    """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
+    words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
+    ends = list(accumulate((analysis.words[n].end for n in words), max))
+    found: list[Mark] = []
+    position = -1
+    for match in VISIBLE.finditer(analysis.text):
+        place = match.start()
+        while position + 1 < len(words) and analysis.words[words[position + 1]].start <= place:
+            position += 1
+        if position >= 0 and place < ends[position]:  # within a word
+            continue
+        shown = match.group().translate(ALIKE)
+        if found and found[-1].place == place - 1 and found[-1].character == shown:
+            found[-1] = Mark(shown, place, found[-1].before, found[-1].after)
+            continue
+        before = words[position] if position >= 0 else -1
+        found.append(Mark(shown, place, before, words[position + 1] if position + 1 < len(words) else -1))
+    return tuple(found)

@@ -1,0 +1,149 @@
+"""What a feature is: it prepares each text once, and compares prepared texts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .matching import unit_vectors
+from .one_thread import one_thread
+from .values import CLASSES, Analysis, Component
+
+if TYPE_CHECKING:
+    from .errors.lexicon import Lexicon
+    from .idf import IdfTable
+
+__all__ = ["Feature", "Resources", "Text", "compared", "feature_class", "index", "number", "string"]
+
+Prepared = TypeVar("Prepared")
+TOGETHER = 64
+"""Pairs that are worked on at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """One text as every feature gets it.
+
+    analysis : what is known of it.
+    units : (n, d) the vectors of its words brought to length 1.
+    """
+
+    analysis: Analysis
+    units: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> Text:
+        """The text of an analysis."""
+        return cls(analysis, unit_vectors(analysis.vectors))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a feature may be made of besides its settings.
+
+    idf : how telling words are.
+    lexicon : antonyms.
+    folder : of the model set.
+    threads : that models use; None for torch's own number.
+    """
+
+    idf: IdfTable
+    lexicon: Lexicon
+    folder: Path
+    threads: int | None = None
+
+
+class Feature(ABC, Generic[Prepared]):
+    """One feature of a pair. It remembers nothing between calls, so several threads can share it.
+
+    name : how tables and results call it.
+    config : its settings, a frozen dataclass of the type ``config_class``, whose defaults a model set may change.
+    """
+
+    name: ClassVar[str]
+    config_class: ClassVar[type]
+    config: Any
+
+    @classmethod
+    @abstractmethod
+    def make(cls, config: Any, resources: Resources) -> Feature[Any]:
+        """The feature with these settings."""
+
+    @abstractmethod
+    def prepare(self, text: Text) -> Prepared:
+        """What the feature needs to know of one text, worked out once for all pairs that the text stands in."""
+
+    @abstractmethod
+    def compare(self, reference: Prepared, hypothesis: Prepared) -> Component:
+        """What the feature says of one pair."""
+
+    def compare_all(self, pairs: Sequence[tuple[Prepared, Prepared]]) -> list[Component]:
+        """What it says of each pair; a feature that works faster on several at once does it here."""
+        return [self.compare(*pair) for pair in pairs]
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> Any:
+        """The evidence that ``to_dict()`` wrote as plain values.
+
+        Raises KeyError, TypeError, IndexError or ValueError for what the feature cannot have written.
+        """
+        return row
+
+    @staticmethod
+    def describe(evidence: Any) -> Iterable[tuple[str, ...]]:
+        """The evidence as a small table for reports that know nothing else of the feature: the names of its columns, then its rows."""
+        return ()
+
+    def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
+        """`prepare` and `compare` of a single pair."""
+        return self.compare_all([(self.prepare(Text.of(reference)), self.prepare(Text.of(hypothesis)))])[0]
+
+
+def feature_class(name: str) -> type[Feature[Any]]:
+    """The class that the table of features names."""
+    module, _, found = CLASSES[name].partition(":")
+    return cast(type[Feature[Any]], getattr(import_module(module), found))
+
+
+def number(value: Any) -> float:
+    """A float of evidence; null is what JSON has for a number that is not finite. Raises TypeError for a text or a truth value."""
+    if isinstance(value, (str, bool)):
+        raise TypeError(f"{value!r} is no number")
+    return float("nan") if value is None else float(value)
+
+
+def string(value: Any) -> str:
+    """A text of evidence. Raises TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def index(value: Any, size: int) -> int:
+    """A place in a list of this size. Raises ValueError for anything else."""
+    if not isinstance(value, int) or not 0 <= value < size:
+        raise ValueError(f"{value!r} is no place among {size}")
+    return value
+
+
+def compared(features: Sequence[Feature[Any]], pairs: Sequence[tuple[Analysis, Analysis]]) -> Iterator[tuple[Component, ...]]:
+    """For each pair of reference and hypothesis what every feature says of it.
+
+    Some pairs are worked on at once, so that texts that several of them hold are prepared once, and memory stays bounded.
+    """
+    for start in range(0, len(pairs), TOGETHER):
+        part = pairs[start : start + TOGETHER]
+        with one_thread():
+            texts = {text: Text.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
+            columns = []
+            for feature in features:
+                prepared = {name: feature.prepare(text) for name, text in texts.items()}
+                columns.append(feature.compare_all([(prepared[one.text], prepared[other.text]) for one, other in part]))
+        yield from zip(*columns, strict=True)
