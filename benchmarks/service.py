@@ -58,13 +58,13 @@ def ask(port: int, share: list[bytes]) -> list[float]:
 
 def measured(server: Server, clients: int, texts: str, round_: list[bytes]) -> tuple[Any, ...]:
     """One row: all clients begin together."""
-    before, begun, cpu = server.batcher.counts().calls, time.perf_counter(), time.process_time()
+    before, begun, cpu = server.batcher.calls, time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(clients) as pool:
         waited = np.concatenate(list(pool.map(lambda n: ask(server.port, round_[n::clients]), range(clients))))
     seconds = time.perf_counter() - begun
     used = 1000 * (time.process_time() - cpu) / len(waited)
     figures = [len(waited) / seconds, *np.percentile(waited, (50, 90, 99)), used]
-    return (clients, texts, len(waited), server.batcher.counts().calls - before, *(f"{value:.1f}" for value in figures))
+    return (clients, texts, len(waited), server.batcher.calls - before, *(f"{value:.1f}" for value in figures))
 
 
 def main() -> int:
@@ -77,7 +77,7 @@ def main() -> int:
     options = parser.parse_args()
     texts = bodies(options.requests * len(options.clients))
     ready = threading.Event()
-    limits = Limits(seconds=600)
+    limits = Limits(timeout=600)
     server = Server(lambda: RoMe(progress=False, threads=options.threads), limits=limits, ready=ready.set)
     thread = threading.Thread(target=server.run, daemon=True)
     begun = time.perf_counter()

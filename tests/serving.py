@@ -94,24 +94,8 @@ def ask(
         connection.close()
 
 
-def send_raw(server: Server, *parts: bytes, pause: float = 0.0, seconds: float = SECONDS) -> bytes:
-    """Send the parts as they are and return all that comes back until the server closes (or nothing came for the seconds)."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=seconds) as connection:
-        received = b""
-        try:
-            for part in parts:
-                connection.sendall(part)
-                time.sleep(pause)
-        except OSError:
-            pass  # the server closed in mid-sentence; what it said before is read below
-        try:
-            while piece := connection.recv(65536):
-                received += piece
-        except OSError:
-            pass
-        return received
-
-
-def status_of(answer: bytes) -> int:
-    """The status of a raw answer; 0 when there is none."""
-    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+def raw_status(server: Server, content: bytes) -> int:
+    """The status that bytes are answered with which no library would send."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as connection:
+        connection.sendall(content)
+        return int(connection.recv(65536).split(b" ", 2)[1])

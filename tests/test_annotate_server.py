@@ -23,7 +23,7 @@ from rome.evaluation.annotate.session import Study
 from rome.evaluation.annotate.store import RatingsFile
 from rome.evaluation.annotate.values import Guideline
 from rome.exceptions import InputError
-from rome.service.names import is_loopback
+from rome.service.middleware import is_loopback
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
 SCRIPT = """

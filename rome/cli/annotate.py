@@ -86,7 +86,7 @@ def _collect(options: argparse.Namespace) -> int:
     from rome.evaluation.annotate.session import Study
     from rome.evaluation.annotate.store import RatingsFile
     from rome.evaluation.annotate.values import CATEGORIES, DIMENSIONS, Guideline, Scale
-    from rome.service.names import is_loopback
+    from rome.service.middleware import is_loopback
 
     chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
     guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from rome.evaluation.annotate.handler import Handler
 from rome.evaluation.annotate.session import Study
 from rome.exceptions import InputError
-from rome.service.names import is_loopback
+from rome.service.middleware import is_loopback
 
 __all__ = ["LOOPBACK", "AnnotationServer", "usual_port"]
 

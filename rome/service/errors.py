@@ -1,0 +1,76 @@
+"""A request that is refused: ``{"error": {"code", "message", "where"}}``, for both servers."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from rome.exceptions import RomeError
+
+__all__ = ["CODES", "HANDLERS", "RequestError", "described"]
+
+CODES: Mapping[str, int] = {
+    "invalid_json": 400,
+    "foreign_host": 403,
+    "foreign_origin": 403,
+    "foreign_token": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "too_slow": 408,
+    "conflict": 409,
+    "too_large": 413,
+    "wrong_content_type": 415,
+    "invalid_request": 422,
+    "too_many_pairs": 422,
+    "too_many_references": 422,
+    "text_too_long": 422,
+    "not_scorable": 422,
+    "internal": 500,
+    "scoring_failed": 500,
+    "busy": 503,
+    "stopping": 503,
+    "timed_out": 504,
+    "not_written": 507,
+}
+"""Every code that an error may have, with its HTTP status."""
+
+
+class RequestError(RomeError):
+    """What is wrong, where, and what to do about it.
+
+    code : one of CODES. where : the place in the request, such as ``pairs[3].hypothesis``; None when it is not in the body.
+    """
+
+    def __init__(self, code: str, message: str, where: str | None = None, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.where, self.headers = code, where, headers
+
+    def response(self) -> JSONResponse:
+        """The answer."""
+        error = {"code": self.code, "message": str(self), "where": self.where}
+        return JSONResponse({"error": error}, CODES[self.code], self.headers)
+
+
+def described(error: BaseException) -> str:
+    """The error's type and the lines it came through, innermost last. Not its message: that may hold a text."""
+    frames = traceback.extract_tb(error.__traceback__)[-8:]
+    return f"{type(error).__name__} at " + " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+
+
+async def _refused(request: Request, error: RequestError) -> Response:
+    return error.response()
+
+
+async def _unrouted(request: Request, error: HTTPException) -> Response:
+    """404 and 405."""
+    if error.status_code == 405:
+        return RequestError("method_not_allowed", "this address takes another method", "method", error.headers).response()
+    return RequestError("not_found", "no such address", "path").response()
+
+
+HANDLERS = {RequestError: _refused, HTTPException: _unrouted}
+"""The exception handlers of both applications."""
