@@ -23,7 +23,7 @@ from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.webnlg20 import read_webnlg20
 from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.records import read_records
+from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.mark_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights

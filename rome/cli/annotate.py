@@ -15,9 +15,6 @@ from rome.files import open_output
 from rome.text_table import aligned
 
 if TYPE_CHECKING:
-    from rome.evaluation.annotate.server import AnnotationServer
-    from rome.evaluation.annotate.session import Study
-    from rome.evaluation.annotate.store import RatingsFile
     from rome.evaluation.report.values import Table
 
 __all__ = ["add_arguments", "run"]
@@ -81,12 +78,11 @@ def _read(options: argparse.Namespace) -> int:
 
 def _collect(options: argparse.Namespace) -> int:
     """Serve the page; leaves by KeyboardInterrupt."""
+    from rome.evaluation.annotate.guideline import CATEGORIES, DIMENSIONS, Guideline, Scale
     from rome.evaluation.annotate.items import read_items
+    from rome.evaluation.annotate.ratings import RatingsFile
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
-    from rome.evaluation.annotate.session import Study
-    from rome.evaluation.annotate.store import RatingsFile
-    from rome.evaluation.annotate.values import CATEGORIES, DIMENSIONS, Guideline, Scale
-    from rome.service.middleware import is_loopback
+    from rome.evaluation.annotate.study import Study
 
     chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
     guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)
@@ -94,33 +90,25 @@ def _collect(options: argparse.Namespace) -> int:
     try:
         seed = options.seed if options.order == "shuffled" else None
         study = Study(items, ratings, guideline, seed=seed)
-        server = AnnotationServer(study, host=options.host, port=options.port, preferred=usual_port(options.output))
-        if not is_loopback(options.host):
+        preferred = usual_port(options.output)
+        server = AnnotationServer(study, host=options.host, port=options.port, preferred=preferred, say=_say)
+        if not server.loopback:
             _say(f"{options.host} lets other machines in: whoever has the address below can rate, and it travels unencrypted")
-        _announce(study, ratings, options.output)
-        _serve(server, browser=not options.no_browser)
+        _say(*ratings.notes)
+        if study.foreign:
+            _say(
+                f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there"
+            )
+        if ratings.records:
+            _say(f"{options.output} holds {len(ratings.records)} saves: the work goes on where it stopped")
+        print(server.url, flush=True)
+        _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
+        if not options.no_browser:
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+        server.run()
     finally:
         ratings.close()
     return 0
-
-
-def _announce(study: Study, ratings: RatingsFile, output: str) -> None:
-    """Say on standard error what was found in the file."""
-    _say(*ratings.notes)
-    if study.foreign:
-        _say(f"{output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there")
-    if ratings.records:
-        _say(f"{output} holds {len(ratings.records)} saves: the work goes on where it stopped")
-
-
-def _serve(server: AnnotationServer, *, browser: bool) -> None:
-    """Print the address and answer until interrupted."""
-    print(server.url, flush=True)
-    _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
-    with server:
-        server.serve_forever()
 
 
 def _say(*lines: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -49,10 +50,13 @@ class RequestError(RomeError):
         super().__init__(message)
         self.code, self.where, self.headers = code, where, headers
 
+    def body(self) -> dict[str, Any]:
+        """The answer's JSON."""
+        return {"error": {"code": self.code, "message": str(self), "where": self.where}}
+
     def response(self) -> JSONResponse:
         """The answer."""
-        error = {"code": self.code, "message": str(self), "where": self.where}
-        return JSONResponse({"error": error}, CODES[self.code], self.headers)
+        return JSONResponse(self.body(), CODES[self.code], self.headers)
 
 
 def described(error: BaseException) -> str:
