@@ -341,7 +341,7 @@ def test_agreement_and_export_from_the_command_line(study: Make, tmp_path: Path,
     assert command("--agreement", path, "--export", str(tmp_path / "out.jsonl")) == 0
     out, err = capsys.readouterr()
     table = [line.split() for line in out.splitlines()]
-    assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["-"] * 5] in table
+    assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["–"] * 5] in table
     assert ["Ann,", "Bob", "3", "1", "1.000", "1.000"] in table
     assert "1 of 3 segments were left out" in err and len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
 

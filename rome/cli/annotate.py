@@ -6,16 +6,10 @@ import argparse
 import sys
 import threading
 import webbrowser
-from textwrap import fill
-from typing import TYPE_CHECKING
 
 from rome.cli.metric import MakeMetric
 from rome.exceptions import InputError
 from rome.files import open_output
-from rome.text_table import aligned
-
-if TYPE_CHECKING:
-    from rome.evaluation.report.values import Table
 
 __all__ = ["add_arguments", "run"]
 
@@ -71,8 +65,9 @@ def _read(options: argparse.Namespace) -> int:
             _say(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: nobody rated them in every dimension")
     if options.agreement is not None:
         from rome.evaluation.annotate.agreement import agreement_table, span_table
+        from rome.evaluation.report.terminal import table_text
 
-        print("\n\n".join(_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
+        print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0
 
 
@@ -114,14 +109,3 @@ def _collect(options: argparse.Namespace) -> int:
 def _say(*lines: str) -> None:
     for line in lines:
         print(f"rome annotate: {line}", file=sys.stderr)
-
-
-def _text(table: Table) -> str:
-    """The table for people."""
-    rows = [table.columns, *(tuple(_cell(cell) for cell in row) for row in table.rows)]
-    return f"{table.title}\n\n{aligned(rows, [False] + [True] * (len(table.columns) - 1), rule_after=[0])}\n\n{fill(table.note, 110)}"
-
-
-def _cell(cell: str | int | float | None) -> str:
-    """A cell; a dash for what is not defined."""
-    return "-" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)

@@ -33,21 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Serve until interrupted (exit code 130) or told to end by SIGTERM (0)."""
-    from rome.service.server import Server
+    from rome.service.app import ScoreServer
+    from rome.service.batching import Batcher
 
     options.progress = bool(options.progress)  # no bar a call unless it was asked for
-    server = Server(
-        lambda: metric(options),
+    limits = Limits(**{limit.name: getattr(options, limit.name) for limit in fields(Limits)})
+    server = ScoreServer(
+        Batcher(lambda: metric(options), limits, together=options.idf != "references", say=_say),
         host=options.host,
         port=options.port,
         allow_remote=options.allow_remote,
         names=options.allow_host,
-        limits=Limits(**{limit.name: getattr(options, limit.name) for limit in fields(Limits)}),
-        together=options.idf != "references",
         empty_reference=options.empty_reference,
-        say=_say,
         log=_say if options.log_requests else None,
-        ready=lambda: _say("ready; Ctrl-C ends"),
     )
     if not server.loopback:
         _say(f"{options.host} lets other machines in: whoever reaches the address may ask, and the texts travel unencrypted")

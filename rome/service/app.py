@@ -1,4 +1,4 @@
-"""The routes: score, explain, health, and what describes them."""
+"""The scoring service: score, explain, health, and what describes them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -22,26 +22,70 @@ from rome import __version__
 from rome.inputs import EmptyReference, Pair
 from rome.results import CorpusScore, SegmentScore
 from rome.service.batching import Batcher
-from rome.service.errors import HANDLERS, RequestError
-from rome.service.limits import Limits
-from rome.service.middleware import Guard, HostNames
+from rome.service.errors import RequestError
 from rome.service.requests import read_json, read_pair, read_pairs
+from rome.service.server import LOOPBACK, LocalServer
 
-__all__ = ["application"]
+__all__ = ["ScoreServer"]
 
 
-class Service:
-    """The answers of every route. empty_reference : as the metric has it."""
+class ScoreServer(LocalServer):
+    """A metric behind HTTP; its limits are the batcher's. empty_reference : as the metric has it. options : of LocalServer."""
 
-    def __init__(self, batcher: Batcher, limits: Limits, empty_reference: EmptyReference) -> None:
-        self.batcher, self.limits, self.empty_reference = batcher, limits, empty_reference
+    def __init__(
+        self,
+        batcher: Batcher,
+        *,
+        host: str = LOOPBACK,
+        port: int = 0,
+        empty_reference: EmptyReference = "error",
+        **options: Any,
+    ) -> None:
+        self.batcher, self.limits, self._empty_reference = batcher, batcher.limits, empty_reference
         self._begun = time.monotonic()
         self._rendering = ThreadPoolExecutor(1, "rome-rendering")  # one at a time: the evidence takes time and memory
+        routes = [
+            Route("/", self.page),
+            Route("/score", self.score, methods=["POST"]),
+            Route("/explain", self.explain, methods=["POST"]),
+            Route("/health", self.health),
+            Route("/openapi.json", self.openapi),
+        ]
+        super().__init__(
+            routes,
+            host,
+            port,
+            policy="style-src 'unsafe-inline'; ",
+            say=batcher.say,
+            lifespan=self._working,
+            limit_concurrency=self.limits.max_connections + 1,  # uvicorn counts the one that asks
+            timeout_keep_alive=max(1, round(self.limits.receive_timeout)),
+            timeout_graceful_shutdown=max(1, round(self.limits.grace)),
+            **options,
+        )
+
+    def run(self) -> None:
+        """Load the models and answer until told to stop; what is in hand is finished, in at most the grace.
+
+        Where `batcher.busy` then, the process had better end at once. Raises KeyboardInterrupt after SIGINT, and whatever prevented the
+        models from loading.
+        """
+        super().run()
+        if self.batcher.failure is not None:
+            raise self.batcher.failure
+
+    @asynccontextmanager
+    async def _working(self, app: Starlette) -> AsyncIterator[None]:
+        """The batcher works as long as the server; when the models cannot be loaded, both end."""
+        work = asyncio.create_task(self.batcher.work())
+        work.add_done_callback(lambda _: self.stop())
+        yield
+        work.cancel()
 
     async def score(self, request: Request) -> Response:
         """One pair or many: the scores and components, without the evidence."""
         body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
-        result = await self._scored(request, read_pairs(body, self.limits, self.empty_reference))
+        result = await self._scored(request, read_pairs(body, self.limits, self._empty_reference))
         return await asyncio.to_thread(lambda: JSONResponse(result.to_dict(evidence=False)))
 
     async def explain(self, request: Request) -> Response:
@@ -49,7 +93,7 @@ class Service:
         page = "text/html" in request.headers.get("accept", "").partition("application/json")[0]
         shortest = min(self.limits.max_characters, self.limits.max_explain_characters)
         limits = self.limits if page else replace(self.limits, max_characters=shortest)
-        pair = read_pair(await read_json(request, limits.max_body, limits.receive_timeout), limits, self.empty_reference)
+        pair = read_pair(await read_json(request, limits.max_body, limits.receive_timeout), limits, self._empty_reference)
         (segment,) = (await self._scored(request, [pair])).segments
         make: Callable[[], Response] = lambda: _page(segment) if page else JSONResponse(segment.to_dict())  # noqa: E731
         response = await asyncio.get_running_loop().run_in_executor(self._rendering, make)
@@ -96,38 +140,6 @@ class Service:
             raise ClientDisconnect
         message = f"not done within {self.limits.timeout:g} seconds: send fewer pairs a request, or ask again later"
         raise RequestError("timed_out", message)
-
-
-def application(
-    batcher: Batcher,
-    limits: Limits,
-    names: HostNames,
-    *,
-    empty_reference: EmptyReference = "error",
-    say: Callable[[str], None],
-    log: Callable[[str], None] | None = None,
-) -> Starlette:
-    """The ASGI application. say : takes a line about an unexpected error. log : takes a line a request, or None."""
-    service = Service(batcher, limits, empty_reference)
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        """The batcher works as long as the application is served."""
-        work = asyncio.create_task(batcher.work())
-        yield
-        work.cancel()
-
-    routes = [
-        Route("/", service.page),
-        Route("/score", service.score, methods=["POST"]),
-        Route("/explain", service.explain, methods=["POST"]),
-        Route("/health", service.health),
-        Route("/openapi.json", service.openapi),
-    ]
-    guard = Middleware(Guard, names=names, policy="style-src 'unsafe-inline'; ", say=say, log=log)
-    app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS, lifespan=lifespan)
-    app.router.redirect_slashes = False
-    return app
 
 
 async def _disconnected(request: Request) -> None:

@@ -40,7 +40,7 @@ class Batcher:
     """Scores pairs for many requests with one metric. All but the metric runs in the event loop, so that nothing needs a lock.
 
     make : makes the metric, in its thread. together : False scores each request in a call of its own, for a metric whose scores depend
-    on what else is in the call. say : takes one line about what went wrong; never a text. settled : called when loading has ended.
+    on what else is in the call. say : takes a line when the models are loaded, and about what went wrong; never a text.
     """
 
     def __init__(
@@ -50,9 +50,8 @@ class Batcher:
         *,
         together: bool = True,
         say: Callable[[str], None] = lambda _: None,
-        settled: Callable[[], None] = lambda: None,
     ) -> None:
-        self._make, self._limits, self._together, self._say, self._settled = make, limits, together, say, settled
+        self.limits, self._make, self._together, self.say = limits, make, together, say
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.signature: str | None = None
         self.failure: Exception | None = None
@@ -75,7 +74,7 @@ class Batcher:
 
     async def score(self, pairs: Sequence[Pair]) -> CorpusScore:
         """The result of one request; cancelling it drops what is not begun. Raises RequestError, also when the queue is full."""
-        if len(self._waiting) >= self._limits.max_queue:
+        if len(self._waiting) >= self.limits.max_queue:
             raise RequestError(
                 "busy", f"{len(self._waiting)} requests wait already: ask again later", headers={"Retry-After": "5"}
             )
@@ -97,13 +96,12 @@ class Batcher:
             self.state, self.failure = "failed", error
             for job in self._waiting:
                 job.result.set_exception(RequestError("stopping", "the models could not be loaded: the service is stopping"))
-            self._settled()
             return
         self.state, self.signature = "ready", warm.signature
-        self._settled()
+        self.say("ready; Ctrl-C ends")
         while await self._arrived.wait():
-            if self._together and sum(len(job.pairs) for job in self._queue) < self._limits.batch_pairs:
-                await asyncio.sleep(self._limits.batch_wait)
+            if self._together and sum(len(job.pairs) for job in self._queue) < self.limits.batch_pairs:
+                await asyncio.sleep(self.limits.batch_wait)
             await self._score(metric, self._next())
             if not self._queue:
                 self._arrived.clear()
@@ -123,7 +121,7 @@ class Batcher:
                 pair = job.pairs[job.taken]
                 references += len(pair.references)
                 characters += sum(map(len, pair.references)) + len(pair.hypothesis)
-                full = references > self._limits.batch_pairs or characters > self._limits.batch_characters
+                full = references > self.limits.batch_pairs or characters > self.limits.batch_characters
                 if units and full and self._together:
                     (self._queue.append if units[-1][0] is job else self._queue.appendleft)(job)
                     return units
@@ -157,7 +155,7 @@ class Batcher:
 
     def _fail(self, job: _Job, number: int, error: Exception) -> None:
         """Settle a request of which this pair, or (not together) some pair, cannot be scored."""
-        self._say(f"scoring failed: {described(error)}")
+        self.say(f"scoring failed: {described(error)}")
         where = f"pairs[{number}]" if self._together and len(job.pairs) > 1 else "pairs"
         if isinstance(error, InputError):
             refused = RequestError("not_scorable", f"this cannot be scored ({error})", where)

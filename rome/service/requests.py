@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 
-from rome.inputs import EmptyReference, Pair
+from rome.exceptions import InputError
+from rome.inputs import EmptyReference, Pair, check_pairs
 from rome.service.errors import RequestError
 from rome.service.limits import Limits
 
@@ -58,39 +60,26 @@ def read_pairs(body: Any, limits: Limits, empty_reference: EmptyReference = "err
         raise RequestError("invalid_request", f"give pairs alone, a list of at least one; {_FORM}", "pairs")
     if len(pairs) > limits.max_pairs:
         raise RequestError("too_many_pairs", f"{len(pairs)} pairs, over {limits.max_pairs}: send several requests", "pairs")
-    return [read_pair(pair, limits, empty_reference, number, f"pairs[{number}].") for number, pair in enumerate(pairs)]
+    return [read_pair(pair, limits, empty_reference, number, f"pairs[{number}]") for number, pair in enumerate(pairs)]
 
 
-def read_pair(given: Any, limits: Limits, empty_reference: EmptyReference, number: int = 0, place: str = "") -> Pair:
+def read_pair(
+    given: Any, limits: Limits, empty_reference: EmptyReference = "error", number: int = 0, place: str = "body"
+) -> Pair:
     """One pair. Raises RequestError that names the place."""
     if not isinstance(given, dict) or given.keys() != {"reference", "hypothesis"}:
-        raise RequestError("invalid_request", f"this is no pair: {_FORM}", place.rstrip(".") or "body")
-    where, references = f"{place}reference", given["reference"]
-    if not isinstance(references, list):
-        texts = {where: references}
-    elif 0 < len(references) <= limits.max_references:
-        texts = {f"{where}[{n}]": text for n, text in enumerate(references)}
-    else:
-        message = f"{len(references)} references: give 1 to {limits.max_references}"
-        raise RequestError("too_many_references" if references else "invalid_request", message, where)
-    for one, text in texts.items():
-        _check_text(text, one, limits)
-        if empty_reference == "error" and not text.strip():
-            remedy = "leave the pair out, or start the service with --empty-reference score"
-            raise RequestError("invalid_request", f"the reference is empty: {remedy}", one)
-    _check_text(given["hypothesis"], f"{place}hypothesis", limits)
-    return Pair(number, tuple(texts.values()), given["hypothesis"])
-
-
-def _check_text(text: Any, where: str, limits: Limits) -> None:
-    """A text that can be written as UTF-8 and is not too long."""
-    if not isinstance(text, str):
-        raise RequestError("invalid_request", f"this is no text: {_FORM}", where)
-    if len(text) > limits.max_characters:
-        message = f"{len(text)} characters, over {limits.max_characters}: score it in parts"
-        raise RequestError("text_too_long", message, where)
+        raise RequestError("invalid_request", f"this is no pair: {_FORM}", place)
+    references = given["reference"] if isinstance(given["reference"], list) else [given["reference"]]
+    if len(references) > limits.max_references:
+        message = f"{len(references)} references, over {limits.max_references}: leave some out"
+        raise RequestError("too_many_references", message, place)
+    longest = max((len(text) for text in (*references, given["hypothesis"]) if isinstance(text, str)), default=0)
+    if longest > limits.max_characters:
+        message = f"a text of {longest} characters, over {limits.max_characters}: score it in parts"
+        raise RequestError("text_too_long", message, place)
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        message = f"a lone surrogate at character {error.start}: send whole characters"
-        raise RequestError("invalid_request", message, where) from error
+        (pair,) = check_pairs([references], [given["hypothesis"]], empty_reference=empty_reference)
+    except InputError as error:
+        message = str(error).replace("references[0]", "reference").replace("hypotheses[0]", "hypothesis")
+        raise RequestError("invalid_request", message, place) from error
+    return replace(pair, segment=number)

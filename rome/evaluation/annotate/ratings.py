@@ -85,7 +85,7 @@ class RatingsFile:
     """
 
     def __init__(self, path: str) -> None:
-        self.path, self.notes = path, []  # type: ignore[var-annotated]
+        self.path, self.notes = path, []
         self._thread, self._process = threading.Lock(), FileLock(f"{path}.lock")
         try:
             Path(path).touch()

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -18,8 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
-from rome.service.errors import HANDLERS, RequestError
-from rome.service.middleware import Guard, HostNames
+from rome.service.errors import RequestError
 from rome.service.requests import read_json
 from rome.service.server import LOOPBACK, LocalServer
 
@@ -57,9 +54,9 @@ class AnnotationServer(LocalServer):
             Route("/api/save", self._answering(self._save), methods=["POST"]),
             Mount("/", StaticFiles(packages=[("rome.evaluation.annotate", "page")], html=True)),
         ]
-        guard = Middleware(Guard, names=HostNames(host), policy=POLICY, say=say)
-        app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS)
-        super().__init__(app, host, port, allow_remote=True, preferred=preferred, timeout_graceful_shutdown=5)
+        super().__init__(
+            routes, host, port, policy=POLICY, say=say, allow_remote=True, preferred=preferred, timeout_graceful_shutdown=5
+        )
 
     @property
     def url(self) -> str:
