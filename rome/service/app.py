@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -95,8 +94,7 @@ class ScoreServer(LocalServer):
         limits = self.limits if page else replace(self.limits, max_characters=shortest)
         pair = read_pair(await read_json(request, limits.max_body, limits.receive_timeout), limits, self._empty_reference)
         (segment,) = (await self._scored(request, [pair])).segments
-        make: Callable[[], Response] = lambda: _page(segment) if page else JSONResponse(segment.to_dict())  # noqa: E731
-        response = await asyncio.get_running_loop().run_in_executor(self._rendering, make)
+        response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, segment, page)
         response.headers["Vary"] = "Accept"
         return response
 
@@ -148,12 +146,14 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _page(segment: SegmentScore) -> Response:
-    """A page of its own around the explanation."""
+def _explanation(segment: SegmentScore, page: bool) -> Response:
+    """The score with its evidence, as JSON or as a page of its own."""
+    if not page:
+        return JSONResponse(segment.to_dict())
     from rome.display.segment import segment_html
 
     return HTMLResponse(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{escape(f'RoMe: {segment.score:.4f}')}</title><style>:root{{color-scheme:light dark}}</style></head>"
+        f"<title>RoMe: {segment.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
         f"<body>{segment_html(segment)}</body></html>\n"
     )

@@ -35,6 +35,11 @@ class _Job:
         self.scores: dict[int, SegmentScore] = {}
         self.result: asyncio.Future[CorpusScore] = asyncio.get_running_loop().create_future()
 
+    def refuse(self, error: RequestError) -> None:
+        """Settle it, unless it is."""
+        if not self.result.done():
+            self.result.set_exception(error)
+
 
 class Batcher:
     """Scores pairs for many requests with one metric. All but the metric runs in the event loop, so that nothing needs a lock.
@@ -74,6 +79,8 @@ class Batcher:
 
     async def score(self, pairs: Sequence[Pair]) -> CorpusScore:
         """The result of one request; cancelling it drops what is not begun. Raises RequestError, also when the queue is full."""
+        if self.failure is not None:
+            raise _stopping()
         if len(self._waiting) >= self.limits.max_queue:
             raise RequestError(
                 "busy", f"{len(self._waiting)} requests wait already: ask again later", headers={"Retry-After": "5"}
@@ -88,23 +95,22 @@ class Batcher:
             self._waiting.discard(job)
 
     async def work(self) -> None:
-        """Load, then score until cancelled."""
+        """Load, then score until cancelled. Whatever ends it before is `failure`, and refuses all who wait."""
         try:
             metric: Metric = await self._in_thread(self._make)
             warm = await self._in_thread(metric.score, references=[[WARM_UP[0]]], hypotheses=[WARM_UP[1]])
-        except Exception as error:  # whatever it is, it ends the service and is raised where the service was started
+            self.state, self.signature = "ready", warm.signature
+            self.say("ready; Ctrl-C ends")
+            while await self._arrived.wait():
+                if self._together and sum(len(job.pairs) for job in self._queue) < self.limits.batch_pairs:
+                    await asyncio.sleep(self.limits.batch_wait)
+                await self._score(metric, self._next())
+                if not self._queue:
+                    self._arrived.clear()
+        except Exception as error:  # raised again where the service was started
             self.state, self.failure = "failed", error
             for job in self._waiting:
-                job.result.set_exception(RequestError("stopping", "the models could not be loaded: the service is stopping"))
-            return
-        self.state, self.signature = "ready", warm.signature
-        self.say("ready; Ctrl-C ends")
-        while await self._arrived.wait():
-            if self._together and sum(len(job.pairs) for job in self._queue) < self.limits.batch_pairs:
-                await asyncio.sleep(self.limits.batch_wait)
-            await self._score(metric, self._next())
-            if not self._queue:
-                self._arrived.clear()
+                job.refuse(_stopping())
 
     async def _in_thread(self, function: Callable[..., Any], **given: Any) -> Any:
         """The function's result, from the thread that owns the metric."""
@@ -140,6 +146,7 @@ class Batcher:
             result = await self._in_thread(
                 metric.score, references=[list(p.references) for p in pairs], hypotheses=[p.hypothesis for p in pairs]
             )
+            scores = list(zip(units, result.segments, strict=True))
         except Exception as error:  # the service must outlive whatever a text does to a model
             if self._together and len(units) > 1:
                 await self._score(metric, units[: len(units) // 2])
@@ -148,7 +155,7 @@ class Batcher:
                 self._fail(*units[0], error)
             return
         self.scored_pairs += len(units)
-        for (job, number), score in zip(units, result.segments, strict=True):
+        for (job, number), score in scores:
             job.scores[number] = replace(score, segment=number)
             if len(job.scores) == len(job.pairs) and not job.result.done():
                 job.result.set_result(CorpusScore(tuple(job.scores[n] for n in range(len(job.pairs))), result.signature))
@@ -158,9 +165,11 @@ class Batcher:
         self.say(f"scoring failed: {described(error)}")
         where = f"pairs[{number}]" if self._together and len(job.pairs) > 1 else "pairs"
         if isinstance(error, InputError):
-            refused = RequestError("not_scorable", f"this cannot be scored ({error})", where)
+            job.refuse(RequestError("not_scorable", f"this cannot be scored ({error})", where))
         else:
             message = f"the metric failed ({type(error).__name__}): leave the pair out; the service's log says where"
-            refused = RequestError("scoring_failed", message, where)
-        if not job.result.done():
-            job.result.set_exception(refused)
+            job.refuse(RequestError("scoring_failed", message, where))
+
+
+def _stopping() -> RequestError:
+    return RequestError("stopping", "the models could not be loaded: the service is stopping")
