@@ -23,7 +23,7 @@ from rome.results import CorpusScore, SegmentScore
 from rome.service.batching import Batcher
 from rome.service.errors import RequestError
 from rome.service.requests import read_json, read_pair, read_pairs
-from rome.service.server import LOOPBACK, LocalServer
+from rome.service.server import LocalServer
 
 __all__ = ["ScoreServer"]
 
@@ -31,15 +31,7 @@ __all__ = ["ScoreServer"]
 class ScoreServer(LocalServer):
     """A metric behind HTTP; its limits are the batcher's. empty_reference : as the metric has it. options : of LocalServer."""
 
-    def __init__(
-        self,
-        batcher: Batcher,
-        *,
-        host: str = LOOPBACK,
-        port: int = 0,
-        empty_reference: EmptyReference = "error",
-        **options: Any,
-    ) -> None:
+    def __init__(self, batcher: Batcher, *, empty_reference: EmptyReference = "error", **options: Any) -> None:
         self.batcher, self.limits, self._empty_reference = batcher, batcher.limits, empty_reference
         self._begun = time.monotonic()
         self._rendering = ThreadPoolExecutor(1, "rome-rendering")  # one at a time: the evidence takes time and memory
@@ -52,8 +44,6 @@ class ScoreServer(LocalServer):
         ]
         super().__init__(
             routes,
-            host,
-            port,
             policy="style-src 'unsafe-inline'; ",
             say=batcher.say,
             lifespan=self._working,

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 from rome.exceptions import InputError
 from rome.inputs import Pair
 from rome.results import CorpusScore, SegmentScore
-from rome.service.errors import RequestError, described
+from rome.service.errors import RequestError, Say, described
 from rome.service.limits import Limits
 
 __all__ = ["Batcher", "Metric"]
@@ -48,14 +48,7 @@ class Batcher:
     on what else is in the call. say : takes a line when the models are loaded, and about what went wrong; never a text.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Metric],
-        limits: Limits,
-        *,
-        together: bool = True,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, make: Callable[[], Metric], limits: Limits, *, together: bool = True, say: Say = lambda _: None) -> None:
         self.limits, self._make, self._together, self.say = limits, make, together, say
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.signature: str | None = None

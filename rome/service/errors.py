@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -12,28 +12,23 @@ from starlette.responses import JSONResponse, Response
 
 from rome.exceptions import RomeError
 
-__all__ = ["CODES", "HANDLERS", "RequestError", "described"]
+__all__ = ["CODES", "HANDLERS", "RequestError", "Say", "described"]
+
+Say = Callable[[str], None]
+"""Takes a line for whoever started the server; no line holds a text."""
 
 CODES: Mapping[str, int] = {
     "invalid_json": 400,
-    "foreign_host": 403,
-    "foreign_origin": 403,
-    "foreign_token": 403,
+    **dict.fromkeys(("foreign_host", "foreign_origin", "foreign_token"), 403),
     "not_found": 404,
     "method_not_allowed": 405,
     "too_slow": 408,
     "conflict": 409,
     "too_large": 413,
     "wrong_content_type": 415,
-    "invalid_request": 422,
-    "too_many_pairs": 422,
-    "too_many_references": 422,
-    "text_too_long": 422,
-    "not_scorable": 422,
-    "internal": 500,
-    "scoring_failed": 500,
-    "busy": 503,
-    "stopping": 503,
+    **dict.fromkeys(("invalid_request", "too_many_pairs", "too_many_references", "text_too_long", "not_scorable"), 422),
+    **dict.fromkeys(("internal", "scoring_failed"), 500),
+    **dict.fromkeys(("busy", "stopping"), 503),
     "timed_out": 504,
     "not_written": 507,
 }

@@ -6,13 +6,13 @@ import ipaddress
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rome.service.errors import RequestError, described
+from rome.service.errors import RequestError, Say, described
 
 __all__ = ["Guard", "HostNames", "is_loopback"]
 
@@ -59,15 +59,7 @@ class Guard:
     log : takes one line a request, or None.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        names: HostNames,
-        policy: str,
-        say: Callable[[str], None],
-        log: Callable[[str], None] | None = None,
-    ) -> None:
+    def __init__(self, app: ASGIApp, names: HostNames, policy: str, say: Say, log: Say | None) -> None:
         self.app, self.names, self.policy, self.say, self.log = app, names, POLICY.format(policy), say, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import uvicorn
@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from rome.exceptions import InputError
-from rome.service.errors import HANDLERS
+from rome.service.errors import HANDLERS, Say
 from rome.service.middleware import Guard, HostNames, is_loopback
 
 __all__ = ["LOOPBACK", "LocalServer"]
@@ -24,19 +24,19 @@ class LocalServer:
     """It listens from the beginning; `run` answers until `stop`, SIGTERM or SIGINT.
 
     port : 0 takes `preferred` when that is free, else any free one. names : further Host names that lead here.
-    policy, say, log : of Guard; no line holds a text. lifespan : of Starlette. settings : of uvicorn.
+    policy, say, log : of Guard. lifespan : of Starlette. settings : of uvicorn.
     Raises InputError when the host or the port cannot be had, or the host is not loopback and nobody allowed that.
     """
 
     def __init__(
         self,
         routes: Sequence[BaseRoute],
-        host: str,
-        port: int,
         *,
         policy: str,
-        say: Callable[[str], None],
-        log: Callable[[str], None] | None = None,
+        say: Say,
+        log: Say | None = None,
+        host: str = LOOPBACK,
+        port: int = 0,
         names: Sequence[str] = (),
         allow_remote: bool = False,
         preferred: int = 0,

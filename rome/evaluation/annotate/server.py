@@ -16,9 +16,9 @@ from starlette.staticfiles import StaticFiles
 
 from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
-from rome.service.errors import RequestError
+from rome.service.errors import RequestError, Say
 from rome.service.requests import read_json
-from rome.service.server import LOOPBACK, LocalServer
+from rome.service.server import LocalServer
 
 __all__ = ["AnnotationServer", "usual_port"]
 
@@ -32,20 +32,9 @@ def usual_port(path: str) -> int:
 
 
 class AnnotationServer(LocalServer):
-    """Serves one study. port : 0 takes `preferred` when that is free, else any free one. say : takes a line about an unexpected error.
+    """Serves one study, to other machines too when the host lets them in. options : of LocalServer."""
 
-    Raises InputError when the host or the port cannot be had.
-    """
-
-    def __init__(
-        self,
-        study: Study,
-        *,
-        host: str = LOOPBACK,
-        port: int = 0,
-        preferred: int = 0,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, study: Study, *, say: Say = lambda _: None, **options: Any) -> None:
         self._study, self._token = study, secrets.token_urlsafe(24)
         routes = [
             Route("/api/about", self._answering(lambda _: study.about())),
@@ -54,9 +43,7 @@ class AnnotationServer(LocalServer):
             Route("/api/save", self._answering(self._save), methods=["POST"]),
             Mount("/", StaticFiles(packages=[("rome.evaluation.annotate", "page")], html=True)),
         ]
-        super().__init__(
-            routes, host, port, policy=POLICY, say=say, allow_remote=True, preferred=preferred, timeout_graceful_shutdown=5
-        )
+        super().__init__(routes, policy=POLICY, say=say, allow_remote=True, timeout_graceful_shutdown=5, **options)
 
     @property
     def url(self) -> str:
