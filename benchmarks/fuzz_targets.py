@@ -25,21 +25,19 @@ from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.webnlg import read_webnlg20
 from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.records import read_records
+from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy
 from rome.page.stored import iter_scores
-from rome.service.bodies import _parsed
-from rome.service.refusal import Refusal
+from rome.service import requests
+from rome.service.limits import Limits
 from rome.storage.files import _each_line
 from rome.storage.pair_files import pair_rows
 from rome.text_table import shorten
 
 __all__ = ["TARGETS", "Target", "outcome"]
-
-REFUSALS = (RomeError, Refusal)
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def outcome(target: Target, content: bytes) -> str:
     """ "read" or "refused". Raises what the reader must not raise; a refusal of several lines is an AssertionError."""
     try:
         target.read(content)
-    except REFUSALS as error:
+    except RomeError as error:
         if "\n" in str(error):
             raise AssertionError(f"a refusal of several lines: {error!r}") from error
         return "refused"
@@ -92,6 +90,7 @@ def text(*rows: object) -> bytes:
 
 
 PAIR = {"id": "1", "note": "n", "reference": ["A cat.", "Cats."], "hypothesis": "A dog"}
+ASKED = {"reference": "A cat.", "hypothesis": "A dog."}
 TSV = b"id\treference\treference_2\thypothesis\tnote\n1\tA cat.\t\tA dog\tn\n"
 RATED = {"item": "1", "system": "x", "reference": "A cat.", "hypothesis": "A dog", "ratings": {"quality": 2.5}}
 MARKED = {
@@ -181,8 +180,8 @@ def read_references(path: Path) -> object:
 
 
 def read_request(content: bytes) -> None:
-    """The body of a request; what it was refused with goes back as JSON."""
-    json.dumps(_parsed(content))
+    """The body of a request."""
+    requests.read_pairs(requests.parse_json(content), Limits())
 
 
 TARGETS: dict[str, Target] = {
@@ -193,7 +192,7 @@ TARGETS: dict[str, Target] = {
     "stored scores": Target(
         in_file(read_scores, "s.jsonl"), lambda: [text({**SCORED, "evidence": EVIDENCE}), text({**SCORED, "id": "x"})]
     ),
-    "request": Target(read_request, lambda: [text({"pairs": [PAIR]}), text(PAIR)]),
+    "request": Target(read_request, lambda: [text({"pairs": [ASKED]}), text(ASKED)]),
     "table of features": Target(in_file(FeatureTable.load, "f.parquet"), lambda: [made(features().save)]),
     "net": Target(in_file(Combiner.load, "n.safetensors"), lambda: [made(net().save)]),
     "weights": Target(in_file(load_weights, "w.safetensors"), lambda: [made(net().save)]),

@@ -24,8 +24,9 @@ import numpy as np
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file
 from rome.metric import RoMe
+from rome.service.app import ScoreServer
+from rome.service.batching import Batcher
 from rome.service.limits import Limits
-from rome.service.server import Server
 
 COLUMNS = ("clients", "texts", "requests", "calls", "requests_per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_ms")
 
@@ -56,15 +57,15 @@ def ask(port: int, share: list[bytes]) -> list[float]:
     return waited
 
 
-def measured(server: Server, clients: int, texts: str, round_: list[bytes]) -> tuple[Any, ...]:
+def measured(server: ScoreServer, clients: int, texts: str, round_: list[bytes]) -> tuple[Any, ...]:
     """One row: all clients begin together."""
-    before, begun, cpu = server.batcher.counts().calls, time.perf_counter(), time.process_time()
+    before, begun, cpu = server.batcher.calls, time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(clients) as pool:
         waited = np.concatenate(list(pool.map(lambda n: ask(server.port, round_[n::clients]), range(clients))))
     seconds = time.perf_counter() - begun
     used = 1000 * (time.process_time() - cpu) / len(waited)
     figures = [len(waited) / seconds, *np.percentile(waited, (50, 90, 99)), used]
-    return (clients, texts, len(waited), server.batcher.counts().calls - before, *(f"{value:.1f}" for value in figures))
+    return (clients, texts, len(waited), server.batcher.calls - before, *(f"{value:.1f}" for value in figures))
 
 
 def main() -> int:
@@ -76,13 +77,13 @@ def main() -> int:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     texts = bodies(options.requests * len(options.clients))
-    ready = threading.Event()
-    limits = Limits(seconds=600)
-    server = Server(lambda: RoMe(progress=False, threads=options.threads), limits=limits, ready=ready.set)
+    batcher = Batcher(lambda: RoMe(progress=False, threads=options.threads), Limits(timeout=600))
+    server = ScoreServer(batcher)
     thread = threading.Thread(target=server.run, daemon=True)
     begun = time.perf_counter()
     thread.start()
-    ready.wait()
+    while batcher.state == "loading":
+        time.sleep(0.1)
     rows = [
         f"# {options.threads} thread(s), one pair a request; ready after {time.perf_counter() - begun:.1f} s",
         "\t".join(COLUMNS),

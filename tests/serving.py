@@ -15,8 +15,9 @@ from typing import Any
 from rome.checks import check_pairs
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.service.app import ScoreServer
+from rome.service.batching import Batcher
 from rome.service.limits import Limits
-from rome.service.server import Server
 
 SECONDS = 30.0
 PAIR = {"reference": "Five cats sleep.", "hypothesis": "Four cats sleep."}
@@ -61,24 +62,35 @@ def _segment(number: int, references: tuple[str, ...], hypothesis: str) -> Segme
 
 
 @contextmanager
-def running(make: Callable[[], Any], *, limits: Limits | None = None, ready: bool = True, **named: Any) -> Iterator[Server]:
+def running(
+    make: Callable[[], Any], *, limits: Limits = Limits(), together: bool = True, ready: bool = True, **named: Any
+) -> Iterator[ScoreServer]:
     """A server in a thread, stopped at the end; `lines` of what it said stand in `server.lines`."""
-    loaded, lines = threading.Event(), []  # type: ignore[var-annotated]
-    server = Server(make, limits=limits or Limits(), say=lines.append, ready=loaded.set, **named)
+    lines: list[str] = []
+    batcher = Batcher(make, limits, together=together, say=lines.append)
+    server = ScoreServer(batcher, **named)
     server.lines = lines  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        if ready and not loaded.wait(300):
-            raise TimeoutError("the metric did not load")
+        until(lambda: batcher.state != "loading" or not ready, 300)
         yield server
     finally:
         server.stop()
         thread.join(SECONDS)
 
 
+def until(true: Callable[[], object], seconds: float = SECONDS) -> None:
+    """Wait until it is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise TimeoutError("it never became true")
+        time.sleep(0.01)
+
+
 def ask(
-    server: Server, path: str, body: Any = None, *, method: str | None = None, headers: dict[str, str] | None = None
+    server: ScoreServer, path: str, body: Any = None, *, method: str | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, dict[str, str], Any]:
     """Status, headers (names in lower case) and body of one request; JSON is read, bytes are sent as they are."""
     content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -94,24 +106,8 @@ def ask(
         connection.close()
 
 
-def send_raw(server: Server, *parts: bytes, pause: float = 0.0, seconds: float = SECONDS) -> bytes:
-    """Send the parts as they are and return all that comes back until the server closes (or nothing came for the seconds)."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=seconds) as connection:
-        received = b""
-        try:
-            for part in parts:
-                connection.sendall(part)
-                time.sleep(pause)
-        except OSError:
-            pass  # the server closed in mid-sentence; what it said before is read below
-        try:
-            while piece := connection.recv(65536):
-                received += piece
-        except OSError:
-            pass
-        return received
-
-
-def status_of(answer: bytes) -> int:
-    """The status of a raw answer; 0 when there is none."""
-    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+def raw_status(server: ScoreServer, content: bytes) -> int:
+    """The status that bytes are answered with which no library would send."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as connection:
+        connection.sendall(content)
+        return int(connection.recv(65536).split(b" ", 2)[1])

@@ -14,11 +14,10 @@ import pytest
 from rome.cli import annotate
 from rome.data.readers.own import read_own
 from rome.evaluation.annotate.export import export_lines, read_ratings
-from rome.evaluation.annotate.items import in_order, read_items
-from rome.evaluation.annotate.records import read_records
-from rome.evaluation.annotate.session import Conflict, Study, UnknownItem
-from rome.evaluation.annotate.store import RatingsFile
-from rome.evaluation.annotate.values import AnnotationItem, Guideline, Scale
+from rome.evaluation.annotate.guideline import Guideline, Scale
+from rome.evaluation.annotate.items import AnnotationItem, in_order, read_items
+from rome.evaluation.annotate.ratings import RatingsFile, read_records
+from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
 
 PAIRS = "id\tsystem\treference\thypothesis\nr1\ta\tA cat sat.\tA 🐈 sat.\nr1\tb\tA cat sat.\tCat.\nr2\ta\tIt rains.\t\n"
@@ -161,7 +160,7 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
     one.save("Ann", key, body(fluency=1))
     with pytest.raises(Conflict) as conflict:
         one.save("Ann", key, body(grammar=2))
-    assert (dict(conflict.value.state.ratings), conflict.value.state.revision, len(lines(tmp_path))) == ({"fluency": 1}, 1, 1)
+    assert (conflict.value.state["ratings"], conflict.value.state["revision"], len(lines(tmp_path))) == ({"fluency": 1}, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +181,8 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
         (body(errors=[span(0, 3, "awful")]), "severity 'awful'"),
         (body(errors=[span(0, 3, "minor", "Nonsense")]), "category 'Nonsense'"),
         (body(errors=[span(0, 3), span(0, 3)]), "stands there twice"),
-        (body(errors=[{**span(0, 3), "note": "x"}]), "nothing else"),
-        (body(errors=["x"]), "nothing else"),
+        (body(errors=["x"]), "no mark"),
+        (body(errors=[{"start": 0, "end": 3}]), "no mark"),
         (body(errors=[span(0, 3)] * 501), "at most 500"),
     ],
 )
@@ -205,19 +204,18 @@ def test_names_and_keys_are_checked(study: Make) -> None:
         one.item("Ann", "nonsense")
 
 
-def test_torn_last_line_is_put_aside(study: Make, tmp_path: Path) -> None:
-    """What a crash left is reported and kept elsewhere; every whole line counts, and the file can be read again."""
+def test_torn_last_line_is_removed(study: Make, tmp_path: Path) -> None:
+    """What a crash left is reported; every whole line counts, and the file can be read again."""
     one = study()
     key = next(iter(one.items))
     one.save("Ann", key, body(fluency=1))
     path = tmp_path / "ratings.jsonl"
     whole = path.read_bytes()
-    torn = whole[: whole.index("🐈".encode()) + 2]  # in the middle of a character
-    path.write_bytes(whole + torn)
-    assert len(read_records(str(path))[0]) == 1 and "ratings.jsonl:2: a torn last line" in read_records(str(path))[1]
+    path.write_bytes(whole + whole[: whole.index("🐈".encode()) + 2])  # in the middle of a character
+    assert len(read_records(str(path))[0]) == 1 and "a torn last line" in read_records(str(path))[1]
     again = study()
     assert again.item("Ann", key)["state"]["revision"] == 1
-    assert path.read_bytes() == whole and (tmp_path / "ratings.jsonl.torn").read_bytes() == torn + b"\n"
+    assert path.read_bytes() == whole
     again.save("Ann", key, body(1, fluency=2))
     assert [row["ratings"]["fluency"] for row in lines(tmp_path)] == [1, 2]
 
@@ -267,14 +265,11 @@ def test_a_damaged_line_inside_is_named(tmp_path: Path, line: str) -> None:
 def test_a_full_disk_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When a write fails half-way the file is as it was, and the save is not called saved."""
     ratings = RatingsFile(str(tmp_path / "ratings.jsonl"))
-    write = os.write
 
-    def full(file: int, content: bytes) -> int:
-        if len(content) < 20:
-            raise OSError(28, "No space left on device")
-        return write(file, content[:10])
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match="No space left"):
         ratings.append("x" * 50)
     monkeypatch.undo()
@@ -282,13 +277,10 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.Monk
     ratings.append('{"item": 1}')
     ratings.close()
     assert (tmp_path / "ratings.jsonl").read_bytes() == b'{"item": 1}\n'
-    with pytest.raises(StoreError, match="closed"):
-        ratings.append("x")
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     """A second one is refused, so that neither works on old states."""
-    pytest.importorskip("fcntl", reason="this system cannot hold a file")
     ratings = RatingsFile(str(tmp_path / "r.jsonl"))
     with pytest.raises(InputError, match="open in another"):
         RatingsFile(str(tmp_path / "r.jsonl"))
@@ -349,7 +341,7 @@ def test_agreement_and_export_from_the_command_line(study: Make, tmp_path: Path,
     assert command("--agreement", path, "--export", str(tmp_path / "out.jsonl")) == 0
     out, err = capsys.readouterr()
     table = [line.split() for line in out.splitlines()]
-    assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["-"] * 5] in table
+    assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["–"] * 5] in table
     assert ["Ann,", "Bob", "3", "1", "1.000", "1.000"] in table
     assert "1 of 3 segments were left out" in err and len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
 

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from rome.evaluation.annotate.records import Record
-from rome.evaluation.annotate.values import AnnotationItem, Mark
+from rome.evaluation.annotate.items import AnnotationItem
+from rome.evaluation.annotate.ratings import Mark, Record
 
 pytest.importorskip("nltk", reason="agreement is computed by NLTK")
 

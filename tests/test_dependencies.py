@@ -36,6 +36,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rome.train": ("models", "train", "evaluate"),
     "rome.features": ("models", "zss"),
     "rome.data.perturbations": ("evaluate",),
+    "rome.evaluation.annotate": ("evaluate", "serve"),
     "rome.evaluation": ("models", "evaluate"),
     "rome.figures": ("evaluate",),
     "rome.service": ("serve",),

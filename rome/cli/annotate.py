@@ -6,19 +6,10 @@ import argparse
 import sys
 import threading
 import webbrowser
-from textwrap import fill
-from typing import TYPE_CHECKING
 
 from rome.cli.metric import MakeMetric
 from rome.exceptions import InputError
 from rome.storage.files import open_output
-from rome.text_table import aligned
-
-if TYPE_CHECKING:
-    from rome.evaluation.annotate.server import AnnotationServer
-    from rome.evaluation.annotate.session import Study
-    from rome.evaluation.annotate.store import RatingsFile
-    from rome.evaluation.report.values import Table
 
 __all__ = ["add_arguments", "run"]
 
@@ -74,19 +65,19 @@ def _read(options: argparse.Namespace) -> int:
             _say(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: nobody rated them in every dimension")
     if options.agreement is not None:
         from rome.evaluation.annotate.agreement import agreement_table, span_table
+        from rome.evaluation.report.terminal import table_text
 
-        print("\n\n".join(_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
+        print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0
 
 
 def _collect(options: argparse.Namespace) -> int:
     """Serve the page; leaves by KeyboardInterrupt."""
+    from rome.evaluation.annotate.guideline import CATEGORIES, DIMENSIONS, Guideline, Scale
     from rome.evaluation.annotate.items import read_items
+    from rome.evaluation.annotate.ratings import RatingsFile
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
-    from rome.evaluation.annotate.session import Study
-    from rome.evaluation.annotate.store import RatingsFile
-    from rome.evaluation.annotate.values import CATEGORIES, DIMENSIONS, Guideline, Scale
-    from rome.service.names import is_loopback
+    from rome.evaluation.annotate.study import Study
 
     chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
     guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)
@@ -94,46 +85,27 @@ def _collect(options: argparse.Namespace) -> int:
     try:
         seed = options.seed if options.order == "shuffled" else None
         study = Study(items, ratings, guideline, seed=seed)
-        server = AnnotationServer(study, host=options.host, port=options.port, preferred=usual_port(options.output))
-        if not is_loopback(options.host):
+        preferred = usual_port(options.output)
+        server = AnnotationServer(study, host=options.host, port=options.port, preferred=preferred, say=_say)
+        if not server.loopback:
             _say(f"{options.host} lets other machines in: whoever has the address below can rate, and it travels unencrypted")
-        _announce(study, ratings, options.output)
-        _serve(server, browser=not options.no_browser)
+        _say(*ratings.notes)
+        if study.foreign:
+            _say(
+                f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there"
+            )
+        if ratings.records:
+            _say(f"{options.output} holds {len(ratings.records)} saves: the work goes on where it stopped")
+        print(server.url, flush=True)
+        _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
+        if not options.no_browser:
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+        server.run()
     finally:
         ratings.close()
     return 0
 
 
-def _announce(study: Study, ratings: RatingsFile, output: str) -> None:
-    """Say on standard error what was found in the file."""
-    _say(*ratings.notes)
-    if study.foreign:
-        _say(f"{output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there")
-    if ratings.records:
-        _say(f"{output} holds {len(ratings.records)} saves: the work goes on where it stopped")
-
-
-def _serve(server: AnnotationServer, *, browser: bool) -> None:
-    """Print the address and answer until interrupted."""
-    print(server.url, flush=True)
-    _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
-    with server:
-        server.serve_forever()
-
-
 def _say(*lines: str) -> None:
     for line in lines:
         print(f"rome annotate: {line}", file=sys.stderr)
-
-
-def _text(table: Table) -> str:
-    """The table for people."""
-    rows = [table.columns, *(tuple(_cell(cell) for cell in row) for row in table.rows)]
-    return f"{table.title}\n\n{aligned(rows, [False] + [True] * (len(table.columns) - 1), rule_after=[0])}\n\n{fill(table.note, 110)}"
-
-
-def _cell(cell: str | int | float | None) -> str:
-    """A cell; a dash for what is not defined."""
-    return "-" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import threading
-import time
-import traceback
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, Literal, Protocol
 
 from rome.checks import Pair
 from rome.exceptions import InputError
-from rome.results import CorpusScore
-from rome.service.jobs import Job, Jobs, Unit
+from rome.results import CorpusScore, SegmentScore
+from rome.service.errors import RequestError, Say, described
 from rome.service.limits import Limits
-from rome.service.refusal import Refusal
 
-__all__ = ["Batcher", "Counts", "Metric", "State", "described"]
+__all__ = ["Batcher", "Metric"]
 
-State = Literal["loading", "ready", "failed", "stopping"]
 WARM_UP = ("Snow fell on the hills all night.", "It snowed on the hills during the night.")
-SLOW_PAIR = 0.1
 
 
 class Metric(Protocol):
@@ -32,168 +27,142 @@ class Metric(Protocol):
         """Score every segment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What the worker has to do and has done. waiting : requests without an answer, those being scored included."""
+class _Job:
+    """One request: its pairs, how many were handed out, the scores so far, and the promise of the rest."""
 
-    waiting: int
-    waiting_pairs: int
-    calls: int
-    scored_pairs: int
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self.pairs, self.taken = pairs, 0
+        self.scores: dict[int, SegmentScore] = {}
+        self.result: asyncio.Future[CorpusScore] = asyncio.get_running_loop().create_future()
+
+    def refuse(self, error: RequestError) -> None:
+        """Settle it, unless it is."""
+        if not self.result.done():
+            self.result.set_exception(error)
 
 
 class Batcher:
-    """Scores pairs for many callers with one metric, in a thread of its own.
+    """Scores pairs for many requests with one metric. All but the metric runs in the event loop, so that nothing needs a lock.
 
-    make : makes the metric, in that thread. together : False scores each request in a call of its own, for a metric whose scores depend
-    on what else is in the call. say : takes one line about what went wrong; never a text. settled : called when loading ended.
+    make : makes the metric, in its thread. together : False scores each request in a call of its own, for a metric whose scores depend
+    on what else is in the call. say : takes a line when the models are loaded, and about what went wrong; never a text.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Metric],
-        limits: Limits,
-        *,
-        together: bool = True,
-        say: Callable[[str], None] = lambda _: None,
-        settled: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._make, self.limits, self.together, self._say, self._settled = make, limits, together, say, settled
-        self.state: State = "loading"
+    def __init__(self, make: Callable[[], Metric], limits: Limits, *, together: bool = True, say: Say = lambda _: None) -> None:
+        self.limits, self._make, self._together, self.say = limits, make, together, say
+        self.state: Literal["loading", "ready", "failed"] = "loading"
         self.signature: str | None = None
         self.failure: Exception | None = None
-        self._changed = threading.Condition()
-        self._jobs = Jobs()
-        self._calls = self._scored = 0
-        self._pace = SLOW_PAIR
-        self._thread = threading.Thread(target=self._work, name="rome-scoring", daemon=True)
+        self.calls = self.scored_pairs = 0
+        self._queue: deque[_Job] = deque()
+        self._waiting: set[_Job] = set()
+        self._arrived = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "rome-scoring")
+        self._call: Future[Any] | None = None
 
-    def start(self) -> None:
-        """Begin to load the metric."""
-        self._thread.start()
+    @property
+    def busy(self) -> bool:
+        """True while the thread is loading or scoring."""
+        return self._call is not None and not self._call.done()
 
-    def stop(self, seconds: float) -> bool:
-        """Take no more, finish what is there, and end; False when the thread goes on: after the seconds, or while it loads for nobody."""
-        with self._changed:
-            idle = self.state == "loading" and not self._jobs.waiting()
-            self.state = "stopping" if self.state != "failed" else self.state
-            self._changed.notify_all()
-        self._thread.join(0.0 if idle else seconds)
-        return not self._thread.is_alive()
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Requests without an answer, those being scored included, and their pairs without a score."""
+        return len(self._waiting), sum(len(job.pairs) - len(job.scores) for job in self._waiting)
 
-    def check(self) -> None:
-        """Raise Refusal when no further request is taken."""
-        with self._changed:
-            self._check()
-
-    def submit(self, pairs: Sequence[Pair]) -> Future[CorpusScore]:
-        """Queue the pairs of one request; cancelling the future drops what is not begun. Raises Refusal when the queue is full."""
-        job = Job(pairs)
-        with self._changed:
-            self._check()
-            self._jobs.add(job)
-            self._changed.notify_all()
-        return job.future
-
-    def counts(self) -> Counts:
-        """What there is to do, and what was done."""
-        with self._changed:
-            jobs = self._jobs.waiting()
-            pairs = sum(job.left for job in jobs)
-            return Counts(len(jobs), pairs, self._calls, self._scored)
-
-    def _check(self) -> None:
-        if self.state in ("stopping", "failed"):
-            raise Refusal("stopping", "the service is stopping: ask again later", headers={"Retry-After": "5"})
-        waiting = self._jobs.waiting()
-        if len(waiting) >= self.limits.queue:
-            seconds = self._pace * sum(job.left for job in waiting)
-            after = str(min(max(math.ceil(seconds), 1), 60))
-            message = f"{len(waiting)} requests wait already: ask again in {after} seconds"
-            raise Refusal("busy", message, headers={"Retry-After": after})
-
-    def _work(self) -> None:
-        """The thread: load, then score until stopped."""
+    async def score(self, pairs: Sequence[Pair]) -> CorpusScore:
+        """The result of one request; cancelling it drops what is not begun. Raises RequestError, also when the queue is full."""
+        if self.failure is not None:
+            raise _stopping()
+        if len(self._waiting) >= self.limits.max_queue:
+            raise RequestError(
+                "busy", f"{len(self._waiting)} requests wait already: ask again later", headers={"Retry-After": "5"}
+            )
+        job = _Job(pairs)
+        self._queue.append(job)
+        self._waiting.add(job)
+        self._arrived.set()
         try:
-            metric = self._make()
-            warm = metric.score(references=[[WARM_UP[0]]], hypotheses=[WARM_UP[1]])
-        except Exception as error:  # whatever it is, it ends the service and is raised where the service was started
-            self._give_up(error)
-            return
-        self.signature = warm.signature
-        with self._changed:
-            self.state = "ready" if self.state == "loading" else self.state
-        self._settled()
-        while (units := self._take()) is not None:
-            begun = time.monotonic()
-            self._score(metric, units)
-            seconds = time.monotonic() - begun
-            with self._changed:
-                self._pace += 0.2 * (seconds / len(units) - self._pace) if units else 0.0
-                self._jobs.done()
+            return await job.result
+        finally:
+            self._waiting.discard(job)
 
-    def _give_up(self, error: Exception) -> None:
-        """Refuse all who wait: there is no metric."""
-        self.failure = error
-        with self._changed:
-            self.state = "failed"
-            self._jobs.give_up(Refusal("stopping", "the models could not be loaded: the service is stopping"))
-        self._settled()
+    async def work(self) -> None:
+        """Load, then score until cancelled. Whatever ends it before is `failure`, and refuses all who wait."""
+        try:
+            metric: Metric = await self._in_thread(self._make)
+            warm = await self._in_thread(metric.score, references=[[WARM_UP[0]]], hypotheses=[WARM_UP[1]])
+            self.state, self.signature = "ready", warm.signature
+            self.say("ready; Ctrl-C ends")
+            while await self._arrived.wait():
+                if self._together and sum(len(job.pairs) for job in self._queue) < self.limits.batch_pairs:
+                    await asyncio.sleep(self.limits.batch_wait)
+                await self._score(metric, self._next())
+                if not self._queue:
+                    self._arrived.clear()
+        except Exception as error:  # raised again where the service was started
+            self.state, self.failure = "failed", error
+            for job in self._waiting:
+                job.refuse(_stopping())
 
-    def _take(self) -> list[Unit] | None:
-        """The next pairs to score in one call; waits for the first, and a moment for others. None when it is time to end.
+    async def _in_thread(self, function: Callable[..., Any], **given: Any) -> Any:
+        """The function's result, from the thread that owns the metric."""
+        self._call = self._thread.submit(function, **given)
+        return await asyncio.wrap_future(self._call)
 
-        None are left to score when those who asked are gone by then.
-        """
-        with self._changed:
-            while not self._jobs.queued():
-                if self.state == "stopping":
-                    return None
-                self._changed.wait()
-            until = time.monotonic() + self.limits.wait_seconds
-            while self.together and self.state != "stopping" and not self._jobs.fill(self.limits):
-                if not self._changed.wait(max(until - time.monotonic(), 0)):
-                    break
-            self._jobs.queued()
-            return self._jobs.next(self.limits) if self.together else self._jobs.next_whole()
+    def _next(self) -> list[tuple[_Job, int]]:
+        """Pairs from the front up to the size of a call; a request that is not through goes to the end, behind the others."""
+        units: list[tuple[_Job, int]] = []
+        references = characters = 0
+        while self._queue and (self._together or not units):
+            job = self._queue.popleft()
+            while not job.result.done() and job.taken < len(job.pairs):
+                pair = job.pairs[job.taken]
+                references += len(pair.references)
+                characters += sum(map(len, pair.references)) + len(pair.hypothesis)
+                full = references > self.limits.batch_pairs or characters > self.limits.batch_characters
+                if units and full and self._together:
+                    (self._queue.append if units[-1][0] is job else self._queue.appendleft)(job)
+                    return units
+                units.append((job, job.taken))
+                job.taken += 1
+        return units
 
-    def _score(self, metric: Metric, units: list[Unit]) -> None:
+    async def _score(self, metric: Metric, units: list[tuple[_Job, int]]) -> None:
         """Score the pairs in one call; when that fails, in halves, so that only the request of a bad pair fails."""
-        units = [(job, number) for job, number in units if not job.future.done()]
+        units = [(job, number) for job, number in units if not job.result.done()]
         if not units:
             return
         pairs = [job.pairs[number] for job, number in units]
+        self.calls += 1
         try:
-            with self._changed:
-                self._calls += 1
-            result = metric.score(references=[list(p.references) for p in pairs], hypotheses=[p.hypothesis for p in pairs])
+            result = await self._in_thread(
+                metric.score, references=[list(p.references) for p in pairs], hypotheses=[p.hypothesis for p in pairs]
+            )
             scores = list(zip(units, result.segments, strict=True))
-        except Exception as error:  # the thread must outlive whatever a text does to a model
-            self._failed(metric, units, error)
+        except Exception as error:  # the service must outlive whatever a text does to a model
+            if self._together and len(units) > 1:
+                await self._score(metric, units[: len(units) // 2])
+                await self._score(metric, units[len(units) // 2 :])
+            else:
+                self._fail(*units[0], error)
             return
+        self.scored_pairs += len(units)
         for (job, number), score in scores:
-            job.add(number, score, result.signature)
-        with self._changed:
-            self._scored += len(units)
+            job.scores[number] = replace(score, segment=number)
+            if len(job.scores) == len(job.pairs) and not job.result.done():
+                job.result.set_result(CorpusScore(tuple(job.scores[n] for n in range(len(job.pairs))), result.signature))
 
-    def _failed(self, metric: Metric, units: list[Unit], error: Exception) -> None:
-        """Find the pair that cannot be scored."""
-        if self.together and len(units) > 1:
-            middle = len(units) // 2
-            self._score(metric, units[:middle])
-            self._score(metric, units[middle:])
-            return
-        job, number = units[0]
-        where = f"pairs[{number}]" if len(job.pairs) > 1 and len(units) == 1 else "pairs"
-        self._say(f"scoring failed: {described(error)}")
+    def _fail(self, job: _Job, number: int, error: Exception) -> None:
+        """Settle a request of which this pair, or (not together) some pair, cannot be scored."""
+        self.say(f"scoring failed: {described(error)}")
+        where = f"pairs[{number}]" if self._together and len(job.pairs) > 1 else "pairs"
         if isinstance(error, InputError):
-            job.fail(Refusal("not_scorable", f"this cannot be scored ({error})", where))
+            job.refuse(RequestError("not_scorable", f"this cannot be scored ({error})", where))
         else:
             message = f"the metric failed ({type(error).__name__}): leave the pair out; the service's log says where"
-            job.fail(Refusal("scoring_failed", message, where))
+            job.refuse(RequestError("scoring_failed", message, where))
 
 
-def described(error: BaseException) -> str:
-    """The error's type and the lines it came through, innermost last. Not its message: that may hold a text."""
-    frames = traceback.extract_tb(error.__traceback__)[-8:]
-    return f"{type(error).__name__} at " + " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+def _stopping() -> RequestError:
+    return RequestError("stopping", "the models could not be loaded: the service is stopping")

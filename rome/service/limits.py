@@ -1,42 +1,42 @@
-"""How much one client may ask of the service; every number has a safe default."""
+"""How much one client may ask of the service; the options of `rome serve` are made of these fields."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from rome.exceptions import InputError
 
 __all__ = ["Limits"]
 
 
-@dataclass(frozen=True, slots=True)
+def _limit(default: float, unit: str, text: str) -> Any:
+    """A field with what the command line says of it."""
+    return field(default=default, metadata={"unit": unit, "help": f"{text} (default: {default})"})
+
+
+@dataclass(frozen=True)
 class Limits:
-    """Sizes, counts and seconds. Raises InputError for a number that is not above 0 (``wait_seconds`` may be 0).
+    """Sizes, counts and seconds. Raises InputError for a number that is not above 0 (``batch_wait`` may be 0)."""
 
-    body_bytes : a request's body. pairs : pairs a request. references : references a pair. characters : characters a text.
-    explain_characters : the same where all the evidence is asked for as JSON: its matrices grow with the square of a text.
-    queue : requests that wait or are being scored; one more is refused with 503. seconds : a request, from its last byte to the score.
-    connections : open connections. receive_seconds : a request's head, and again its body; also an idle connection.
-    batch_pairs, batch_characters : references scored in one call of the metric, and the characters of all its texts.
-    wait_seconds : how long a call waits for more requests to join it. grace_seconds : what a shutdown leaves for what is in hand.
-    """
-
-    body_bytes: int = 1 << 20
-    pairs: int = 256
-    references: int = 32
-    characters: int = 4_000
-    explain_characters: int = 1_000
-    queue: int = 100
-    seconds: float = 60.0
-    connections: int = 200
-    receive_seconds: float = 10.0
-    batch_pairs: int = 32
-    batch_characters: int = 20_000
-    wait_seconds: float = 0.005
-    grace_seconds: float = 30.0
+    max_body: int = _limit(1 << 20, "BYTES", "a request's body")
+    max_pairs: int = _limit(256, "N", "pairs a request")
+    max_references: int = _limit(32, "N", "references a pair")
+    max_characters: int = _limit(4000, "N", "characters a text")
+    max_explain_characters: int = _limit(
+        1000, "N", "characters a text to explain as JSON, whose matrices grow with their square"
+    )
+    max_queue: int = _limit(100, "N", "requests that wait or are being scored; more get 503")
+    max_connections: int = _limit(200, "N", "open connections; more get 503")
+    timeout: float = _limit(60.0, "SECONDS", "a request; then 504, and what is not begun is dropped")
+    receive_timeout: float = _limit(10.0, "SECONDS", "to send a body, and of idleness")
+    grace: float = _limit(30.0, "SECONDS", "to finish what is in hand at the end")
+    batch_pairs: int = _limit(32, "N", "references scored in one call")
+    batch_characters: int = _limit(20_000, "N", "characters in one call")
+    batch_wait: float = _limit(0.005, "SECONDS", "how long a call waits for others to join it")
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if not (0 < value < float("inf") or (value == 0 and item.name == "wait_seconds")):
+            if not (0 < value < float("inf") or (value == 0 and item.name == "batch_wait")):
                 raise InputError(f"the limit {item.name} is {value}: give a number above 0")

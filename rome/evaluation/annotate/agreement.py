@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from rome.evaluation.annotate.export import Ratings, dimensions_of
-from rome.evaluation.annotate.records import Record
+from rome.evaluation.annotate.ratings import Record
 from rome.evaluation.report.values import Table
 from rome.exceptions import ModelMissingError
 

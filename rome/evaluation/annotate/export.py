@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rome.evaluation.annotate.records import Record, last_records, read_records
-from rome.evaluation.annotate.values import Identity
+from rome.evaluation.annotate.items import Identity
+from rome.evaluation.annotate.ratings import Record, last_records, read_records
 from rome.exceptions import InputError
 
 __all__ = ["dimensions_of", "export_lines", "read_ratings"]
@@ -56,23 +56,9 @@ def export_lines(ratings: Ratings) -> Iterator[str]:
 
 def _merged(records: Sequence[Record], dimensions: Sequence[str]) -> dict[str, Any]:
     """One output with what several annotators said of it."""
-    item = records[0].item
-    row: dict[str, Any] = {"item": item.item, "system": item.system}
-    if item.language_pair:
-        row["language_pair"] = item.language_pair
-    row["reference"] = item.references[0] if len(item.references) == 1 else list(item.references)
-    row["hypothesis"] = item.hypothesis
-    row["ratings"] = {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions}
-    row["errors"] = [
-        {
-            "start": mark.start,
-            "end": mark.end,
-            "severity": mark.severity,
-            "category": mark.category,
-            "annotator": record.annotator,
-        }
-        for record in records
-        for mark in record.marks
-    ]
-    row["annotators"] = [record.annotator for record in records]
-    return row
+    return {
+        **records[0].item.row(),
+        "ratings": {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions},
+        "errors": [error | {"annotator": record.annotator} for record in records for error in record.said()["errors"]],
+        "annotators": [record.annotator for record in records],
+    }

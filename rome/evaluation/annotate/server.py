@@ -1,31 +1,29 @@
-"""The local web server of the annotation page: where it listens, which names it goes by, and the fixed table of its pages."""
+"""The local server of the annotation page: its files for all, a small JSON interface for holders of the run's token."""
 
 from __future__ import annotations
 
-import errno
-import ipaddress
+import asyncio
 import secrets
-import socket
-import sys
 import zlib
-from http.server import ThreadingHTTPServer
-from importlib.resources import files
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
-from rome.evaluation.annotate.handler import Handler
-from rome.evaluation.annotate.session import Study
-from rome.exceptions import InputError
-from rome.service.names import is_loopback
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
-__all__ = ["LOOPBACK", "AnnotationServer", "usual_port"]
+from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
+from rome.exceptions import InputError, StoreError
+from rome.service.errors import RequestError, Say
+from rome.service.requests import read_json
+from rome.service.server import LocalServer
 
-LOOPBACK = "127.0.0.1"
-_PAGES = {
-    "/": ("page.html", "text/html"),
-    **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("api", "drafts", "marks", "page", "ratings", "texts")},
-    "/page.css": ("page.css", "text/css"),
-}
+__all__ = ["AnnotationServer", "usual_port"]
+
+MAX_BODY, SECONDS = 256 * 1024, 30.0
+POLICY = "script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
 
 
 def usual_port(path: str) -> int:
@@ -33,70 +31,49 @@ def usual_port(path: str) -> int:
     return 49152 + zlib.crc32(str(Path(path).resolve()).encode("utf-8", "surrogateescape")) % 16000
 
 
-class AnnotationServer(ThreadingHTTPServer):
-    """Serves one study until it is shut down.
+class AnnotationServer(LocalServer):
+    """Serves one study, to other machines too when the host lets them in. options : of LocalServer."""
 
-    port : 0 takes `preferred` when that is free, else any free one. url : where the page is, with this run's token.
-    Raises InputError when the host or the port cannot be had.
-    """
-
-    daemon_threads = True
-
-    def __init__(self, study: Study, *, host: str = LOOPBACK, port: int = 0, preferred: int = 0) -> None:
-        self.study, self.token = study, secrets.token_urlsafe(24)
-        self.pages = {path: (_page(name), kind) for path, (name, kind) in _PAGES.items()}
-        if ":" in host:
-            self.address_family = socket.AF_INET6
-        self._bind(host, port, preferred)
-        self.host, self.port = host, int(self.server_address[1])
+    def __init__(self, study: Study, *, say: Say = lambda _: None, **options: Any) -> None:
+        self._study, self._token = study, secrets.token_urlsafe(24)
+        routes = [
+            Route("/api/about", self._answering(lambda _: study.about())),
+            Route("/api/start", self._answering(lambda asked: study.start(asked.get("annotator"))), methods=["POST"]),
+            Route("/api/item", self._answering(lambda asked: study.item(asked.get("annotator"), str(asked.get("key"))))),
+            Route("/api/save", self._answering(self._save), methods=["POST"]),
+            Mount("/", StaticFiles(packages=[("rome.evaluation.annotate", "page")], html=True)),
+        ]
+        super().__init__(routes, policy=POLICY, say=say, allow_remote=True, timeout_graceful_shutdown=5, **options)
 
     @property
     def url(self) -> str:
-        """The address of the page. The token stands behind ``#``, which browsers send to nobody."""
-        named = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{f'[{named}]' if ':' in named else named}:{self.port}/#token={self.token}"
+        """The address of the page, with this run's token behind ``#``, which browsers send to nobody."""
+        return f"{super().url}/#token={self._token}"
 
-    def answers_to(self, host: str) -> bool:
-        """True for a Host header that this server goes by: another name that leads here (DNS rebinding) is refused."""
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port or 80
-        except ValueError:
-            return False
-        if port != self.port:
-            return False
-        if is_loopback(self.host):
-            return is_loopback(name)
-        own = {self.host.lower(), "localhost", socket.gethostname().lower(), self.server_name.lower()}
-        return name in own or _is_address(name)
+    def _answering(self, function: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
+        """The endpoint that gives what the function makes of a body (POST) or of the address's parameters."""
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A page that goes away in mid-request is no error; anything else is shown."""
-        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
-
-    def _bind(self, host: str, port: int, preferred: int) -> None:
-        """Listen on the first port that can be had."""
-        for wanted in dict.fromkeys([port] if port else [preferred, 0]):
+        async def answer(request: Request) -> Response:
+            given = request.headers.get("authorization", "").encode("utf-8")
+            if not secrets.compare_digest(given, f"Bearer {self._token}".encode()):
+                raise RequestError("foreign_token", "the token is not this run's: open the address that the server printed")
+            post = request.method == "POST"
+            asked = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
+            if not isinstance(asked, dict):
+                raise RequestError("invalid_request", "the body is no JSON object", "body")
             try:
-                super().__init__((host, wanted), Handler)
-                return
-            except (OSError, OverflowError) as error:
-                if not port and wanted and getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES):
-                    continue
-                reason = getattr(error, "strerror", None) or str(error)
-                raise InputError(f"cannot listen on {host}, port {wanted} ({reason}): name another --host or --port") from error
+                return JSONResponse(await asyncio.to_thread(function, asked))
+            except Conflict as error:
+                refused = RequestError("conflict", str(error))
+                return JSONResponse({**refused.body(), "state": error.state}, 409)
+            except UnknownItem as error:
+                raise RequestError("not_found", str(error), "key") from error
+            except InputError as error:
+                raise RequestError("invalid_request", str(error)) from error
+            except StoreError as error:
+                raise RequestError("not_written", str(error)) from error
 
+        return answer
 
-def _page(name: str) -> bytes:
-    """A file of the page, as it comes with the package."""
-    return (files("rome.evaluation.annotate") / "page" / name).read_bytes()
-
-
-def _is_address(name: str) -> bool:
-    """True for a number: a browser that was lured by a name sends the name."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    def _save(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return self._study.save(asked.get("annotator"), str(asked.get("key")), asked)

@@ -5,7 +5,7 @@ let token = "";
 
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body.error || `the server answered ${status}`);
+    super(body.error?.message || `the server answered ${status}`);
     this.status = status; // 0: no answer
     this.body = body;
   }
@@ -51,7 +51,7 @@ export async function call(path, body) {
     status = response.status;
     answer = await response.json();
   } catch {
-    throw new ApiError(0, { error: "the server does not answer" });
+    throw new ApiError(0, { error: { message: "the server does not answer" } });
   }
   if (status === 403 && storedToken()) return call(path, body); // the server was started anew and opened in another tab
   if (status !== 200) throw new ApiError(status, answer);

@@ -108,7 +108,7 @@ export class Drafts {
       answer = await call("/api/save", { annotator: this.annotator, key, ratings, errors, revision: base.revision });
     } catch (error) {
       if (error.status === 409) return this.meet(name, key, base, error.body.state);
-      if (![400, 404, 413].includes(error.status)) throw error;
+      if (![400, 404, 413, 422].includes(error.status)) throw error;
       this.refused.set(name, error.message);
       return;
     }

@@ -1,0 +1,169 @@
+"""The file of ratings: one line of JSON for each save, on the disk before it is called saved; reading it back, the last one wins."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from rome.evaluation.annotate.items import AnnotationItem, Identity
+from rome.exceptions import InputError, StoreError
+
+__all__ = ["Mark", "RatingsFile", "Record", "last_records", "read_records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One error: ``hypothesis[start:end]`` in code points; both None for an omission or for the whole text."""
+
+    start: int | None
+    end: int | None
+    severity: str
+    category: str
+
+    @classmethod
+    def of(cls, row: Any, length: int) -> Mark:
+        """The mark of a JSON object in a text of that length. Raises ValueError, KeyError, TypeError or AttributeError when it is none."""
+        start, end = row.get("start"), row.get("end")
+        if (start, end) != (None, None) and not (type(start) is type(end) is int and 0 <= start < end <= length):
+            raise ValueError(f"characters {start} to {end} are no span of a text of {length}")
+        return cls(start, end, str(row["severity"]), str(row.get("category") or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one annotator said of one item, perhaps only in part. place : ``file:line``."""
+
+    item: AnnotationItem
+    annotator: str
+    ratings: Mapping[str, float]
+    marks: tuple[Mark, ...]
+    scale: str
+    place: str = ""
+
+    def said(self) -> dict[str, Any]:
+        """Ratings and marks as JSON has them."""
+        return {"ratings": dict(self.ratings), "errors": [asdict(mark) for mark in self.marks]}
+
+    def line(self) -> str:
+        """One line of JSON without its line end, as `rome evaluate` reads it."""
+        time = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        row = {**self.item.row(), "annotator": self.annotator, **self.said(), "scale": self.scale, "time": time}
+        return json.dumps(row, ensure_ascii=False)
+
+    @classmethod
+    def of(cls, line: bytes, place: str) -> Record:
+        """The record of one line. Raises InputError when it is none."""
+        try:
+            row: Any = json.loads(line)
+            references = (row["reference"],) if isinstance(row["reference"], str) else tuple(row["reference"])
+            system, language_pair = (str(row.get(name) or "") for name in ("system", "language_pair"))
+            item = AnnotationItem(str(row["item"]), references, row["hypothesis"], system, language_pair, place)
+            marks = tuple(Mark.of(mark, len(item.hypothesis)) for mark in row.get("errors") or ())
+            "".join((*references, item.hypothesis)).encode("utf-8")
+            ratings = {str(name): value + 0 for name, value in row["ratings"].items() if value is not None}
+            return cls(item, str(row["annotator"]), ratings, marks, str(row.get("scale") or ""), place)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(f"{place}: not a record of `rome annotate` ({error!r}): restore the line, or remove it") from error
+
+
+class RatingsFile:
+    """An append-only file of records that one process at a time holds open.
+
+    Opening keeps every complete line; what a torn write left at the end was never called saved, and goes. notes : what was found and
+    done, for the user. records : what stood in the file.
+
+    Raises InputError when the file cannot be opened, is held by another process, or has a line that is no record.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path, self.notes = path, []
+        self._thread, self._process = threading.Lock(), FileLock(f"{path}.lock")
+        try:
+            Path(path).touch()
+            self._process.acquire(timeout=0)
+            content = Path(path).read_bytes()
+            self.records, torn = _records(content, path)
+            if torn:
+                os.truncate(path, len(content) - len(torn))
+                self.notes.append(f"{path}: a torn last line of {len(torn)} bytes was removed: it was never called saved")
+            elif content and not content.endswith(b"\n"):
+                self.append("")
+        except Timeout as error:
+            raise InputError(f"{path} is open in another `rome annotate`: use its page, or name another --output") from error
+        except OSError as error:
+            self.close()
+            raise InputError(f"{path} cannot be written ({error.strerror}): choose a file in a folder that exists") from error
+        except InputError:
+            self.close()
+            raise
+
+    def append(self, line: str) -> None:
+        """Write one line; when this returns it is on the disk. Raises StoreError, with the file as it was, when it cannot be."""
+        content = line.encode("utf-8") + b"\n"
+        with self._thread, open(self.path, "ab", buffering=0) as stream:
+            before = stream.tell()
+            try:
+                if stream.write(content) < len(content):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(stream.fileno())
+            except OSError as error:
+                stream.truncate(before)
+                raise StoreError(
+                    f"{self.path} cannot be written ({error.strerror}): make room; the page tries again"
+                ) from error
+
+    def close(self) -> None:
+        """Let other processes have the file."""
+        self._process.release()
+
+
+def read_records(path: str) -> tuple[list[Record], str]:
+    """Every record of a file, in the order of saving, and a note on a torn last line ("" when there is none).
+
+    Raises InputError that names file and line when a line is no record.
+    """
+    try:
+        records, torn = _records(Path(path).read_bytes(), path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): name a file that `rome annotate` wrote") from error
+    return records, f"{path}: a torn last line of {len(torn)} bytes was left out" if torn else ""
+
+
+def last_records(records: Iterable[Record]) -> dict[Identity, dict[str, Record]]:
+    """Output -> annotator -> the last record; both in the order in which they first appear.
+
+    Raises InputError when one output has two different texts: such ratings must not be put together.
+    """
+    found: dict[Identity, dict[str, Record]] = {}
+    for record in records:
+        group = found.setdefault(record.item.identity, {})
+        first = next(iter(group.values()), record)
+        if first.item.key != record.item.key:
+            raise InputError(
+                f"{record.place}: item {record.item.item} has other texts than in {first.place}: give different items different ids"
+            )
+        group[record.annotator] = record
+    return found
+
+
+def _records(content: bytes, path: str) -> tuple[list[Record], bytes]:
+    """The records of every complete line, and what a torn write left behind the last of them.
+
+    A last line that lacks only its line end is complete.
+    """
+    *lines, rest = content.split(b"\n")
+    try:
+        if isinstance(json.loads(rest), dict):
+            lines, rest = [*lines, rest], b""
+    except (ValueError, RecursionError):
+        pass
+    return [Record.of(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip()], rest

@@ -1,0 +1,163 @@
+"""One annotation study: what each annotator sees, what was said so far, and the checks before anything is saved."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from rome.evaluation.annotate.guideline import SEVERITIES, Guideline
+from rome.evaluation.annotate.items import AnnotationItem, in_order
+from rome.evaluation.annotate.ratings import Mark, RatingsFile, Record, last_records
+from rome.exceptions import InputError
+
+__all__ = ["Conflict", "Study", "UnknownItem"]
+
+_LONGEST_NAME, _MOST_MARKS = 80, 500
+
+
+class Conflict(Exception):
+    """A save was made on an older state than the one that is saved; state : the saved one, as the page has it."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        super().__init__("the item was saved elsewhere meanwhile")
+        self.state = state
+
+
+class UnknownItem(InputError):
+    """No item has this key."""
+
+
+class Study:
+    """The items, the file and what everybody said; safe to use from several threads.
+
+    seed : None for file order, else every annotator has an own order that depends on the seed and the name.
+    Raises InputError when the file holds ratings of other texts under the same ids, or on another scale.
+    """
+
+    def __init__(
+        self, items: Sequence[AnnotationItem], ratings: RatingsFile, guideline: Guideline, *, seed: int | None
+    ) -> None:
+        self.items, self.guideline = {item.key: item for item in items}, guideline
+        self._ratings, self._seed, self._lock = ratings, seed, threading.RLock()
+        self._saved: dict[str, dict[str, list[Record]]] = {}
+        self.foreign = self._restore(ratings.records)
+
+    def about(self) -> dict[str, Any]:
+        """What the page asks before anybody has given a name."""
+        scale = self.guideline.scale
+        return {
+            "count": len(self.items),
+            "annotators": sorted(self._saved),
+            "dimensions": list(self.guideline.dimensions),
+            "scale": {"low": scale.low, "high": scale.high},
+            "severities": list(SEVERITIES),
+            "categories": list(self.guideline.categories),
+        }
+
+    def start(self, name: object) -> dict[str, Any]:
+        """The annotator's name as it is written in the file, the keys of the items in this annotator's order, and which are done."""
+        with self._lock:
+            annotator = self._named(name)
+            keys = [item.key for item in in_order(list(self.items.values()), seed=self._seed, annotator=annotator)]
+            return {"annotator": annotator, "keys": keys, "done": [self._is_done(annotator, key) for key in keys]}
+
+    def item(self, name: object, key: str) -> dict[str, Any]:
+        """The texts of one item and what this annotator said of it. Raises UnknownItem."""
+        with self._lock:
+            item, state = self._item(key), self._state(self._named(name), key)
+        return {"key": key, "references": list(item.references), "hypothesis": item.hypothesis, "state": state}
+
+    def save(self, name: object, key: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Save a state; it is on the disk when this returns.
+
+        given : ratings {dimension: number}, errors [{start, end, severity, category}], revision (that of the state it was made on).
+        Raises InputError for what may not be saved, UnknownItem, Conflict when another tab saved meanwhile, StoreError.
+        """
+        with self._lock:
+            annotator = self._named(name)
+            state = self._state(annotator, key)
+            record = self._checked(given, self._item(key), annotator, {error["category"] for error in state["errors"]})
+            if record.said() != {"ratings": state["ratings"], "errors": state["errors"]}:
+                if given["revision"] != state["revision"]:
+                    raise Conflict(state)
+                self._ratings.append(record.line())
+                self._keep(record)
+            return {"revision": len(self._history(annotator, key)), "done": self._is_done(annotator, key)}
+
+    def _restore(self, records: Sequence[Record]) -> int:
+        """Take up what was saved before; the number of outputs in the file that are none of this study's."""
+        known = {item.identity: item for item in self.items.values()}
+        scale = str(self.guideline.scale)
+        for record in records:
+            item = known.get(record.item.identity)
+            if item is None:
+                continue
+            if record.item.key != item.key:
+                raise InputError(
+                    f"{record.place}: item {item.item} was rated with other texts than {item.place} has: "
+                    "name another --output, or give changed items new ids"
+                )
+            if record.scale not in ("", scale):
+                raise InputError(
+                    f"{record.place}: rated on the scale {record.scale}, not {scale}: "
+                    f"go on with --scale {record.scale}, or name another --output"
+                )
+            self._keep(record)
+        return len(last_records(records).keys() - known.keys())
+
+    def _keep(self, record: Record) -> None:
+        self._saved.setdefault(record.annotator, {}).setdefault(record.item.key, []).append(record)
+
+    def _history(self, annotator: str, key: str) -> list[Record]:
+        return self._saved.get(annotator, {}).get(key, [])
+
+    def _state(self, annotator: str, key: str) -> dict[str, Any]:
+        """What was last saved, as the page has it, and how often something was saved."""
+        history = self._history(annotator, key)
+        said = history[-1].said() if history else {"ratings": {}, "errors": []}
+        asked = {name: int(value) for name, value in said["ratings"].items() if name in self.guideline.dimensions}
+        return {"ratings": asked, "errors": said["errors"], "revision": len(history)}
+
+    def _is_done(self, annotator: str, key: str) -> bool:
+        return self._state(annotator, key)["ratings"].keys() >= set(self.guideline.dimensions)
+
+    def _named(self, name: object) -> str:
+        """The annotator's name, tidied; names that differ in case only are one annotator."""
+        tidy = " ".join(unicodedata.normalize("NFC", name).split()) if isinstance(name, str) else ""
+        if not tidy or len(tidy) > _LONGEST_NAME or not tidy.isprintable():
+            raise InputError(f"annotator: give a name of 1 to {_LONGEST_NAME} printable characters")
+        return next((known for known in self._saved if known.casefold() == tidy.casefold()), tidy)
+
+    def _item(self, key: str) -> AnnotationItem:
+        if key not in self.items:
+            raise UnknownItem("no such item: the file of pairs has changed; reload the page")
+        return self.items[key]
+
+    def _checked(self, given: dict[str, Any], item: AnnotationItem, annotator: str, used: set[str]) -> Record:
+        """The record that a request describes; used : categories that stand there already. Raises InputError that names what is wrong."""
+        ratings, errors, dimensions = given.get("ratings"), given.get("errors"), self.guideline.dimensions
+        if not isinstance(ratings, dict) or not isinstance(errors, list) or not isinstance(given.get("revision"), int):
+            raise InputError("give ratings (an object), errors (a list) and revision (a number)")
+        for name, value in ratings.items():
+            if name not in dimensions:
+                raise InputError(f"ratings: unknown dimension {name!r}: use {', '.join(dimensions)}")
+            if value not in self.guideline.scale:
+                raise InputError(f"ratings: {name} is {value!r}: give a whole number of the scale {self.guideline.scale}")
+        if len(errors) > _MOST_MARKS:
+            raise InputError(f"errors: {len(errors)} marks: give at most {_MOST_MARKS}")
+        categories, marks = used.union(self.guideline.categories), []
+        for number, row in enumerate(errors):
+            try:
+                marks.append(Mark.of(row, len(item.hypothesis)))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"errors[{number}]: no mark ({error}): give start, end, severity and category") from error
+            if marks[-1].severity not in SEVERITIES:
+                raise InputError(f"errors[{number}]: severity {marks[-1].severity!r} is unknown: use {', '.join(SEVERITIES)}")
+            if marks[-1].category not in categories:
+                raise InputError(f"errors[{number}]: category {marks[-1].category!r} is unknown: use one of the guideline")
+        if len(set(marks)) != len(marks):
+            raise InputError("errors: one mark stands there twice: give each once")
+        ordered = {name: ratings[name] for name in dimensions if name in ratings}
+        return Record(item, annotator, ordered, tuple(marks), str(self.guideline.scale))
