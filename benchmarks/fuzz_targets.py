@@ -30,9 +30,9 @@ from rome.features.analyser.weights import load_weights
 from rome.features.slips import tidy
 from rome.files import _each_line
 from rome.inputs import check_pairs
-from rome.page.stored import iter_scores
 from rome.pair_files import pair_rows
 from rome.partial import Partial
+from rome.reports.stored import iter_scores
 from rome.service.bodies import _parsed
 from rome.service.refusal import Refusal
 from rome.table import FeatureTable

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
-from rome.losses import Loss, losses_of
 from rome.plain import plain
 from rome.supervision import fitted_on, labels
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
 
-__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
+__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "Loss", "SegmentScore"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,30 @@ class ComponentMeans(_FourNumbers):
     """The means of the four components over a corpus, each in [0, 1]."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What one mistake, or one feature, cost.
+
+    feature : one of FEATURES. loss : at most 0, a share of the whole score. error : the mistake; None where the feature itself is meant.
+    """
+
+    feature: str
+    loss: float
+    error: ErrorSpan | None = None
+
+
+def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan]) -> tuple[Loss, ...]:
+    """The contributions, in the order of FEATURES, as losses, the largest first; the one of ``errors`` is shared out by weight.
+
+    They add up to what the contributions do. Without errors of any weight ``errors`` stands as a whole.
+    """
+    *others, (name, share) = zip(FEATURES, contributions, strict=True)
+    total = sum(error.weight for error in errors)
+    found = [Loss(*row) for row in others]
+    found += [Loss(name, share * error.weight / total, error) for error in errors] if total > 0.0 else [Loss(name, share)]
+    return tuple(sorted(found, key=lambda loss: loss.loss))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,15 +160,17 @@ class SegmentScore:
 
     def __str__(self) -> str:
         """The whole explanation as text."""
-        from rome.text_report import explain
+        from rome.reports.segment import segment_document
+        from rome.reports.text import document_text
 
-        return explain(self)
+        return document_text(segment_document(self))
 
     def _repr_html_(self) -> str:
         """The explanation as a notebook shows it: texts, components, contributions, trees, matrices."""
-        from rome.display.segment import segment_html
+        from rome.reports.html import notebook
+        from rome.reports.segment import segment_document
 
-        return segment_html(self)
+        return notebook(segment_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The explanation for a notebook (HTML) and for a terminal (plain text)."""
@@ -234,21 +259,23 @@ class CorpusScore:
 
     def __str__(self) -> str:
         """The table that `rome score` prints."""
-        from rome.text_report import corpus_table
+        from rome.reports.score_table import corpus_table
 
         return corpus_table(self)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: distributions of the components, their correlations, the worst segments."""
-        from rome.display.corpus import corpus_html
+        from rome.reports.html import notebook
+        from rome.reports.summaries import corpus_document
 
-        return corpus_html(self)
+        return notebook(corpus_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The same for a notebook (HTML), and for a terminal the table, or a summary where that would be long."""
-        from rome.display.corpus import corpus_text
+        from rome.reports.summaries import corpus_document
+        from rome.reports.text import document_text
 
-        plain = str(self) if len(self) <= SHORT else corpus_text(self)
+        plain = str(self) if len(self) <= SHORT else document_text(corpus_document(self))
         return {"text/html": self._repr_html_(), "text/plain": plain}
 
 

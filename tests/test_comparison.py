@@ -13,8 +13,8 @@ from scipy import stats
 
 import rome
 from rome.comparison import MEASURES, Comparison, compare, measures
-from rome.display.comparison import p_text
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
+from rome.reports.summaries import p_text
 from rome.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
 from rome.results import CorpusScore
 
@@ -228,7 +228,7 @@ def test_text_names_what_moved() -> None:
     better, worse = scored(hypothesis="The cat sleeps."), scored(errors=[error(4.0)])
     pair = [CorpusScore((segment,), segment.signature) for segment in (better, worse)]
     lines = str(compare(*pair, names=("new", "old"))).splitlines()
-    place = lines.index(next(line for line in lines if line.startswith("  segment 0")))
+    place = lines.index(next(line for line in lines if "  segment 0" in line))
     assert lines[place].split("  ")[-1].startswith("errors +")
     assert lines[place + 1].split() == ["reference", *better.reference.split()]
     assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]

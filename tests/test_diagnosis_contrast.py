@@ -22,8 +22,8 @@ from rome.evaluation.diagnosis.probes import Probe, names_of
 from rome.evaluation.diagnosis.robustness import EXPECTED, robustness_parts
 from rome.evaluation.metrics.lexical import LEXICAL
 from rome.evaluation.metrics.registry import MetricMaker
-from rome.evaluation.report.values import Heatmap, Table
 from rome.exceptions import InputError
+from rome.reports.model import Heatmap, Table
 
 
 def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:

@@ -13,8 +13,8 @@ from rome.evaluation.diagnosis.curves import Domain, data_size_curve, domain_of,
 from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
 from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear
 from rome.evaluation.diagnosis.runs import mean_and_spread
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 
 
 def _data(items: int = 150, outputs: int = 2, *, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray, list[str]]:

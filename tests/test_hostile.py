@@ -464,7 +464,7 @@ PEERS = {"requests", "httpx", "aiohttp", "urllib3", "huggingface_hub", "websocke
 RUNNING = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "ctypes", "code", "runpy", "yaml"}
 LISTENS = ("rome.service", "rome.cli.serve", "rome.evaluation.annotate", "rome.cli.annotate")
 """The two servers, for this machine unless asked otherwise."""
-STARTS = {"rome.evaluation.report.manifest": "git rev-parse", "rome.train.perturb": "TextAttack in a process of its own"}
+STARTS = {"rome.reports.manifest": "git rev-parse", "rome.train.perturb": "TextAttack in a process of its own"}
 FORBIDDEN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp", "torch.hub.load", "input"}
 
 

@@ -17,8 +17,8 @@ from rome.evaluation.judging.sets import read_sets
 from rome.evaluation.judging.spans import error_spans, scattered
 from rome.evaluation.judging.systems import ranking, systems
 from rome.evaluation.judging.tables import by_system, language_pairs, leaderboard, overview
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 
 from rated_sets import rated_set
 

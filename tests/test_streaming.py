@@ -27,9 +27,9 @@ from rome.features.values import Analysis
 from rome.metric import RoMe
 from rome.pair_files import PairRow
 from rome.partial import Partial
+from rome.reports.score_table import corpus_table
 from rome.streaming import MOST_CHARACTERS, MOST_PAIRS, BlockScorer, check_rows, cut_blocks, score_blocks
 from rome.table import FeatureTable
-from rome.text_report import corpus_table
 
 from block_metric import SMALL, BlockMetric, make
 from handmade import analysis

@@ -21,10 +21,10 @@ from rome.evaluation.judging.plan import Plan, judge
 from rome.evaluation.judging.tables import overview
 from rome.evaluation.metrics.own import RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
 from rome.metric import RoMe
+from rome.reports.model import Table
 from rome.results import CorpusScore
 from rome.supervision import RatedSource, fitted_on, outputs_digest
 from rome.table import FeatureTable
@@ -230,6 +230,6 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    code = "import sys, rome.combiner, rome.supervision, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, rome.combiner, rome.supervision, rome.reports.score_table; print({'torch', 'transformers'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -14,8 +14,8 @@ import pytest
 from rome import files, unpacking
 from rome.exceptions import InputError
 from rome.files import open_lines, read_lines
-from rome.page import stored
-from rome.page.stored import iter_scores
+from rome.reports import stored
+from rome.reports.stored import iter_scores
 
 MIB = 1 << 20
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rome.evaluation.annotate.server import AnnotationServer
     from rome.evaluation.annotate.session import Study
     from rome.evaluation.annotate.store import RatingsFile
-    from rome.evaluation.report.values import Table
+    from rome.reports.model import Table
 
 __all__ = ["add_arguments", "run"]
 

@@ -11,7 +11,7 @@ from rome.cli.metric import MakeMetric
 
 if TYPE_CHECKING:
     from rome.evaluation.judging.plan import Judged, Plan
-    from rome.evaluation.report.values import Figure, Table
+    from rome.reports.model import Figure, Table
 
 __all__ = ["add_arguments", "run"]
 

@@ -176,9 +176,7 @@ def _json(value: Any) -> str:
 
 def _html(segment: SegmentScore) -> str:
     """A page of its own around the explanation."""
-    from rome.display.segment import segment_html
-
-    return _PAGE.format(title=escape(f"RoMe: {segment.score:.4f}"), body=segment_html(segment))
+    return _PAGE.format(title=escape(f"RoMe: {segment.score:.4f}"), body=segment._repr_html_())
 
 
 async def _refused(request: Request, error: Exception) -> Response:

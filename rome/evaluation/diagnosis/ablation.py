@@ -16,8 +16,8 @@ from rome.evaluation.agreement.uncertainty import bootstrap_difference, bootstra
 from rome.evaluation.diagnosis.features_of import COLUMNS, GROWING_SETS, AblationFeatures, texts_digest
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net
 from rome.evaluation.diagnosis.runs import watched
-from rome.evaluation.report.values import Cell, Heatmap, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Heatmap, Table
 
 __all__ = ["MEASURES", "ablation", "ablation_heatmap", "ratings_of"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.diagnosis.contrast import Contrast, Draws, interval, mean_of
 from rome.evaluation.diagnosis.probes import Probe
-from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
+from rome.reports.model import Cell, Figure, Heatmap, Table
 
 __all__ = ["NOTICED", "blind_spot_parts"]
 

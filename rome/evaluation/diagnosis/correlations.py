@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from rome.evaluation.agreement.checks import check_choice, check_scores
 from rome.evaluation.agreement.correlation import STATISTICS
-from rome.evaluation.report.values import Heatmap
 from rome.exceptions import InputError
+from rome.reports.model import Heatmap
 
 __all__ = ["component_correlations"]
 

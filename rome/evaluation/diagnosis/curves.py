@@ -14,8 +14,8 @@ from rome.evaluation.agreement.correlation import STATISTICS
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net, predicted
 from rome.evaluation.diagnosis.runs import check_run, mean_and_spread, watched
 from rome.evaluation.diagnosis.splits import distinct_groups, fold_numbers, held_out
-from rome.evaluation.report.values import Cell, Heatmap, Lines, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Heatmap, Lines, Table
 
 __all__ = ["Domain", "data_size_curve", "domain_of", "domain_shift"]
 

@@ -13,8 +13,8 @@ from rome.evaluation.agreement.correlation import STATISTICS
 from rome.evaluation.diagnosis.fitting import Supervised, predicted
 from rome.evaluation.diagnosis.runs import check_run, mean_and_spread, watched
 from rome.evaluation.diagnosis.splits import held_out
-from rome.evaluation.report.values import Cell, Lines, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Lines, Table
 
 __all__ = ["ALPHAS", "BINS", "Drift", "drift", "keep_probabilities", "quality_bins"]
 

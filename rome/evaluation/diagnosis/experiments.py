@@ -28,8 +28,8 @@ from rome.evaluation.diagnosis.meaning_texts import groups_of_texts
 from rome.evaluation.diagnosis.probes import Probe, make_probes, names_of
 from rome.evaluation.diagnosis.robustness import robustness_parts
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
-from rome.evaluation.report.values import Figure, Table
 from rome.exceptions import InputError
+from rome.reports.model import Figure, Table
 
 __all__ = ["Settings", "on_demetr", "on_meaning", "on_meaning_texts", "on_rated", "on_texts"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.contrast import Draws, interval
 from rome.evaluation.metrics.protocol import Metric
-from rome.evaluation.report.values import Cell, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Table
 
 __all__ = ["CELLS", "Comparison", "Meaning", "meaning"]
 

@@ -10,9 +10,9 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.probes import applicability
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 from rome.inputs import check_pairs
+from rome.reports.model import Table
 
 __all__ = ["groups_of_texts"]
 

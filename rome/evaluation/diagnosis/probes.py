@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
 from rome.inputs import check_pairs
+from rome.reports.model import Table
 
 __all__ = ["Probe", "applicability", "make_probes", "names_of"]
 

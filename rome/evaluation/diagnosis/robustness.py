@@ -8,7 +8,7 @@ import numpy as np
 
 from rome.evaluation.diagnosis.contrast import Contrast, Draws, interval
 from rome.evaluation.diagnosis.probes import Probe
-from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
+from rome.reports.model import Cell, Figure, Heatmap, Table
 
 __all__ = ["EXPECTED", "robustness_parts"]
 

@@ -9,7 +9,7 @@ from scipy.stats import pearsonr
 
 from rome.evaluation.agreement.uncertainty import bootstrap_difference, permutation_test, williams_test
 from rome.evaluation.judging.plan import Judged
-from rome.evaluation.report.values import Table
+from rome.reports.model import Table
 
 __all__ = ["differences"]
 

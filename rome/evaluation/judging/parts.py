@@ -12,7 +12,7 @@ from rome.evaluation.judging.plan import Judged
 from rome.evaluation.judging.spans import error_spans
 from rome.evaluation.judging.systems import ranking, systems
 from rome.evaluation.judging.tables import by_system, language_pairs, leaderboard
-from rome.evaluation.report.values import Figure, Table
+from rome.reports.model import Figure, Table
 
 __all__ = ["parts_of"]
 

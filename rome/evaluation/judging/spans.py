@@ -9,7 +9,7 @@ from typing import Any
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.agreement.spans import SpanScores, corpus_spans
 from rome.evaluation.metrics.registry import marks_on
-from rome.evaluation.report.values import Cell, Table
+from rome.reports.model import Cell, Table
 
 __all__ = ["error_spans", "scattered"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from rome.evaluation.agreement.systems import paired_bootstrap, system_agreement
 from rome.evaluation.judging.plan import Judged
 from rome.evaluation.metrics.protocol import Scores
-from rome.evaluation.report.values import Cell, Table
+from rome.reports.model import Cell, Table
 
 __all__ = ["FEWEST", "ranking", "systems"]
 

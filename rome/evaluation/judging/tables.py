@@ -9,7 +9,7 @@ import numpy as np
 from rome.evaluation.agreement.correlation import STATISTICS
 from rome.evaluation.agreement.grouping import agreement
 from rome.evaluation.judging.plan import Judged
-from rome.evaluation.report.values import Bars, Cell, Table
+from rome.reports.model import Bars, Cell, Table
 
 __all__ = ["by_system", "language_pairs", "leaderboard", "overview"]
 
