@@ -128,7 +128,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 def _bytes(figure: Figure, kind: str, **metadata: Any) -> bytes:
     """The figure as a file of this kind."""
     stream = io.BytesIO()
-    sizes = {"dpi": DOTS_PER_INCH, "facecolor": "white", "bbox_inches": "tight", "pad_inches": 0.1}
+    sizes: dict[str, Any] = {"dpi": DOTS_PER_INCH, "facecolor": "white", "bbox_inches": "tight", "pad_inches": 0.1}
     with _settings():
         figure.savefig(stream, format=kind, metadata={**NO_DATES[kind], **metadata}, **sizes)
     return stream.getvalue()

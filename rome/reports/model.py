@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +51,15 @@ class Strip:
     label: str = ""
 
 
-Cell = str | int | float | Strip | None
+Cell = str | int | float | None
 """A table's cell; None and nan are shown as a dash."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table by rows. name : file name without ending. note : one or two sentences below the title (what, definitions, ties).
+    """A table by rows of cells, and of strips where it is only looked at. name : file name without ending.
+
+    note : one or two sentences below the title (what, definitions, ties).
 
     digits : decimals that people see, one number for all columns or by column name; files keep every digit.
     highest, lowest : columns whose highest (lowest) value is marked as the best one. intervals : (value, low, high) columns that
@@ -68,7 +71,7 @@ class Table:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Any, ...], ...]
     note: str = ""
     digits: int | Mapping[str, int] = 3
     highest: tuple[str, ...] = ()

@@ -379,9 +379,10 @@ def trees_of(evidence: SyntaxEvidence) -> Trees | None:
     if (len(evidence.reference.labels) - 1) * (len(evidence.hypothesis.labels) - 1) > COMPARED:
         return None
     edits = tree_rows(evidence)
-    sides = []
+    sides: list[dict[int | None, TreeNode]] = []
     for side, tree in ((1, evidence.reference), (2, evidence.hypothesis)):
-        rows = {edit[side]: number for number, edit in enumerate(edits) if edit[side] is not None}
+        nodes = [edit[side] for edit in edits]
+        rows = {node: number for number, node in enumerate(nodes) if isinstance(node, int)}
         depths, least = _depths(tree), 0 if 0 in rows else 1
         sides.append(
             {

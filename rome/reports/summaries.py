@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -152,7 +152,7 @@ def _row(segment: SegmentScore, value: float) -> Section:
     """A segment that unfolds into its numbers, both texts and its worst errors."""
     errors = _worst_errors(segment)
     values = [f"score {segment.score:.3f}", *(f"{part.name} {part.value:.3f}" for part in segment.components), *segment.flags]
-    lines = tuple(line_of(side, segment, side, errors, CUT) for side in ("reference", "hypothesis"))  # type: ignore[arg-type]
+    lines = tuple(line_of(side, segment, side, errors, CUT) for side in ("reference", "hypothesis"))
     known = segment.evidence.errors is not None
     listed: Part = error_lines(errors) if known else Note("No evidence: the numbers come from a stored table.")
     about = f": {shorten(segment.hypothesis, TITLE) or 'empty hypothesis'}"
@@ -321,7 +321,7 @@ def _edit(before: str, after: str) -> Iterator[tuple[str, str]]:
 def _numbers(change: Change) -> Table:
     """Components and contributions before and after, the score below."""
     before, after = change.before, change.after
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     triples = zip(before.components, after.components, change.components, strict=True)
     contributions = zip(before.contributions, after.contributions, change.contributions, strict=True)
     for name, (x, y, gap), shares in zip(FEATURES, triples, contributions, strict=True):

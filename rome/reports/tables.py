@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, groupby
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -33,22 +34,22 @@ class Column:
     numeric: bool
     texts: tuple[str, ...]
     details: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[Any, ...]
     best: frozenset[int]
     drawn: bool
 
 
-def is_missing(cell: Cell) -> bool:
+def is_missing(cell: Cell | Strip) -> bool:
     """Whether there is no value: None or nan."""
     return cell is None or (isinstance(cell, Real) and math.isnan(cell))
 
 
-def _is_number(cell: Cell) -> bool:
+def _is_number(cell: Cell | Strip) -> bool:
     """Whether a cell is a number; a truth value is none."""
     return isinstance(cell, Real) and not isinstance(cell, bool)
 
 
-def exact(cell: Cell) -> str:
+def exact(cell: Cell | Strip) -> str:
     """The cell with every digit, so that reading it back gives the same number; empty when missing."""
     if cell is None or isinstance(cell, Strip) or is_missing(cell):
         return ""
@@ -57,7 +58,7 @@ def exact(cell: Cell) -> str:
     return str(int(cell)) if isinstance(cell, Integral) else repr(float(cell))
 
 
-def shown(cell: Cell, digits: int = DIGITS, *, signed: bool = False) -> str:
+def shown(cell: Cell | Strip, digits: int = DIGITS, *, signed: bool = False) -> str:
     """The cell as people see it: a number that is not whole by type with that many decimals, a dash when missing, nothing for a drawing."""
     if cell is None or is_missing(cell):
         return DASH
@@ -101,7 +102,7 @@ def _interval(low: Cell, high: Cell, digits: int, signed: bool) -> str:
     return f"[{shown(low, digits, signed=signed)}, {shown(high, digits, signed=signed)}]"
 
 
-def _best(table: Table, name: str, cells: Sequence[Cell]) -> Iterator[int]:
+def _best(table: Table, name: str, cells: Sequence[Any]) -> Iterator[int]:
     """The rows that hold the best value of a column that has a best direction; none where there is nothing to compare."""
     if name not in (*table.highest, *table.lowest):
         return

@@ -130,11 +130,11 @@ def _shown(part: Part) -> Iterator[RenderableType]:
     elif isinstance(part, Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
-            words = [
+            sides = [
                 Text(visible(word) or "∅", STYLES.get(s, ""))
                 for word, s in zip((link.reference, link.hypothesis), link.severities, strict=True)
             ]
-            grid.add_row(words[0], Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), words[1])
+            grid.add_row(sides[0], Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), sides[1])
         yield grid
     elif isinstance(part, Trees):
         yield _trees(part)
