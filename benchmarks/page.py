@@ -10,21 +10,20 @@ all different. Give some hundred stored outputs. The browser is Chromium, driven
 from __future__ import annotations
 
 import argparse
-import base64
 import os
 import shutil
 import sys
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rome.display.segment import segment_fragment
-from rome.page.inputs import named_files
-from rome.page.stored import iter_systems
-from rome.page.writer import write_page
+from rome.reports.html import fragment
+from rome.reports.inputs import named_files
+from rome.reports.page import write_page
+from rome.reports.segment import segment_document
+from rome.reports.stored import iter_systems
 from rome.results import SegmentScore
 from rome.storage.files import open_output
 
@@ -36,13 +35,6 @@ def repeated(stored: Rows, count: int) -> Iterator[tuple[str, tuple[SegmentScore
     for n in range(count):
         row = stored[n % len(stored)]
         yield str(n), tuple(replace(s, reference=f"{s.reference} {n}", hypothesis=f"{s.hypothesis} {n}") for s in row)
-
-
-def plainly(stored: Rows, block: int = 16) -> float:
-    """Bytes of an explanation when blocks of HTML are deflated as they are, without folding."""
-    fragments = [segment_fragment(score, matrices=False) for row in stored for score in row]
-    blocks = ["\0".join(fragments[n : n + block]).encode() for n in range(0, len(fragments), block)]
-    return sum(len(base64.b64encode(zlib.compress(text, 9))) for text in blocks) / len(fragments)
 
 
 def browsed(path: Path) -> Iterator[tuple[str, float]]:
@@ -123,12 +115,8 @@ def main() -> int:
         size = path.stat().st_size
         tell("size of the page", size / 1e6, "MB")
         tell("an output of a system, everything together", size / outputs, "bytes")
-        tell(
-            "an explanation as HTML",
-            sum(len(segment_fragment(s, matrices=False)) for r in stored for s in r) / len(stored) / len(files),
-            "bytes",
-        )
-        tell("the same, deflated without folding", plainly(stored), "bytes")
+        fragments = [fragment(segment_document(score, every=False)) for row in stored for score in row]
+        tell("an explanation as HTML", sum(map(len, fragments)) / len(fragments), "bytes")
         for what, seconds in browsed(path):
             tell(what, seconds, "seconds")
     if options.output:

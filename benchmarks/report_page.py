@@ -9,9 +9,8 @@ from statistics import median
 
 from result_rows import read_rows
 
-from rome.evaluation.report.describe import describe
-from rome.evaluation.report.plots import is_empty, plots_available, render
-from rome.evaluation.report.values import Bars, Figure, Lines
+from rome.reports.figures import is_empty, plots_available, render
+from rome.reports.model import Bars, Figure, Lines
 
 Row = dict[str, str]
 Part = str | Figure
@@ -33,7 +32,7 @@ def write_page(folder: Path) -> Path:
         if isinstance(part, str):
             parts.append(part)
         elif plots_available() and not is_empty(part):
-            (folder / f"{part.name}.svg").write_text(render(part, describe(part)).svg, encoding="utf-8")
+            (folder / f"{part.name}.svg").write_text(render(part)[1], encoding="utf-8")
             parts.append(f"![{part.title}]({part.name}.svg)")
     page = folder / "speed_report.md"
     page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rome.evaluation.report.manifest import git_commit
+from rome.reports.manifest import git_commit
 
 
 def conditions(threads: int | None = None) -> str:

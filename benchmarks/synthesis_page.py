@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rome.evaluation.report.plots import render
-from rome.evaluation.report.values import Figure, Heatmap, Lines
+from rome.reports.figures import render
+from rome.reports.model import Figure, Heatmap, Lines
 from rome.train.synthesis.pairs import GeneratedPair
 from rome.train.synthesis.summary import Summary
 
@@ -98,8 +98,7 @@ def write_page(runs: Sequence[Run], texts: Sequence[str], folder: Path, what: st
         "\n".join(f"- **{run.name}**: {_skipped(run)}" for run in runs if run.skipped),
     ]
     for figure in _figures(runs):
-        description = f"{figure.title}. {figure.note}"
-        (folder / f"{figure.name}.svg").write_text(render(figure, description).svg, encoding="utf-8")
+        (folder / f"{figure.name}.svg").write_text(render(figure)[1], encoding="utf-8")
         parts += [f"## {figure.title}", figure.note, f"![{figure.title}]({figure.name}.svg)"]
     parts += [
         "## Examples",

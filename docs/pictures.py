@@ -21,8 +21,9 @@ from camera import PAGE, TERMINAL, Camera, ansi_html
 
 import rome
 from rome.cli import report as command
-from rome.display.segment import segment_page
-from rome.display.terminal import coloured
+from rome.reports.html import document_page
+from rome.reports.segment import segment_document
+from rome.reports.text import document_text
 
 PICTURES = Path(__file__).resolve().parent / "pages" / "pictures"
 REFERENCE = "The committee approved the new budget on Tuesday, and all 15 members voted for it."
@@ -95,7 +96,7 @@ class Results:
 
 def segment(results: Results, camera: Camera) -> None:
     """One explanation as a notebook shows it."""
-    camera.shoot("segment", segment_page(results.segment), 900)
+    camera.shoot("segment", document_page(segment_document(results.segment)), 900)
 
 
 def corpus(results: Results, camera: Camera) -> None:
@@ -116,22 +117,16 @@ def change(results: Results, camera: Camera) -> None:
 
 def terminal(results: Results, camera: Camera) -> None:
     """`rome explain` in a terminal, without its two longest parts."""
-    texts, losses, contributions, _, _, *rest, _ = coloured(results.segment).split("\n\n")
+    shown = document_text(segment_document(results.segment), width=110, colours=True).split("\n\n")[:6]
     command_line = f'$ rome explain --reference "{REFERENCE}" \\\n      --hypothesis "{HYPOTHESIS}"'
-    parts = [
-        f"{command_line}\n{texts}",
-        losses,
-        contributions,
-        "\x1b[2m[semantic: the alignment; syntax: the trees and edits]\x1b[0m",
-        *rest,
-    ]
+    parts = [command_line, *shown]
     camera.shoot("terminal", TERMINAL.format(text=ansi_html("\n\n".join(parts))), 900)
 
 
 def matrices(results: Results, camera: Camera) -> None:
     """The part of an explanation that is closed at first: alignment and flow as heat maps."""
     page = camera.open(1000)
-    page.set_content(segment_page(results.segment))
+    page.set_content(document_page(segment_document(results.segment)))
     part = page.locator("details", has_text="Alignment and flow").last
     part.evaluate("part => { part.open = true }")
     camera.save("matrices", part.screenshot())

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import rome
-from rome.display.comparison import p_text
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
+from rome.reports.summaries import p_text
 from rome.results import CorpusScore
 from rome.results.comparison import MEASURES, Comparison, compare, measures
 from rome.results.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
@@ -228,7 +228,7 @@ def test_text_names_what_moved() -> None:
     better, worse = scored(hypothesis="The cat sleeps."), scored(errors=[error(4.0)])
     pair = [CorpusScore((segment,), segment.signature) for segment in (better, worse)]
     lines = str(compare(*pair, names=("new", "old"))).splitlines()
-    place = lines.index(next(line for line in lines if line.startswith("  segment 0")))
+    place = lines.index(next(line for line in lines if "  segment 0" in line))
     assert lines[place].split("  ")[-1].startswith("errors +")
     assert lines[place + 1].split() == ["reference", *better.reference.split()]
     assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]

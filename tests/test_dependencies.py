@@ -29,7 +29,7 @@ TOLERATED = {"sqlitedict": "train"}
 """Forbidden packages that another one brings, and the only extra that may: flair names sqlitedict; `.ci/audit.py` says why it does no harm."""
 COPYLEFT = {"udapi": "stanza", "udtools": "stanza"}
 """Packages under the GPL, and what brings them: Stanza declares them for its own evaluation."""
-BROUGHT = {"tokenizers": "transformers", "udtools": "stanza"}
+BROUGHT = {"markupsafe": "jinja2", "tokenizers": "transformers", "udtools": "stanza"}
 """Imported though not declared: part of what a declared package must bring."""
 MODULES = {"sklearn": "scikit-learn", "ot": "pot", "faiss": "faiss-cpu"}
 EXTRAS: dict[str, tuple[str, ...]] = {
@@ -38,7 +38,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rome.data.perturbations": ("evaluate",),
     "rome.evaluation.annotate": ("evaluate", "serve"),
     "rome.evaluation": ("models", "evaluate"),
-    "rome.figures": ("evaluate",),
+    "rome.reports": ("evaluate",),
     "rome.service": ("serve",),
     "rome.integrations.ray": ("ray",),
     "rome.integrations.spark": ("spark",),

@@ -23,8 +23,8 @@ from rome.evaluation.metrics.functions import Length
 from rome.evaluation.metrics.peers import LEXICAL
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
-from rome.evaluation.report.values import Heatmap, Table
 from rome.exceptions import InputError
+from rome.reports.model import Heatmap, Table
 
 
 def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:

@@ -21,8 +21,8 @@ from rome.evaluation.diagnosis.drift import (
     quality_bins,
 )
 from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear, mean_and_spread
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 
 
 def _data(items: int = 150, outputs: int = 2, *, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -10,8 +10,8 @@ import pytest
 
 from rome.cli import main
 from rome.data.sources import data_file
-from rome.evaluation.report.writer import is_report, read_manifest
 from rome.exceptions import InputError
+from rome.reports.folder import is_report, read_manifest
 
 from rated_sets import REFERENCES, rated_set
 

@@ -194,6 +194,6 @@ def test_equal_systems_draw(tmp_path: Path) -> None:
 
 def test_missing_matplotlib_gives_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib the error says how to get it."""
-    monkeypatch.setattr("rome.figures.canvas.find_spec", lambda name: None)
+    monkeypatch.setattr("rome.reports.figures.find_spec", lambda name: None)
     with pytest.raises(ModelMissingError, match=r'pip install "rome-metric\[evaluate\]"'):
         figures.segment_figure(scored())

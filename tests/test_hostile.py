@@ -466,7 +466,7 @@ RUNNING = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "ctyp
 LISTENS = ("rome.service", "rome.cli.serve", "rome.evaluation.annotate", "rome.cli.annotate")
 """The two servers, for this machine unless asked otherwise."""
 STARTS = {
-    "rome.evaluation.report.manifest": "git rev-parse",
+    "rome.reports.manifest": "git rev-parse",
     "rome.train.common.textattack": "TextAttack in a process of its own",
 }
 FORBIDDEN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp", "torch.hub.load", "input"}

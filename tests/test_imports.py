@@ -18,11 +18,9 @@ ROOT = Path(str(rome.__file__)).parent
 ROOM_NAMES = tuple(f"rome.{room}" for room in ROOMS)
 ALLOWED = {
     "rome.results.scores": {"pandas"},
-    "rome.figures.canvas": {"matplotlib"},
     "rome.integrations.sklearn": {"sklearn"},
     "rome.integrations.torchmetrics": {"torch"},
-    "rome.evaluation.report.plots": {"matplotlib"},
-    "rome.evaluation.report.drawings": {"matplotlib"},
+    "rome.reports.figures": {"matplotlib"},
 }
 """Where a heavy package may be imported all the same, inside the function that needs it."""
 TRAINING = ("rome.cli.synthesize", "rome.cli.train")

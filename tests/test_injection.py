@@ -19,10 +19,9 @@ from rome.cli import main
 from rome.cli.perturb import WRITERS as PERTURB_WRITERS
 from rome.combining.table import FeatureTable
 from rome.evaluation.perturbing import PerturbedText
-from rome.evaluation.report.values import Report, Table
-from rome.evaluation.report.writer import write_report
 from rome.exceptions import InputError
-from rome.text_report import explain
+from rome.reports.folder import write_report
+from rome.reports.model import Report, Table
 
 HOSTILE = (
     *("=1+1", "+1", "-2+3", "@SUM(A1)", '=HYPERLINK("http://x.example","y")', "=cmd|' /C calc'!A0", "＝1+1", "'=1", " =1"),
@@ -92,7 +91,7 @@ def test_scores_as_a_table_command_no_terminal(pairs: Path, fake_metric: Any, ca
 @pytest.mark.parametrize("text", HOSTILE)
 def test_explanations_command_no_terminal(make_segment: Any, text: str) -> None:
     """The plain explanation, as files and terminals without colours get it."""
-    shown = explain(make_segment(hypothesis=text, reference=text[::-1]))
+    shown = str(make_segment(hypothesis=text, reference=text[::-1]))
     assert not OBEYED.search(shown) and "\t" not in shown
 
 

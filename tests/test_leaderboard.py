@@ -23,8 +23,8 @@ from rome.evaluation.leaderboard.tables import (
     scattered,
     systems,
 )
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 
 from rated_sets import rated_set
 

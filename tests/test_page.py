@@ -11,20 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rome.cli import report
-from rome.display.segment import segment_fragment
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.page import folding
-from rome.page.blocks import BLOCK, FragmentBlocks, clean, packed, packed_json
-from rome.page.board import standings
-from rome.page.folding import CODE, END, NUMBER, SECTION, UNIT, fold
-from rome.page.gathering import Gathered
-from rome.page.inputs import named_files, read_system_pairs, read_systems
-from rome.page.stored import iter_scores, iter_systems
-from rome.page.writer import write_report
+from rome.reports.inputs import named_files, read_system_pairs, read_systems
+from rome.reports.page import BLOCK, Gathered, clean, standings, write_report
+from rome.reports.stored import iter_scores, iter_systems
 from rome.results import CorpusScore, SegmentScore
 
 HOSTILE = (
@@ -46,25 +39,6 @@ def unpacked(text: str) -> str:
     return zlib.decompress(base64.b64decode(text)).decode("utf-8")
 
 
-def unfolded(text: str) -> list[str]:
-    """What `fold` folded, spelt out: the slow twin of `unfold` in unpack.js."""
-    pieces, order, *columns = text.split(SECTION)
-    named = [(piece[:-1], piece[-1]) for piece in pieces.split(UNIT)]
-    waiting = [list(c) if kind == NUMBER else c.split(UNIT) for (_, kind), c in zip(named, columns, strict=True)]
-    found, html, last = [], "", [0] * len(named)
-    for place in (ord(code) - CODE for code in order):
-        piece, kind = named[place]
-        entry = waiting[place].pop(0)
-        if kind == NUMBER:
-            code = ord(entry) - CODE
-            last[place] += -(code + 1) // 2 if code % 2 else code // 2
-            entry = f"{last[place] / 100:.2f}".rstrip("0").rstrip(".")
-        html += piece + entry
-        if kind == END:
-            found, html, last = [*found, html], "", [0] * len(named)
-    return found
-
-
 def table_of(page: Path) -> dict[str, Any]:
     """The columns that a page carries."""
     found = re.search(r'<script type="text/plain" id="table">([^<]*)</script>', page.read_text(encoding="utf-8"))
@@ -74,7 +48,7 @@ def table_of(page: Path) -> dict[str, Any]:
 def explanations_of(page: Path) -> list[str]:
     """The explanations that a page carries."""
     found = re.findall(r'<script type="text/plain" id="block-\d+">([^<]*)</script>', page.read_text(encoding="utf-8"))
-    return [fragment for block in found for fragment in unfolded(unpacked(block))]
+    return [fragment for block in found for fragment in unpacked(block).split("\x1e")]
 
 
 def corpus(make: Make, texts: Sequence[str], score: float = 0.5) -> CorpusScore:
@@ -83,41 +57,14 @@ def corpus(make: Make, texts: Sequence[str], score: float = 0.5) -> CorpusScore:
     return CorpusScore(tuple(rows), "rome:test")
 
 
-def test_folding_is_lossless(make_segment: Make) -> None:
-    """Fragments come back as they were, whatever numbers, attributes and texts they hold; control characters as their pictures."""
-    odd = [
-        "<p>",
-        "",
-        "plain 12.50 and 7",
-        '<path d="M0 .5L1.25 -3.333V0.10H12345678.9"/>',
-        '<b title="1 2">3</b>1.5',
-        "<i></i>" * 3,
-    ]
-    explained = [segment_fragment(make_segment(hypothesis=clean(text)), matrices=False) for text in HOSTILE]
-    for fragments in ([], odd, explained, [*odd, *explained, *odd]):
-        expected = [f.translate(folding._PICTURES) for f in fragments]
-        assert (unfolded(fold(fragments)) if fragments else []) == expected
-
-
-def test_folding_makes_blocks_smaller(make_segment: Make) -> None:
-    """The point of it: folded explanations take less than the same ones deflated as they are."""
-    random = np.random.default_rng(0)
-    rows = [
-        make_segment(n, score=random.random(), hypothesis=" ".join(random.choice(["a", "cat", "sat"], 20)))
-        for n in range(BLOCK)
-    ]
-    fragments = [segment_fragment(row, matrices=False) for row in rows]
-    assert len(packed(fold(fragments))) < 0.8 * len(packed("".join(fragments)))
-
-
-def test_blocks_keep_order_and_wait_on_disk() -> None:
+def test_blocks_keep_their_order(make_segment: Make, tmp_path: Path) -> None:
     """Explanations come back in their order, BLOCK at a time, the last block with the rest."""
-    with FragmentBlocks() as blocks:
-        for n in range(2 * BLOCK + 3):
-            blocks.add(f"<p>{n}</p>")
-        found = [unfolded(unpacked(block)) for block in blocks]
-    assert [len(block) for block in found] == [BLOCK, BLOCK, 3]
-    assert sum(found, []) == [f"<p>{n}</p>" for n in range(2 * BLOCK + 3)]
+    texts = [f"text {n}" for n in range(2 * BLOCK + 3)]
+    write_report({"A": corpus(make_segment, texts)}, tmp_path / "p.html", resamples=5)
+    found = explanations_of(tmp_path / "p.html")
+    assert len(found) == len(texts) and all(
+        text in re.sub("<[^>]*>", "", fragment) for text, fragment in zip(texts, found, strict=True)
+    )
 
 
 def test_hostile_texts_stay_texts(make_segment: Make, tmp_path: Path) -> None:
@@ -316,7 +263,7 @@ def test_stored_scores_come_back_whole(make_segment: Make, tmp_path: Path) -> No
     found = [segment for _, segment in iter_scores(str(path))]
     assert [s.to_dict() for s in found] == [s.to_dict() for s in segments]
     assert "operations" in vars(found[0].evidence.syntax)
-    assert segment_fragment(found[0]) == segment_fragment(segments[0])
+    assert str(found[0]) == str(segments[0])
     path.write_text("".join(json.dumps(s.to_dict(evidence=False)) + "\n" for s in segments))
     assert [s.evidence.syntax for _, s in iter_scores(str(path))] == [None, None]
 
@@ -341,10 +288,3 @@ def test_damaged_scores_are_refused(make_segment: Make, tmp_path: Path) -> None:
         list(iter_systems([("A", str(path)), ("B", str(other))]))
     with pytest.raises(InputError, match="nowhere"):
         list(iter_scores("nowhere.jsonl"))
-
-
-def test_missing_numbers_can_be_packed() -> None:
-    """JSON without NaN: packing one is an error, not a page that no browser reads."""
-    assert json.loads(unpacked(packed_json({"a": [None, "é\u2028"]}))) == {"a": [None, "é\u2028"]}
-    with pytest.raises(ValueError, match="JSON"):
-        packed_json(float("nan"))

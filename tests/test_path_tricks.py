@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rome.evaluation.report.values import Report, Table
-from rome.evaluation.report.writer import write_report
 from rome.exceptions import InputError
+from rome.reports.folder import write_report
+from rome.reports.model import Report, Table
 
 BOARD = Table("board", "Board", ("a",), (("x",),))
 

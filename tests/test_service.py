@@ -88,7 +88,6 @@ def test_an_explanation_comes_as_json_or_as_a_page(server: ScoreServer) -> None:
     assert headers["vary"] == "Accept"
     _validate("Explanation", body)
     assert ask(server, "/explain", PAIR, headers={"Accept": "application/json, text/html"})[2] == body
-    pytest.importorskip("rome.display.segment")
     pair = {"reference": "a <script>alert(1)</script>", "hypothesis": "<img src=x onerror=alert(2)>"}
     status, headers, page = ask(server, "/explain", pair, headers={"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -208,7 +207,7 @@ def test_explanations_have_their_own_limit(server: ScoreServer) -> None:
     pair = {"reference": "a", "hypothesis": "x" * 51}
     assert ask(server, "/score", pair)[0] == 200
     assert ask(server, "/explain", pair)[2]["error"]["code"] == "text_too_long"
-    pytest.importorskip("rome.display.segment")
+    pytest.importorskip("rome.reports.segment")
     assert ask(server, "/explain", pair, headers={"Accept": "text/html"})[0] == 200
     assert ask(server, "/explain", {"pairs": [PAIR]})[2]["error"]["code"] == "invalid_request"
 

@@ -22,10 +22,10 @@ from rome.evaluation.leaderboard.plan import EvaluationPlan, evaluate
 from rome.evaluation.leaderboard.tables import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
 from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
 from rome.metric import RoMe
+from rome.reports.model import Table
 from rome.results import CorpusScore
 
 from model_sets import linked_set
@@ -229,6 +229,6 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    code = "import sys, rome.combining.combiner, rome.combining.provenance, rome.text_report; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, rome.combining.combiner, rome.combining.provenance, rome.reports.score_table; print({'torch', 'transformers'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

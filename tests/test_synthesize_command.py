@@ -19,8 +19,8 @@ from synthesis_models import FakeFiller, FakePerturber, Judge, save_masked_and_j
 
 from rome.cli import COMMANDS, main, synthesize
 from rome.evaluation.perturbing import Materials
-from rome.evaluation.report.writer import read_manifest
 from rome.exceptions import InputError, ModelMissingError
+from rome.reports.folder import read_manifest
 from rome.train.synthesis import registry
 from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, run_file, write_generated
 from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs, weighed

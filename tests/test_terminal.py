@@ -1,4 +1,4 @@
-"""The explanation on a terminal: the same words in colours, for those who want them, and nothing that a text could do to a terminal."""
+"""Results as text: the same words in colours and folded on a terminal, and nothing that a text could do to a terminal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from rome.cli import explain as command
 from rome.cli import main
-from rome.display.segment import segment_page
-from rome.display.terminal import _underlined, coloured, takes_colours
 from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
-from rome.results import SegmentScore
-from rome.text_report import blocks, explain
+from rome.reports.html import document_page
+from rome.reports.segment import segment_document
+from rome.reports.summaries import corpus_document
+from rome.reports.text import document_text, takes_colours
+from rome.results import CorpusScore, SegmentScore
+from rome.text_table import display_width
 
 Make = Callable[..., SegmentScore]
 
@@ -32,47 +34,42 @@ class Terminal(io.StringIO):
         return True
 
 
+def coloured(segment: SegmentScore) -> str:
+    return document_text(segment_document(segment), colours=True)
+
+
 def bare(text: str) -> str:
     """Without escape sequences."""
-    return re.sub(r"\x1b\[[\d;]*m", "", text)
-
-
-def bare_segment(segment: SegmentScore) -> SegmentScore:
-    parts = {c.name: replace(c, evidence=None) for c in segment.components}
-    return replace(segment, components=replace(segment.components, **parts))
+    return re.sub(r" +$", "", re.sub(r"\x1b\[[\d;]*m", "", text), flags=re.M)
 
 
 def test_colours_change_no_word(make_segment: Make) -> None:
-    """Without the escape sequences it is the plain explanation, byte for byte; with flags, without evidence, with an empty text."""
-    signature = "scorer:supervised.tac_2008|net:1"
+    """Without the escape sequences it is the plain explanation; with flags, without evidence, with an empty text."""
+    stored = {c.name: replace(c, evidence=None) for c in make_segment().components}
     for segment in (
         make_segment(flags=("identical",)),
-        bare_segment(make_segment()),
+        replace(make_segment(), components=replace(make_segment().components, **stored)),
         make_segment(hypothesis=""),
         make_segment(hypothesis="  two  \n lines   and blanks "),
-        make_segment(hypothesis="(odd) major --|++ 1.00  minor"),
-        replace(make_segment(), signature=signature),
+        make_segment(hypothesis="[red](odd) :smile: major --|++ 1.00  minor[/]"),
+        replace(make_segment(), signature="scorer:supervised.tac_2008|net:1"),
     ):
-        assert bare(coloured(segment)) == explain(segment)
-    assert "\n\n".join(blocks(make_segment())) == explain(make_segment())
+        assert bare(coloured(segment)) == bare(str(segment)) == str(segment)
 
 
 def test_what_stands_out(make_segment: Make) -> None:
-    """Errors underlined in both texts by severity, bars and edits by direction, doubtful and unrelated lines faint."""
+    """Errors underlined in both texts by severity, bars and edits by kind, asides faint."""
     text = coloured(make_segment())
     for expected in (
         "\x1b[1;4;31mFive\x1b[0m cats sleep.",
         "\x1b[1;4;31mFour\x1b[0m cats sleep \x1b[4;33msoundly\x1b[0m.",
-        "\x1b[1mcontributions\x1b[0m",
-        "\x1b[1mwhere the points went\x1b[0m\n  -.24  Five -> Four  (number, \x1b[1;4;31mmajor\x1b[0m)",
-        "-0.3125  \x1b[31m--------------------\x1b[0m\n",
-        "sleep \x1b[2m(root)\x1b[0m",
-        "    \x1b[35mchange\x1b[0m four -> five",
-        "    \x1b[31mdelete\x1b[0m soundly",
-        "4.50  \x1b[1;4;31mmajor\x1b[0m replacement:number",
-        "1.25  \x1b[4;33mminor\x1b[0m missing:adverb",
+        "\x1b[1mWhere the points went\x1b[0m\n  -.24  Five -> Four  number, major",
+        "sleep\x1b[2m (root)\x1b[0m",
+        *("\x1b[35m≠\x1b[0m", "\x1b[31m−\x1b[0m"),
+        *("4.50  \x1b[1;4;31mmajor\x1b[0m replacement: number", "1.25  \x1b[4;33mminor\x1b[0m missing: adverb"),
     ):
         assert expected in text
+    assert re.search(r"errors    \x1b\[31m +-{11} +\x1b\[0m  -0.3125", text)
 
 
 def test_texts_cannot_command_the_terminal(make_segment: Make) -> None:
@@ -88,7 +85,7 @@ def test_texts_cannot_command_the_terminal(make_segment: Make) -> None:
 @given(data=st.data())
 def test_every_character_of_an_error_is_underlined(make_segment: Make, data: st.DataObject) -> None:
     """On one line, whatever blanks the text holds: the visible characters under a code are those of the errors of that severity."""
-    text = data.draw(st.text("ab \n", max_size=12))
+    text = data.draw(st.text("ab \n", max_size=12).map(lambda drawn: f"x{drawn}x"))
     places = st.tuples(*[st.integers(0, len(text))] * 2).map(sorted)
     rows = data.draw(st.lists(st.tuples(places, st.sampled_from(["major", "minor", "none"])), max_size=4))
     errors = tuple(
@@ -96,7 +93,10 @@ def test_every_character_of_an_error_is_underlined(make_segment: Make, data: st.
     )
     segment = make_segment(hypothesis=text)
     parts = replace(segment.components, errors=replace(segment.components.errors, evidence=ErrorsEvidence(errors, 1.0)))
-    line = _underlined(text, "hypothesis", replace(segment, components=parts))
+    lines = coloured(replace(segment, components=parts)).split("\n")
+    line = next(line for line in lines if line.startswith("\x1b[2mhypothesis\x1b[0m  ")).removeprefix(
+        "\x1b[2mhypothesis\x1b[0m  "
+    )
     assert bare(line) == " ".join(text.split())
     major, minor = ({n for (a, b), s in rows if s == severity for n in range(a, b)} for severity in ("major", "minor"))
     wanted = ["1;4;31" if n in major else "4;33" if n in minor else "" for n, c in enumerate(text) if not c.isspace()]
@@ -109,10 +109,21 @@ def _characters(line: str) -> list[tuple[str, str]]:
     code, found = "", []
     for token in re.findall(r"\x1b\[[\d;]*m|.", line, re.S):
         if token.startswith("\x1b"):
-            code = token[2:-1].removesuffix("0") if token == "\x1b[0m" else token[2:-1]
+            code = "" if token == "\x1b[0m" else token[2:-1]
         else:
             found.append((code, token))
     return found
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_text_fits_the_terminal(make_segment: Make, width: int) -> None:
+    """However long and wide the texts, no line is wider than the window; nothing is cut."""
+    segment = make_segment(reference="常用 " * 40, hypothesis="Five cats sleep. " * 20)
+    result = CorpusScore((segment, make_segment(1)), "rome:test")
+    for document in (segment_document(segment), corpus_document(result)):
+        text = document_text(document, width=width)
+        assert max(map(display_width, text.split("\n"))) <= width
+    assert document_text(segment_document(segment), width=width).count("常用") >= 40
 
 
 @pytest.mark.parametrize(
@@ -133,29 +144,31 @@ def test_who_gets_colours(environment: dict[str, str], expected: bool) -> None:
 
 
 def test_the_command_writes_plain_text_into_a_pipe(fake_metric: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Piped, the explanation is what it always was; on a terminal the same words in colours."""
+    """Piped, the explanation is what `print` shows."""
     arguments = ["explain", "--reference", "A cat.", "--hypothesis", "A dog."]
     assert main(arguments, metric=lambda _: fake_metric) == 0
     plain = capsys.readouterr().out
     (segment,) = fake_metric.score(references=[["A cat."]], hypotheses=["A dog."])
-    assert plain == explain(segment) + "\n"
+    assert plain == f"{segment}\n"
 
 
 def test_the_command_colours_a_terminal(fake_metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same words with escape sequences; without them when NO_COLOR is set."""
+    """The same words with escape sequences, as wide as the window; without them when NO_COLOR is set."""
     options = argparse.ArgumentParser()
     command.add_arguments(options)
     chosen = options.parse_args(["--reference", "A cat.", "--hypothesis", "A dog."])
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "50")
     written = []
     for value in ("", "1"):
         monkeypatch.setenv("NO_COLOR", value)
-        monkeypatch.setenv("TERM", "xterm")
         stream = Terminal()
         monkeypatch.setattr("sys.stdout", stream)
         assert command.run(chosen, lambda _: fake_metric) == 0
         written.append(stream.getvalue())
     assert "\x1b[" in written[0]
     assert written[1] == bare(written[0])
+    assert max(map(len, written[1].split("\n"))) <= 50
 
 
 def test_the_command_writes_a_page(fake_metric: Any, tmp_path: Path) -> None:
@@ -164,5 +177,5 @@ def test_the_command_writes_a_page(fake_metric: Any, tmp_path: Path) -> None:
     arguments = ["explain", "--reference", "A cat.", "--hypothesis", "<b>dog", "--format", "html", "--output", str(path)]
     assert main(arguments, metric=lambda _: fake_metric) == 0
     (segment,) = fake_metric.score(references=[["A cat."]], hypotheses=["<b>dog"])
-    assert path.read_text(encoding="utf-8") == segment_page(segment)
+    assert path.read_text(encoding="utf-8") == document_page(segment_document(segment))
     assert "&lt;b&gt;d" in path.read_text(encoding="utf-8")

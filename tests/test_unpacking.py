@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rome.exceptions import InputError
-from rome.page import stored
-from rome.page.stored import iter_scores
+from rome.reports import stored
+from rome.reports.stored import iter_scores
 from rome.storage import bounded_gzip, files
 from rome.storage.files import open_lines, read_lines
 

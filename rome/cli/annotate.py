@@ -65,7 +65,7 @@ def _read(options: argparse.Namespace) -> int:
             _say(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: nobody rated them in every dimension")
     if options.agreement is not None:
         from rome.evaluation.annotate.agreement import agreement_table, span_table
-        from rome.evaluation.report.terminal import table_text
+        from rome.reports.text import table_text
 
         print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0

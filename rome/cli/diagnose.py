@@ -12,7 +12,7 @@ from rome.storage.files import read_lines
 from rome.storage.pair_files import read_pairs
 
 if TYPE_CHECKING:
-    from rome.evaluation.report.values import Figure, Table
+    from rome.reports.model import Figure, Table
 
 __all__ = ["add_arguments", "run"]
 

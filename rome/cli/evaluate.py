@@ -11,7 +11,7 @@ from rome.cli.metric import MakeMetric
 
 if TYPE_CHECKING:
     from rome.evaluation.leaderboard.plan import EvaluationPlan, RatedScores
-    from rome.evaluation.report.values import Figure, Table
+    from rome.reports.model import Figure, Table
 
 __all__ = ["add_arguments", "run"]
 

@@ -16,7 +16,7 @@ from rome.exceptions import InputError
 
 if TYPE_CHECKING:
     from rome.evaluation.metrics.registry import MetricMaker
-    from rome.evaluation.report.values import Figure, Table
+    from rome.reports.model import Figure, Table
 
 __all__ = ["Run", "add_judging_arguments"]
 
@@ -99,8 +99,8 @@ class Run:
 
     def write(self, title: str, introduction: str, parts: Sequence[Table | Figure], shown: Sequence[str]) -> None:
         """Print the tables whose names are shown (or all), and write the report where one is wanted."""
-        from rome.evaluation.report.terminal import table_text
-        from rome.evaluation.report.values import Table
+        from rome.reports.model import Table
+        from rome.reports.text import table_text
 
         tables = [part for part in parts if isinstance(part, Table)]
         for table in tables:
@@ -110,9 +110,9 @@ class Run:
             self._report(title, introduction, parts)
 
     def _report(self, title: str, introduction: str, parts: Sequence[Table | Figure]) -> None:
-        from rome.evaluation.report.manifest import machine_manifest
-        from rome.evaluation.report.values import Report
-        from rome.evaluation.report.writer import write_report
+        from rome.reports.folder import write_report
+        from rome.reports.manifest import machine_manifest
+        from rome.reports.model import Report
 
         options: Mapping[str, object] = {
             name: value

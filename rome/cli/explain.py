@@ -45,15 +45,17 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _written(segment: SegmentScore, form: str, stream: TextIO) -> str:
     """The explanation in the form that was asked for, its last line ended."""
-    if form == "html":
-        from rome.display.segment import segment_page
+    from rome.reports.segment import segment_document
 
-        return segment_page(segment)
+    if form == "html":
+        from rome.reports.html import document_page
+
+        return document_page(segment_document(segment))
     if form == "json":
         return json.dumps(segment.to_dict(), ensure_ascii=False, indent=1) + "\n"
-    from rome.display.terminal import coloured, takes_colours
+    from rome.reports.text import terminal_text
 
-    return (coloured(segment) if takes_colours(stream) else str(segment)) + "\n"
+    return terminal_text(segment_document(segment), stream) + "\n"
 
 
 def _pair(options: argparse.Namespace) -> tuple[list[str], str]:

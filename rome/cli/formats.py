@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rome.batch.blocks import Block, BlockScorer, Checked, Metric
 from rome.combining.provenance import labels
 from rome.features.values import FEATURES
-from rome.text_report import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
+from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _after_head(lines: Lines) -> Iterator[str]:
 
 
 def _table(lines: Lines, found: Checked) -> Iterator[str]:
-    """The table for people, as `rome.text_report.corpus_table` makes it of results in memory."""
+    """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory."""
     signature, header, means = json.loads(next(lines(), '""')), corpus_header(found.notes), Means()
 
     def rows() -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
-    from rome.page.inputs import SystemTexts
+    from rome.reports.inputs import SystemTexts
     from rome.results import SegmentScore
 
     Rows = Iterator[tuple[str, Sequence[SegmentScore]]]
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read, score block by block unless that was done before, write; the output is opened before anything is computed."""
-    from rome.page.writer import write_page
+    from rome.reports.page import write_page
 
     names, rows = _rows(options, metric)
     with open_output(options.output) as stream:
@@ -54,8 +54,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
     """The systems, and their scores segment by segment, from what the options name."""
-    from rome.page.inputs import named_files, read_system_pairs, read_systems
-    from rome.page.stored import iter_systems
+    from rome.reports.inputs import named_files, read_system_pairs, read_systems
+    from rome.reports.stored import iter_systems
 
     parallel = options.references is not None or options.hypotheses is not None
     if parallel + (options.pairs is not None) + (options.scores is not None) != 1:

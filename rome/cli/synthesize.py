@@ -202,10 +202,10 @@ def _with_progress(pairs: Iterator[Any], texts: list[tuple[str, str]], progress:
 
 def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
     """Print the tables and write the report, over everything that the file holds."""
-    from rome.evaluation.report.manifest import file_digest, machine_manifest
-    from rome.evaluation.report.terminal import table_text
-    from rome.evaluation.report.values import Report, Table
-    from rome.evaluation.report.writer import write_report
+    from rome.reports.folder import write_report
+    from rome.reports.manifest import file_digest, machine_manifest
+    from rome.reports.model import Report, Table
+    from rome.reports.text import table_text
     from rome.train.synthesis.pairs import read_generated
     from rome.train.synthesis.rescaling import rescaled_table
     from rome.train.synthesis.summary import Summary, parts_of

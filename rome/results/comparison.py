@@ -152,15 +152,17 @@ class Comparison:
 
     def __str__(self) -> str:
         """The differences as a table, then the segments that decide."""
-        from rome.display.comparison import comparison_text
+        from rome.reports.summaries import comparison_document
+        from rome.reports.text import document_text
 
-        return comparison_text(self)
+        return document_text(comparison_document(self))
 
     def _repr_html_(self) -> str:
         """The same as a notebook shows it."""
-        from rome.display.comparison import comparison_html
+        from rome.reports.html import notebook
+        from rome.reports.summaries import comparison_document
 
-        return comparison_html(self)
+        return notebook(comparison_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The same for a notebook (HTML) and for a terminal (plain text)."""

@@ -101,15 +101,17 @@ class Change:
 
     def __str__(self) -> str:
         """Before, after and difference of every number, then the errors that went and came."""
-        from rome.display.change import change_text
+        from rome.reports.summaries import change_document
+        from rome.reports.text import document_text
 
-        return change_text(self)
+        return document_text(change_document(self))
 
     def _repr_html_(self) -> str:
         """The same as a notebook shows it."""
-        from rome.display.change import change_html
+        from rome.reports.html import notebook
+        from rome.reports.summaries import change_document
 
-        return change_html(self)
+        return notebook(change_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The same for a notebook (HTML) and for a terminal (plain text)."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
 
-__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
+__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "Loss", "SegmentScore"]
 
 
 Record = TypeVar("Record", bound=type)
@@ -158,15 +158,17 @@ class SegmentScore:
 
     def __str__(self) -> str:
         """The whole explanation as text."""
-        from rome.text_report import explain
+        from rome.reports.segment import segment_document
+        from rome.reports.text import document_text
 
-        return explain(self)
+        return document_text(segment_document(self))
 
     def _repr_html_(self) -> str:
         """The explanation as a notebook shows it: texts, components, contributions, trees, matrices."""
-        from rome.display.segment import segment_html
+        from rome.reports.html import notebook
+        from rome.reports.segment import segment_document
 
-        return segment_html(self)
+        return notebook(segment_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The explanation for a notebook (HTML) and for a terminal (plain text)."""
@@ -255,21 +257,23 @@ class CorpusScore:
 
     def __str__(self) -> str:
         """The table that `rome score` prints."""
-        from rome.text_report import corpus_table
+        from rome.reports.score_table import corpus_table
 
         return corpus_table(self)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: distributions of the components, their correlations, the worst segments."""
-        from rome.display.corpus import corpus_html
+        from rome.reports.html import notebook
+        from rome.reports.summaries import corpus_document
 
-        return corpus_html(self)
+        return notebook(corpus_document(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The same for a notebook (HTML), and for a terminal the table, or a summary where that would be long."""
-        from rome.display.corpus import corpus_text
+        from rome.reports.summaries import corpus_document
+        from rome.reports.text import document_text
 
-        plain = str(self) if len(self) <= SHORT else corpus_text(self)
+        plain = str(self) if len(self) <= SHORT else document_text(corpus_document(self))
         return {"text/html": self._repr_html_(), "text/plain": plain}
 
 

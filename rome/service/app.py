@@ -140,10 +140,8 @@ def _explanation(segment: SegmentScore, page: bool) -> Response:
     """The score with its evidence, as JSON or as a page of its own."""
     if not page:
         return JSONResponse(segment.to_dict())
-    from rome.display.segment import segment_html
-
     return HTMLResponse(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>RoMe: {segment.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
-        f"<body>{segment_html(segment)}</body></html>\n"
+        f"<body>{segment._repr_html_()}</body></html>\n"
     )

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rome.evaluation.metrics.protocol import Metric, Scores
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 from rome.train.synthesis.pairs import GeneratedPair
 
 __all__ = ["SCALE", "Bounds", "rescale", "rescaled_table"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rome.evaluation.report.values import Bars, Cell, Figure, Lines, Table
+from rome.reports.model import Bars, Cell, Figure, Lines, Table
 from rome.train.synthesis.pairs import GeneratedPair, Operation
 
 __all__ = ["Summary", "parts_of"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from rome.evaluation.annotate.export import Ratings, dimensions_of
 from rome.evaluation.annotate.ratings import Record
-from rome.evaluation.report.values import Table
 from rome.exceptions import ModelMissingError
+from rome.reports.model import Table
 
 __all__ = ["agreement_table", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "span_agreement", "span_table"]
 

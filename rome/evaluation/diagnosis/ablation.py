@@ -13,7 +13,6 @@ from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
 from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair
-from rome.evaluation.report.values import Cell, Heatmap, Table
 from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
@@ -26,6 +25,7 @@ from rome.features.protocol import Feature, Resources, compared
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
+from rome.reports.model import Cell, Heatmap, Table
 
 __all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Draws, Probe, interval, mean_of
-from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
+from rome.reports.model import Cell, Figure, Heatmap, Table
 
 __all__ = ["EXPECTED", "blind_spot_parts", "robustness_parts"]
 

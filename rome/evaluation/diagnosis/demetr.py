@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Draws, interval, mean_of
-from rome.evaluation.report.values import Cell, Figure, Heatmap, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Figure, Heatmap, Table
 
 __all__ = ["PUBLISHED_NAMES", "demetr_parts", "won"]
 

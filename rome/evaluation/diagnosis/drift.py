@@ -23,9 +23,9 @@ from rome.evaluation.diagnosis.fitting import (
     predicted,
     watched,
 )
-from rome.evaluation.report.values import Cell, Heatmap, Lines, Table
 from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Heatmap, Lines, Table
 
 __all__ = [
     "ALPHAS",

@@ -24,8 +24,8 @@ from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
 from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
-from rome.evaluation.report.values import Figure, Table
 from rome.exceptions import InputError
+from rome.reports.model import Figure, Table
 
 __all__ = ["Settings", "on_demetr", "on_meaning", "on_meaning_texts", "on_rated", "on_texts"]
 

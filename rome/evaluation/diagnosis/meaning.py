@@ -17,8 +17,8 @@ from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, interval
 from rome.evaluation.metrics.protocol import Metric
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
-from rome.evaluation.report.values import Cell, Table
 from rome.exceptions import InputError
+from rome.reports.model import Cell, Table
 
 __all__ = ["CELLS", "Meaning", "groups_of_texts", "meaning"]
 

@@ -19,8 +19,8 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
-from rome.evaluation.report.values import Table
 from rome.exceptions import InputError
+from rome.reports.model import Table
 
 __all__ = [
     "EMPTY",

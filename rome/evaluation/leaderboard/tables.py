@@ -15,13 +15,13 @@ from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.leaderboard.plan import RatedScores
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import marks_on
-from rome.evaluation.report.values import Bars, Cell, Figure, Heatmap, Table
 from rome.evaluation.statistics.agreement import agreement
 from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, permutation_test, williams_test
 from rome.evaluation.statistics.spans import SpanScores, corpus_spans
 from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
 from rome.exceptions import InputError
+from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
 __all__ = [
     "by_system",

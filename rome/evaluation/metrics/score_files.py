@@ -165,7 +165,7 @@ class MarkFile:
     @property
     def signature(self) -> str:
         """The file's name and content."""
-        from rome.evaluation.report.manifest import file_digest
+        from rome.reports.manifest import file_digest
 
         return f"marks:{self.name}|content:{file_digest(self.path)[7:23]}"
 

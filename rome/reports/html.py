@@ -1,0 +1,131 @@
+"""HTML from templates: every text is escaped, a page fetches nothing, and its policy allows its own style and script alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from rome.reports.model import Document, Strip, Table
+from rome.reports.palette import PALETTE
+from rome.reports.segment import pieces
+from rome.reports.svg import heat_drawing, strip_drawing, tree_drawing
+from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown_columns
+
+__all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page"]
+
+LONG_TEXT = 32
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+
+
+@cache
+def environment() -> Environment:
+    """The templates of this package with what they call."""
+    made = Environment(
+        loader=PackageLoader("rome.reports", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_clean,
+    )
+    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact, "as_table": as_table, "describe": describe}
+    made.filters |= {"strip": strip_drawing, "heat": heat_drawing, "trees": tree_drawing, "pieces": pieces}
+    made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}
+    made.tests |= {"missing": is_missing, "table": lambda part: isinstance(part, Table)}
+    made.tests |= {"drawing": lambda cell: isinstance(cell, Strip)}
+    return made
+
+
+def fragment(document: Document) -> str:
+    """A document without its style and signature, for a page that has `STYLE` once and puts it under ``.rome``.
+
+    No script and no ``id``, everything escaped, the same document gives the same text: many may stand on one page.
+    """
+    return environment().get_template("document.html").render(document=document)
+
+
+def notebook(document: Document) -> str:
+    """What a notebook shows: the fragment with its style and its signature; nothing is fetched and no script runs."""
+    signature = f'<p class="rome-signature">signature {escape(document.signature)}</p>' if document.signature else ""
+    return f'<div class="rome"><style>{STYLE}</style>{fragment(document)}{signature}</div>'
+
+
+def document_page(document: Document, title: str = "RoMe") -> str:
+    """A whole page for a file: it fetches nothing, and its policy forbids scripts."""
+    body = f'<div class="rome">{fragment(document)}<p class="rome-signature">signature {escape(document.signature)}</p></div>'
+    ground = PALETTE["ground"]
+    frame = (
+        f"body{{margin:0 auto;padding:1rem;max-width:76rem}}@media(prefers-color-scheme:dark){{body{{background:{ground[1]}}}}}"
+    )
+    return page("single.html", title=title, style=frame + STYLE, body=Markup(body))
+
+
+def asset(name: str) -> str:
+    """A style or a script of this package."""
+    return files("rome.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def page(template: str, *, title: str, style: str, script: str = "", **values: Any) -> str:
+    """A whole page. Its style and script are allowed by their hashes, so that no text can ever become one."""
+    allowed = f"style-src {_hash(style)}; script-src {_hash(script) if script else chr(39) + 'none' + chr(39)}"
+    policy = f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
+    trusted = {"policy": Markup(policy), "style": Markup(style), "script": Markup(script)}
+    return environment().get_template(template).render(title=title, **trusted, **values)
+
+
+def _hash(content: str) -> str:
+    """How a content security policy names an allowed style or script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode('utf-8')).digest()).decode('ascii')}'"
+
+
+def _clean(value: object) -> object:
+    """A text as any page can hold it: control characters become their pictures, half a surrogate pair a replacement character."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return value.translate(_PICTURES).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
+
+
+def _kind(column: Column) -> str:
+    """n for numbers, t for long texts, otherwise nothing."""
+    if column.numeric:
+        return "n"
+    return "t" if any(len(text) > LONG_TEXT or text != " ".join(text.split()) for text in column.texts) else ""
+
+
+def _minus(text: str) -> str:
+    """Numbers with a real minus; a hyphen between letters stays."""
+    return re.sub(r"(?<!\w)-(?=[\d.])", "\u2212", text)
+
+
+def _cell(column: Column, row: int) -> str:
+    """The text of a cell, with a real minus where it is a number."""
+    return _minus(column.texts[row]) if column.numeric else column.texts[row]
+
+
+def _variables(dark: bool) -> str:
+    """The declarations of one side of the palette."""
+    colours = "".join(f"--rome-{name}:{pair[dark]};" for name, pair in PALETTE.items())
+    return f"color-scheme:{'dark' if dark else 'light'};{colours}"
+
+
+def _style() -> str:
+    """The palette in light and in dark, by the reader's preference or the notebook's theme; then the rules of style.css."""
+    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", asset("style.css"), flags=re.S)).strip()
+    rules = re.sub(r"\s*([{};,])\s*", r"\1", rules)
+    light = "[data-theme=light],[data-jp-theme-light=true],.vscode-light,[data-md-color-scheme=default]"
+    dark = "[data-theme=dark],[data-jp-theme-light=false],.vscode-dark,[data-md-color-scheme=slate]"
+    themes = "".join(
+        f":is({places}) .rome,.rome:is({places}){{{_variables(side)}}}" for side, places in ((False, light), (True, dark))
+    )
+    return f".rome{{{_variables(False)}}}@media(prefers-color-scheme:dark){{.rome{{{_variables(True)}}}}}{themes}{rules}"
+
+
+STYLE = _style()
+"""The CSS of all fragments, for one ``<style>`` on a page."""

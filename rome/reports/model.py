@@ -1,0 +1,310 @@
+"""What a report is made of, whatever shows it: texts with marks, tables, drawings and figures; and a folder's report with its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Alignment",
+    "Bars",
+    "Beside",
+    "Cell",
+    "Document",
+    "ErrorLine",
+    "Errors",
+    "Figure",
+    "Head",
+    "Heatmap",
+    "Line",
+    "Lines",
+    "Link",
+    "Mark",
+    "Note",
+    "Part",
+    "Report",
+    "Section",
+    "Strip",
+    "Table",
+    "Texts",
+    "TreeNode",
+    "TreeRow",
+    "Trees",
+]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A drawing in a cell, on a scale from 0 to 1.
+
+    pieces : start, end, kind (a colour of the palette) and height, a share. marks : place and kind (``mean``, ``was``, ``zero``).
+    tall : a histogram, whose pieces stand on the ground. label : what it says, for who cannot see it; empty where numbers stand beside it.
+    """
+
+    pieces: tuple[tuple[float, float, str, float], ...] = ()
+    marks: tuple[tuple[float, str], ...] = ()
+    tall: bool = False
+    label: str = ""
+
+
+Cell = str | int | float | None
+"""A table's cell; None and nan are shown as a dash."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table by rows of cells, and of strips where it is only looked at. name : file name without ending.
+
+    note : one or two sentences below the title (what, definitions, ties).
+
+    digits : decimals that people see, one number for all columns or by column name; files keep every digit.
+    highest, lowest : columns whose highest (lowest) value is marked as the best one. intervals : (value, low, high) columns that
+    people see as one, ``0.182 [0.150, 0.214]``; files keep the three. signed : columns whose numbers always show their sign.
+    right : columns of texts that stand to the right as numbers do. strong : (row, column) of cells that stand out.
+    rules : rows that a line follows. scale : what stands below a column of drawings, from its left to its right end.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+    digits: int | Mapping[str, int] = 3
+    highest: tuple[str, ...] = ()
+    lowest: tuple[str, ...] = ()
+    intervals: tuple[tuple[str, str, str], ...] = ()
+    signed: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    strong: tuple[tuple[int, str], ...] = ()
+    rules: tuple[int, ...] = ()
+    scale: tuple[str, ...] = ()
+    header: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Heatmap:
+    """A matrix in colours with its numbers written in; the darker, the higher. nan is left blank.
+
+    values : (rows, columns). groups : the group of each row (DEMETR's figure 2: severities), or empty; rows of one group stand
+    together. axis : what the numbers are. ends : of the scale of colours (default: the lowest and the highest value); with ends that are
+    each other's negative, two colours tell the signs apart, and nan is a dash.
+    """
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: NDArray[np.float64]
+    groups: tuple[str, ...] = ()
+    note: str = ""
+    digits: int = 2
+    axis: str = ""
+    ends: tuple[float, float] | None = None
+
+    @property
+    def signed(self) -> bool:
+        """Whether two colours tell the signs apart."""
+        return self.ends is not None and self.ends[0] == -self.ends[1]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A value with an interval for each label (a leaderboard). low, high : ends of the intervals, or empty."""
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    axis: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """One line a series over a common x (quality drift, data sizes).
+
+    series : name -> y for each x (nan: no point). low, high : for the series that have one, the ends of the interval of each y.
+    """
+
+    name: str
+    title: str
+    x: tuple[float, ...]
+    series: Mapping[str, Sequence[float]]
+    x_label: str = ""
+    y_label: str = ""
+    note: str = ""
+    low: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    high: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+Figure = Heatmap | Bars | Lines
+
+
+@dataclass(frozen=True)
+class Head:
+    """A number in large letters, what it is, and labels beside it."""
+
+    number: str
+    words: str
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Note:
+    """A paragraph. kind : ``note`` for a quiet one, ``verdict``, ``values``."""
+
+    text: str
+    kind: str = "note"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An error in a text, from start to end; empty where a word is missing. words : severity, kind and weight."""
+
+    number: int
+    severity: str
+    start: int
+    end: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text under its name with its errors marked. rest : what was cut. edit : pieces (``equal``, ``del`` or ``ins``, text) instead."""
+
+    name: str
+    text: str
+    marks: tuple[Mark, ...] = ()
+    rest: str = ""
+    edit: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts under each other."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class ErrorLine:
+    """An error in words. number : of its mark; None for what counts nothing. before, after : the words of reference and hypothesis,
+    None where there are none; places : where they stand."""
+
+    number: int | None
+    severity: str
+    what: str
+    before: str | None
+    after: str | None
+    places: tuple[str, ...]
+    weight: float
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors that count, and the differences without consequence."""
+
+    counted: tuple[ErrorLine, ...]
+    doubtful: tuple[ErrorLine, ...] = ()
+
+
+@dataclass(frozen=True)
+class Link:
+    """One place of an alignment: a word on each side, empty where there is none.
+
+    text : what the link shows: a similarity, or the letter that stands at both ends of a link to another place. words : the same said.
+    kind : ``alone``, ``moved`` or nothing. severities : of the errors that touch the words.
+    """
+
+    reference: str
+    hypothesis: str
+    text: str = ""
+    words: str = ""
+    kind: str = ""
+    severities: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two texts word by word above each other."""
+
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node: lemma, relation, steps from the root, and the row of its parent (None at the top)."""
+
+    label: str
+    relation: str
+    depth: int
+    parent: int | None
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """One edit, ``match``, ``change``, ``insert`` or ``delete``, with its node on each side; None on the side that has none."""
+
+    kind: str
+    reference: TreeNode | None
+    hypothesis: TreeNode | None
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Two trees row by row, as the edits pair their nodes."""
+
+    rows: tuple[TreeRow, ...]
+    label: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part that unfolds. lead : a number before its title. about : the title goes on, where there is room. note : stands beside it."""
+
+    title: str
+    parts: tuple[Part, ...]
+    open: bool = True
+    note: str = ""
+    lead: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Parts that stand beside each other where there is room."""
+
+    parts: tuple[Part, ...]
+
+
+Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Section | Beside
+
+
+@dataclass(frozen=True)
+class Document:
+    """One result, explained. label : what it is, for who hears it. kind : ``segment`` or ``summary``."""
+
+    label: str
+    parts: tuple[Part, ...]
+    signature: str = ""
+    kind: str = "summary"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything of one run, in the order of reading.
+
+    parts : tables and figures. manifest : what made it: command, data digests, metric signatures, versions, seed, machine, seconds.
+    """
+
+    title: str
+    parts: tuple[Table | Figure, ...]
+    manifest: Mapping[str, object] = field(default_factory=dict)
+    introduction: str = ""

@@ -1,0 +1,348 @@
+"""The page of `rome report`: one HTML file that holds a leaderboard, distributions and every segment with its explanation.
+
+The explanations are packed, so that no text can be seen by an HTML parser and the page unpacks only what is opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import tempfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.combining.provenance import supervision_note
+from rome.exceptions import InputError, SignatureMismatchError
+from rome.reports.html import STYLE, asset, fragment, page
+from rome.reports.model import Strip, Table
+from rome.reports.segment import segment_document
+from rome.reports.summaries import histogram, p_text, verdict
+from rome.results import Components, CorpusScore, SegmentScore
+from rome.results.comparison import MEASURES, Comparison, compare, differing_keys, measures
+from rome.results.resampling import LEVEL, bootstrap_intervals
+from rome.storage.files import open_output
+
+__all__ = ["BLOCK", "TITLE", "Gathered", "Standing", "packed", "standings", "write_page", "write_report"]
+
+TITLE = "RoMe report"
+RESAMPLES = 2000
+BLOCK = 64
+"""Explanations of one packed block. They share their words, so a block takes less than its parts."""
+DIGITS = 6
+"""Decimals that the page keeps of every number, as many as `rome score --format tsv` writes."""
+_BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
+
+
+def write_report(
+    results: Mapping[str, CorpusScore],
+    path: str | PathLike[str],
+    *,
+    ids: Sequence[str] | None = None,
+    title: str = TITLE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> None:
+    """Write one HTML page that shows these systems, all or nothing.
+
+    results : system -> its scores, all of the same segments in the same order. ids : what the segments are called (default: their
+    numbers from 0). resamples, seed : of the intervals and tests. The same input gives the same bytes.
+
+    Raises InputError without a system, for a name that is blank or there twice (outer blanks aside), for an empty result, and for
+    unequal numbers of segments; what `compare` raises for scores that do not belong together; InputError when the file cannot be written.
+    """
+    names = [name.strip() for name in results]
+    if not names or not all(names) or len(set(names)) < len(names):
+        raise InputError(f"the systems are called {', '.join(map(repr, results)) or 'nothing'}: give each a name of its own")
+    counts = {name: len(result) for name, result in results.items()}
+    if len(set(counts.values())) > 1 or 0 in counts.values() or (ids is not None and len(ids) != max(counts.values())):
+        told = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        told += f", ids has {len(ids)}" if ids is not None else ""
+        raise InputError(f"the numbers of segments do not fit ({told}): give every system the same segments, at least one")
+    rows = zip(*results.values(), strict=True)
+    named = ((ids[n] if ids is not None else str(n), row) for n, row in enumerate(rows))
+    with open_output(fspath(path)) as stream:
+        write_page(stream, names, named, title=title, resamples=resamples, seed=seed)
+
+
+def write_page(
+    stream: TextIO,
+    names: Sequence[str],
+    segments: Iterable[tuple[str, Sequence[SegmentScore]]],
+    *,
+    title: str = TITLE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> None:
+    """Write the page to an open stream; the segments are taken one by one, so only one needs to hold its evidence at a time.
+
+    names : the systems. segments : (what it is called, the score of each system in the same order).
+    """
+    gathered, waiting, blocks = Gathered(names), list[str](), 0
+    with tempfile.TemporaryFile("w+", encoding="ascii", newline="\n") as packs:
+        for name, scores in segments:
+            gathered.add(name, scores)
+            for score in scores:
+                waiting.append(fragment(segment_document(replace(score, segment=len(gathered) - 1), every=False)))
+                if len(waiting) == BLOCK:
+                    packs.write(packed(_BETWEEN.join(waiting)) + "\n")
+                    waiting.clear()
+        if not len(gathered):
+            raise InputError("there is no segment to report: give at least one")
+        if waiting:
+            packs.write(packed(_BETWEEN.join(waiting)) + "\n")
+        before, after = _frame(gathered, standings(gathered, resamples=resamples, seed=seed), title, seed).split(_BLOCKS)
+        stream.write(before)
+        packs.seek(0)
+        for blocks, block in enumerate(packs):
+            stream.write(f'<script type="text/plain" id="block-{blocks}">{block.rstrip()}</script>\n')
+        stream.write(after)
+
+
+def packed(content: str) -> str:
+    """Deflated (zlib, RFC 1950) and in base64, so that nothing of a text can be seen by an HTML parser."""
+    return base64.b64encode(zlib.compress(content.encode("utf-8"), 9)).decode("ascii")
+
+
+def clean(text: str) -> str:
+    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class Gathered:
+    """What the page knows of every segment before it is opened: numbers, texts, flags and kinds of errors.
+
+    names : the systems. corpora : their scores without evidence, for statistics. values : (systems, segments, 5) MEASURES.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(map(clean, names))
+        self.signature: str | None = None
+        self.segment_names: list[str] = []
+        self._segments: list[list[SegmentScore]] = [[] for _ in names]
+        self._texts, self._flags, self._kinds = dict[str, int](), dict[str, int](), dict[str, int]()
+        self._rows: list[tuple[int, int, list[int], list[int]]] = []
+
+    def __len__(self) -> int:
+        """The number of segments."""
+        return len(self.segment_names)
+
+    def add(self, name: str, scores: Sequence[SegmentScore]) -> None:
+        """Take a segment. Raises SignatureMismatchError when its scores were not made in the same way as those before."""
+        number = len(self)
+        for system, score in enumerate(scores):
+            if self.signature is None:
+                self.signature = score.signature
+            if score.signature != self.signature:
+                where = (f"segment {name} of {self.names[system]}", "the segments before it")
+                keys = "; ".join(differing_keys(score.signature, self.signature, where))
+                raise SignatureMismatchError(f"scores that were made in two ways ({keys}): score every system with one metric")
+            parts = Components(*(replace(part, evidence=None) for part in score.components))
+            self._segments[system].append(replace(score, segment=number, components=parts, signature=self.signature))
+            self._rows.append(self._row(score))
+        self.segment_names.append(clean(name))
+
+    def _row(self, score: SegmentScore) -> tuple[int, int, list[int], list[int]]:
+        """Places of the reference, the hypothesis, the flags and the errors that count (kind of error by kind, as often as it occurs)."""
+        evidence = score.evidence.errors
+        found = [error for error in evidence.errors if error.severity != "none"] if evidence is not None else []
+        kinds = [_place(self._kinds, f"{error.severity}\t{error.type or error.kind}") for error in found]
+        flags = [_place(self._flags, flag) for flag in score.flags]
+        return _place(self._texts, score.reference), _place(self._texts, score.hypothesis), flags, sorted(kinds)
+
+    @property
+    def corpora(self) -> list[CorpusScore]:
+        """One CorpusScore a system, without evidence."""
+        return [CorpusScore(tuple(segments), self.signature or "") for segments in self._segments]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(systems, segments, 5) the MEASURES of every row."""
+        return np.stack([measures(corpus) for corpus in self.corpora])
+
+    def columns(self) -> dict[str, Any]:
+        """Everything as plain columns for the page; row = segment * systems + system. Numbers are whole, in 10 ** -DIGITS."""
+        scale, rows = 10**DIGITS, self._rows
+        values = self.values.transpose(2, 1, 0).reshape(len(MEASURES), -1)
+        numbers = [[None if math.isnan(value) else round(value * scale) for value in column] for column in values.tolist()]
+        return {
+            "systems": list(self.names),
+            "segments": self.segment_names,
+            "measures": list(MEASURES),
+            "scale": scale,
+            "numbers": numbers,
+            "texts": list(self._texts),
+            "references": [row[0] for row in rows],
+            "hypotheses": [row[1] for row in rows],
+            "flagNames": list(self._flags),
+            "flags": [row[2] for row in rows],
+            "kinds": [kind.split("\t", 1) for kind in self._kinds],
+            "errors": [row[3] for row in rows],
+        }
+
+
+def _place(known: dict[str, int], value: str) -> int:
+    """Where a distinct value stands, in the order they came."""
+    return known.setdefault(clean(value), len(known))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A system's place among all: its means of the MEASURES, their intervals (5, 2), and how it compares with the first.
+
+    against : the first system minus this one; None for the first itself.
+    """
+
+    name: str
+    rank: int
+    means: NDArray[np.float64]
+    intervals: NDArray[np.float64]
+    against: Comparison | None
+
+
+def standings(gathered: Gathered, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Standing]:
+    """The systems, highest mean score first; equal means share a rank and stand in the order given.
+
+    Intervals are percentiles of the means over ``resamples`` resamples of the segments, nan with one segment. The same seed gives the
+    same numbers.
+    """
+    values, corpora = gathered.values, gathered.corpora
+    means = values.mean(axis=1)
+    order = [int(n) for n in np.argsort(-np.nan_to_num(means[:, 0], nan=-np.inf), kind="stable")]
+    first, found = order[0], []
+    for system in order:
+        names = gathered.names[first], gathered.names[system]
+        against = None
+        if system != first:
+            against = compare(corpora[first], corpora[system], names=names, resamples=resamples, seed=seed)
+        intervals = np.asarray(bootstrap_intervals(values[system], resamples, seed), np.float64)
+        rank = 1 + int((means[:, 0] > means[system, 0]).sum())
+        found.append(Standing(gathered.names[system], rank, means[system], intervals, against))
+    return found
+
+
+def _leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> Table:
+    """The systems with their means, the scores' intervals drawn on one scale, and the difference to the first."""
+    ends = [float(end) for row in rows for end in (*row.intervals[0], row.means[0]) if not math.isnan(end)] or [0.0, 1.0]
+    air = max((max(ends) - min(ends)) * 0.08, (0.02 - (max(ends) - min(ends))) / 2)
+    low, high = min(ends) - air, max(ends) + air
+    lines, strong = [], []
+    for number, row in enumerate(rows):
+        start, end, middle = ((float(value) - low) / (high - low) for value in (*row.intervals[0], row.means[0]))
+        strip = Strip(((start, end, "reach", 1.0),), ((middle, "mean"),)) if start == start else Strip()
+        cells: list[Any] = [row.name, row.rank, *((strip,) if segments > 1 else ())]
+        for mean, interval in zip(row.means, row.intervals, strict=True):
+            cells += [float(mean), float(interval[0]), float(interval[1])]
+        found = row.against.score if row.against is not None else None
+        if len(rows) > 1:
+            cells += (
+                [None, None, None, "–"]
+                if found is None
+                else [-found.difference, -found.high, -found.low, p_text(found.p_value)]
+            )
+        strong += [(number, "difference to the first")] if found is not None and found.decided else []
+        lines.append(tuple(cells))
+    columns = ["system", "rank", *([f"{LEVEL:.0%} interval"] if segments > 1 else [])]
+    columns += [name for measure in MEASURES for name in (measure, f"{measure} low", f"{measure} high")]
+    difference = ("difference to the first", "difference low", "difference high")
+    columns += [*difference, "p"] if len(rows) > 1 else []
+    return Table(
+        "leaderboard",
+        "Leaderboard",
+        tuple(columns),
+        tuple(lines),
+        _about_leaderboard(rows, segments, seed),
+        intervals=(*((m, f"{m} low", f"{m} high") for m in MEASURES), *([difference] if len(rows) > 1 else [])),
+        signed=difference,
+        right=("p",),
+        strong=tuple(strong),
+        scale=(f"{low:.2f}", f"{high:.2f}") if segments > 1 else (),
+    )
+
+
+def _about_leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> str:
+    """What the numbers of the leaderboard are."""
+    text = "Means over the segments."
+    if segments < 2:
+        return text + " One segment says nothing about others, so there are no intervals."
+    text += f" Brackets hold {LEVEL:.0%} of the means of bootstrap resamples of the segments (seed {seed})."
+    if len(rows) > 1:
+        text += (
+            " The difference to the first system and its p are paired: the same segments are drawn for both; "
+            "a bold difference has an interval without 0."
+        )
+    return text + (" They are not corrected for the number of systems." if len(rows) > 2 else "")
+
+
+def _differences(rows: Sequence[Standing]) -> Table:
+    """The first system against each other one, component by component."""
+    lines, strong = [], []
+    others = [(row.name, row.against) for row in rows if row.against is not None]
+    for number, (name, against) in enumerate(others):
+        cells: list[Any] = [name]
+        for found in against:
+            cells += [found.difference, found.low, found.high]
+            strong += [(number, found.name)] if found.decided else []
+        counts = against.score
+        lines.append((*cells, f"{counts.wins:,}, {counts.losses:,}, {counts.ties:,}"))
+    columns = [name for measure in MEASURES for name in (measure, f"{measure} low", f"{measure} high")]
+    first, counted = rows[0].name, "better, worse, tied"
+    note = (
+        f"{first} minus the other system, so a positive number speaks for {first}; bold where the interval leaves out 0. "
+        f"At the right: on how many segments {first} has the better score, the worse one, the same."
+    )
+    return Table(
+        "differences",
+        "Differences by component",
+        ("compared with", *columns, counted),
+        tuple(lines),
+        note,
+        intervals=tuple((m, f"{m} low", f"{m} high") for m in MEASURES),
+        signed=MEASURES,
+        right=(counted,),
+        strong=tuple(strong),
+    )
+
+
+def _distributions(gathered: Gathered, order: Sequence[str]) -> Table:
+    """Histograms: one row a system (in this order), one column a measure; each says its median and quartiles."""
+    values, rows = gathered.values, []
+    for name in order:
+        cells = []
+        for column in values[gathered.names.index(name)].T:
+            known = column[~np.isnan(column)]
+            strip = histogram(column)
+            if len(known):
+                low, middle, high = (float(value) for value in np.percentile(known, [25, 50, 75]))
+                strip = replace(strip, label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
+            cells.append(strip)
+        rows.append((name, *cells))
+    note = "How many segments have which value, from 0 to 1; the line is the mean. The highest bar of each picture fills its height."
+    return Table("distributions", "Distributions", ("system", *MEASURES), tuple(rows), note, scale=("0", "0.5", "1"))
+
+
+def _frame(gathered: Gathered, rows: list[Standing], title: str, seed: int) -> str:
+    """The page around the blocks of explanations; _BLOCKS stands where they belong."""
+    tables = [_leaderboard(rows, len(gathered), seed), _distributions(gathered, [row.name for row in rows])]
+    if len(rows) > 1:
+        tables.insert(1, _differences(rows))
+    systems, segments = len(rows), len(gathered)
+    told = [f"{segments:,} segment{'s' * (segments > 1)}, {systems} system{'s' * (systems > 1)}."]
+    told += [verdict(rows[1].against)] if systems > 1 and rows[1].against is not None else []
+    return page(
+        "page.html",
+        title=title,
+        style=asset("page.css") + STYLE,
+        script=asset("page.js"),
+        summary=" ".join(told),
+        tables=tables,
+        signature=gathered.signature or "none",
+        supervised=supervision_note(gathered.signature or ""),
+        rows=packed(json.dumps(gathered.columns(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
+    )

@@ -1,0 +1,66 @@
+"""The table of a corpus: one line a segment, as `rome score` prints it, row by row or of results in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rome.combining.provenance import supervision_note
+from rome.features.values import FEATURES
+from rome.reports.segment import error_note
+from rome.text_table import aligned, shorten
+
+if TYPE_CHECKING:
+    from rome.results import CorpusScore, SegmentScore
+
+__all__ = ["RIGHT", "corpus_footer", "corpus_header", "corpus_means", "corpus_row", "corpus_table"]
+
+RIGHT = [True] * 6
+"""Segment and numbers stand at the right of their columns, the texts after them at the left."""
+HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
+
+
+def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
+    """One line a segment (score, four components, hypothesis, flags and worst errors), then the means and the signature.
+
+    notes : one text a segment for a column of its own, such as what kind of mistake an example shows.
+    """
+    rows = [corpus_header(notes is not None)]
+    for number, segment in enumerate(result.segments):
+        rows.append(corpus_row(segment, None if notes is None else notes[number]))
+    if result.segments:
+        rows.append(corpus_means((result.score, *result.components), len(rows[0])))
+    table = aligned(rows, RIGHT + [False] * (len(rows[0]) - 6), rule_after=(0, len(rows) - 2) if result.segments else (0,))
+    return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
+
+
+def corpus_header(notes: bool) -> list[str]:
+    """The names of the columns of a corpus table."""
+    return ["segment", "score", *FEATURES, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
+
+
+def corpus_row(segment: SegmentScore, note: str | None = None) -> list[str]:
+    """The line of one segment in a corpus table."""
+    values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
+    texts = [shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)]
+    return [str(segment.segment), *values, *([] if note is None else [shorten(note, NOTE_WIDTH)]), *texts]
+
+
+def corpus_means(means: Sequence[float], columns: int) -> list[str]:
+    """The last line of a corpus table: the means of the score and the four components."""
+    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - 6)]
+
+
+def corpus_footer(segments: int, score: float, signature: str) -> str:
+    """What stands below a corpus table."""
+    label = supervision_note(signature)
+    named = f"{'supervised ' if label else ''}score {score:.4f}"
+    return f"{segments} segments, {named}, signature {signature}" + (f"\n{label}" if label else "")
+
+
+def _remarks(segment: SegmentScore) -> str:
+    """Flags first, then the worst errors, as far as the column reaches."""
+    evidence = segment.evidence.errors
+    punished = [error for error in evidence.errors if error.severity != "none"] if evidence is not None else []
+    errors = sorted(punished, key=lambda error: -error.weight)[:WORST]
+    return shorten("; ".join([*segment.flags, *(error_note(error) for error in errors)]), NOTE_WIDTH)

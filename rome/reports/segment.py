@@ -1,0 +1,462 @@
+"""One segment as a document: texts, errors, where the points went, and the evidence of each feature, described once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rome.combining.provenance import supervision_note
+from rome.features.matching import longest_increasing_subsequence
+from rome.features.values import FEATURES
+from rome.reports.model import (
+    Alignment,
+    Beside,
+    Document,
+    ErrorLine,
+    Errors,
+    Head,
+    Heatmap,
+    Line,
+    Link,
+    Mark,
+    Note,
+    Part,
+    Section,
+    Strip,
+    Table,
+    Texts,
+    TreeNode,
+    TreeRow,
+    Trees,
+)
+from rome.text_table import fixed, shorten
+
+if TYPE_CHECKING:
+    from rome.combining.contributions import Loss
+    from rome.features.errors.values import ErrorSpan
+    from rome.features.grammar import GrammarEvidence
+    from rome.features.semantic import AlignedPair, SemanticEvidence
+    from rome.features.syntax import SyntaxEvidence, Tree
+    from rome.results import SegmentScore
+
+__all__ = [
+    "MATRICES",
+    "SEVERITIES",
+    "components",
+    "contributions",
+    "error_lines",
+    "error_note",
+    "line_of",
+    "loss_rows",
+    "matrices",
+    "pieces",
+    "segment_document",
+    "step",
+    "tree_rows",
+    "trees_of",
+]
+
+Side = Literal["reference", "hypothesis"]
+SEVERITIES = ("critical", "major", "minor")
+"""The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""
+STORED = "The numbers come from a stored table, which holds no evidence: no errors, alignment or trees to show."
+MATRICES = "Alignment and flow as matrices"
+LINKS, OPEN = 160, 72
+"""Places of an alignment that are shown at most, and up to how many it is unfolded."""
+WORDS = 64
+"""Words of a side that a matrix shows at most."""
+TREE_ROWS, COMPARED = 80, 250_000
+"""Rows of trees that are shown at most; nodes of one tree times nodes of the other up to which the edit operations are looked for."""
+SMALLEST = 0.005
+"""The share of the highest value of a matrix below which it stays blank; a loss that rounds to no point."""
+GRID = 0.05
+"""The ends of the waterfall's scale are multiples of it."""
+LEGEND = (
+    "Reference first, hypothesis second. A line links a word to itself; a number is the similarity of two different words; a letter stands "
+    "at both ends of a link to another place; ∅ is no counterpart."
+)
+
+
+def segment_document(segment: SegmentScore, *, every: bool = True) -> Document:
+    """Everything about one segment. every : False leaves out the matrices, which are the longest part."""
+    note = supervision_note(segment.signature)
+    words = f"{'supervised ' if note else ''}score of segment {segment.segment}"
+    errors = segment.evidence.errors
+    spans = () if errors is None else (*errors.errors, *errors.differences)
+    name = "reference" + (f" {segment.reference_index}" if segment.reference_index else "")
+    lines = [line_of(name, segment, "reference", spans), line_of("hypothesis", segment, "hypothesis", spans)]
+    parts: list[Part] = [Head(f"{segment.score:.4f}", words, (*([note] if note else []), *segment.flags)), Texts(tuple(lines))]
+    parts += [Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
+    parts += _errors(segment, errors) if errors is not None else []
+    parts += [_losses(segment.losses), Beside((components(segment), contributions(segment)))]
+    for feature, describe in DESCRIBED.items():
+        evidence = getattr(segment.evidence, feature)
+        parts += describe(segment, evidence) if evidence is not None else []
+    if not every:
+        parts = [part for part in parts if not (isinstance(part, Section) and part.title == MATRICES)]
+    return Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
+
+
+# errors
+
+
+def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[ErrorSpan], cut: int | None = None) -> Line:
+    """One text with these errors marked; what stands behind the cut is left out, and counted."""
+    text, marks = getattr(segment, side), []
+    shown = text if cut is None else text[:cut]
+    for number, error in enumerate((error for error in errors if error.severity in SEVERITIES), start=1):
+        span = getattr(error, side)
+        if span is not None and span.end <= len(shown):
+            start = min(max(0, span.start), len(shown))
+            words = f"{error.severity} {_kind(error)}, weight {error.weight:.2f}, confidence {error.confidence:.2f}"
+            marks.append(Mark(number, error.severity, start, max(start, span.end), words))
+    rest = f"… and {len(text) - len(shown)} more characters" if len(text) > len(shown) else ""
+    return Line(name, shown, tuple(marks), rest)
+
+
+def pieces(line: Line) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The text of a line in pieces, each with the marks that hold it, the worst first; whether a mark ends with the piece is in ``ends``.
+
+    A mark without characters is a piece of its own.
+    """
+    marks = sorted(line.marks, key=lambda mark: (SEVERITIES.index(mark.severity), mark.start, -mark.end))
+    points = [(mark.start, [asdict(mark) | {"ends": True}]) for mark in marks if mark.start == mark.end]
+    cuts = sorted({0, len(line.text), *(place for mark in marks for place in (mark.start, mark.end))})
+    found: list[tuple[str, list[dict[str, Any]]]] = [("", own) for place, own in points if place == 0]
+    for start, end in zip(cuts, cuts[1:], strict=False):
+        held = [asdict(mark) | {"ends": mark.end == end} for mark in marks if mark.start <= start and end <= mark.end]
+        found += [(line.text[start:end], held), *(("", own) for place, own in points if place == end)]
+    return found
+
+
+def error_lines(errors: Sequence[ErrorSpan]) -> Errors:
+    """The errors in words, those that count with their numbers."""
+    counted = [error for error in errors if error.severity in SEVERITIES]
+    doubtful = [error for error in errors if error.severity not in SEVERITIES]
+    numbered = tuple(_error(number, error) for number, error in enumerate(counted, start=1))
+    return Errors(numbered, tuple(_error(None, error) for error in doubtful))
+
+
+def error_note(error: ErrorSpan) -> str:
+    """One error in a few words: severity, what it is, and the texts concerned."""
+    before, after = (f'"{shorten(span.text, 20)}"' if span else "" for span in (error.reference, error.hypothesis))
+    texts = f"{before} -> {after}" if before and after and before != after else before or after
+    label = f"{error.kind}:{error.type}" if error.type and error.type != error.kind else error.kind
+    return " ".join(part for part in (error.severity, label, texts) if part)
+
+
+def _errors(_: SegmentScore, evidence: Any) -> Iterator[Part]:
+    yield error_lines((*evidence.errors, *evidence.differences))
+
+
+def _error(number: int | None, error: ErrorSpan) -> ErrorLine:
+    sides = [(side, getattr(error, side)) for side in ("reference", "hypothesis")]
+    before, after = (None if span is None else _named(span.text) for _, span in sides)
+    places = tuple(f"{side} {span.start}-{span.end}" for side, span in sides if span is not None)
+    return ErrorLine(number, error.severity, _kind(error), before, after, places, error.weight, error.confidence)
+
+
+def _kind(error: ErrorSpan) -> str:
+    """What was done, and what it is about."""
+    return f"{error.kind}: {error.type}" if error.type and error.type != error.kind else error.kind
+
+
+def _named(text: str) -> str:
+    """The words of one side; blanks that would not show are named."""
+    return shorten(text, 40) if text.strip() else "blank" if text else "nothing"
+
+
+# numbers
+
+
+def loss_rows(losses: Sequence[Loss]) -> Iterator[tuple[str, str, str]]:
+    """One row a loss: ``-.31``, what it was (``nine -> ten``, or a feature), what kind of mistake (``number, major``).
+
+    Those that round to nothing come last, as one. No row where nothing was lost.
+    """
+    large = [loss for loss in losses if loss.loss <= -SMALLEST]
+    for loss in large:
+        yield _points(loss.loss), *_loss_words(loss)
+    small = [loss.loss for loss in losses if -SMALLEST < loss.loss < 0.0]
+    if small and (not large or sum(small) <= -SMALLEST):
+        yield _points(sum(small)), f"{len(small)} smaller losses" if len(small) > 1 else "1 smaller loss", ""
+
+
+def _points(loss: float) -> str:
+    return fixed(loss, 2).replace("-0.", "-.")
+
+
+def _loss_words(loss: Loss) -> tuple[str, str]:
+    """The texts concerned, and type and severity; the feature and nothing where no mistake is meant."""
+    error = loss.error
+    if error is None:
+        return loss.feature, ""
+    before, after = (shorten(span.text, 30) if span else "" for span in (error.reference, error.hypothesis))
+    texts = f"{before} -> {after}" if before and after and before != after else before or after
+    kind = f"{error.kind} {error.type}".strip() if error.kind in ("missing", "unnecessary") else error.type or error.kind
+    return texts or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
+
+
+def _losses(losses: Sequence[Loss]) -> Part:
+    """What each mistake, and each other feature, cost; the largest loss first."""
+    rows = tuple(loss_rows(losses))
+    title = "Where the points went"
+    return (
+        Table("losses", title, ("points", "what", "kind"), rows, right=("points",), header=False)
+        if rows
+        else Note("No point lost.")
+    )
+
+
+def components(segment: SegmentScore) -> Table:
+    """One row a feature: bar, value, and the raw quantity in its unit."""
+    rows = []
+    for part in segment.components:
+        unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
+        value = min(1.0, max(0.0, part.value)) if part.value == part.value else 0.0
+        raw = fixed(part.raw, 3).rstrip("0").rstrip(".") if math.isfinite(part.raw) else "–"
+        strip = Strip(((0.0, 1.0, "track", 1.0), (0.0, value, "bar", 1.0)))
+        rows.append((part.name, strip, part.value, f"{raw} {unit}"))
+    note = "from 0 to 1, 1 is best"
+    return Table("components", "Components", ("", "value", "number", "raw"), tuple(rows), note, header=False)
+
+
+def contributions(segment: SegmentScore) -> Table:
+    """A waterfall: a perfect text's 1, what each feature lost against it, and the score that is left."""
+    levels = [1.0]
+    for share in segment.contributions:
+        levels.append(levels[-1] + share)
+    low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
+    low = max(0.0, min(low, 1.0 - 2 * GRID))
+    places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
+    rows: list[tuple[Any, ...]] = [("perfect", Strip((), ((places[0], "mean"),)), 1.0)]
+    for name, share, before, after in zip(FEATURES, segment.contributions, places[:-1], places[1:], strict=True):
+        rows.append((name, step(before, after), share))
+    rows.append(("score", Strip((), ((places[-1], "mean"),)), levels[-1]))
+    note = "the points that each component lost"
+    columns, scale = ("", "lost", "points"), (f"{low:.2g}", "1")
+    return Table("contributions", "Contributions", columns, tuple(rows), note, 4, scale=scale, rules=(0, 4), header=False)
+
+
+def step(before: float, after: float) -> Strip:
+    """From one place to another: in the colour of a loss or a gain, with a mark where it began."""
+    low, high = sorted((before, after))
+    pieces = ((low, high, "down" if after < before else "up", 1.0),) if high - low >= 5e-4 else ()
+    return Strip(pieces, ((before, "was"), (after, "mean")))
+
+
+# semantic
+
+
+def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[Part]:
+    """The alignment word by word, and both matrices."""
+    words, others = evidence.reference_words, evidence.hypothesis_words
+    if not words or not others:
+        return
+    links = _links(segment, evidence)
+    cut = "" if len(links) <= LINKS else f" Only the first {LINKS} of {len(links)} places are drawn."
+    linked = sum(pair.distance < 1.0 for pair in evidence.pairs)
+    note = f"{linked} links between {len(words)} and {len(others)} words"
+    yield Section("Word alignment", (Alignment(links[:LINKS]), Note(LEGEND + cut)), len(links) <= OPEN, note)
+    parts: list[Part] = [Beside(matrices(evidence))]
+    if max(len(words), len(others)) > WORDS:
+        counts = f"{len(words)} in the reference and {len(others)} in the hypothesis"
+        parts.append(Note(f"Only the first {WORDS} words of a side are drawn, of {counts}."))
+    yield Section(MATRICES, tuple(parts), False, "reference down, hypothesis across")
+
+
+def matrices(evidence: SemanticEvidence) -> tuple[Heatmap, Heatmap]:
+    """How close each two words are and how much mass flows between them, in %; what is next to nothing is blank."""
+    rows, columns = evidence.reference_words[:WORDS], evidence.hypothesis_words[:WORDS]
+    flow = evidence.flow / max(float(evidence.flow.sum()), 1e-12)
+    found = []
+    for name, title, values in (
+        ("alignment", "Alignment: 100 × (1 − transport cost)", 1.0 - evidence.cost),
+        ("flow", "Flow: % of the mass that goes from word to word", flow),
+    ):
+        shown = 100.0 * np.asarray(values, np.float64)[: len(rows), : len(columns)]
+        highest = max(float(shown.max(initial=0.0)), 1e-9) if name == "flow" else 100.0
+        shown[shown < SMALLEST * highest] = np.nan
+        found.append(Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
+    return found[0], found[1]
+
+
+def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[Link, ...]:
+    """The places of an alignment in words."""
+    words, others = evidence.reference_words, evidence.hypothesis_words
+    severities = _severities(segment, "reference", words), _severities(segment, "hypothesis", others)
+    found = []
+    for i, j, pair, letter in places(evidence.pairs, len(words), len(others)):
+        above, below = "" if i is None else words[i], "" if j is None else others[j]
+        kind, text, said = "alone", "", ""
+        if pair is not None:
+            first, second = words[pair.reference], others[pair.hypothesis]
+            said = f"{first} – {second}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
+            same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
+            kind, text = ("moved", letter) if letter else ("", "" if above.casefold() == below.casefold() else same)
+        touched = severities[0].get(i, "") if i is not None else "", severities[1].get(j, "") if j is not None else ""
+        found.append(Link(above, below, text, said, kind, touched))
+    return tuple(found)
+
+
+Place = tuple[int | None, int | None, "AlignedPair | None", str]
+
+
+def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> list[Place]:
+    """Every word of both sides once, in the order of its side: word of the reference, of the hypothesis, the link, and its letter.
+
+    The longest run of links that do not cross share their places; the other links are lettered, each end at a place of its own. A pair
+    of cost 1 is no link: its words have nothing to do with each other. reference, hypothesis : the numbers of words.
+    """
+    linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
+    straight = [linked[n] for n in longest_increasing_subsequence([pair.hypothesis for pair in linked])]
+    kept = {pair.reference for pair in straight}
+    crossing = [pair for pair in linked if pair.reference not in kept]
+    above = {pair.reference: (pair, _letter(n)) for n, pair in enumerate(crossing)}
+    below = {pair.hypothesis: (pair, _letter(n)) for n, pair in enumerate(crossing)}
+    found: list[Place] = []
+    i = j = 0
+    for pair in [*straight, None]:
+        last_i, last_j = (reference, hypothesis) if pair is None else (pair.reference, pair.hypothesis)
+        found += [(n, None, *above.get(n, (None, ""))) for n in range(i, last_i)]
+        found += [(None, n, *below.get(n, (None, ""))) for n in range(j, last_j)]
+        found += [(last_i, last_j, pair, "")] if pair is not None else []
+        i, j = last_i + 1, last_j + 1
+    return found
+
+
+def _letter(n: int) -> str:
+    """a, b, … z, aa, ab, …"""
+    name = ""
+    while n >= 0:
+        name, n = chr(ord("a") + n % 26) + name, n // 26 - 1
+    return name
+
+
+def _severities(segment: SegmentScore, side: Side, words: Sequence[str]) -> dict[int, str]:
+    """For each word that an error touches, the worst severity."""
+    evidence = segment.evidence.errors
+    errors = [error for error in (() if evidence is None else evidence.errors) if error.severity in SEVERITIES]
+    spans = [(getattr(error, side), error.severity) for error in errors if getattr(error, side) is not None]
+    found: dict[int, str] = {}
+    text, start = getattr(segment, side), 0
+    for n, word in enumerate(words):
+        at = text.find(word, start)
+        if not word or at < 0 or len(text[start:at].split()) > 2:
+            continue
+        start = at + len(word)
+        met = [severity for span, severity in spans if span.start < start and at < span.end]
+        if met:
+            found[n] = min(met, key=SEVERITIES.index)
+    return found
+
+
+# syntax
+
+
+def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[Part]:
+    """Both trees, unfolded; a note in place of what is too large to compare or to draw."""
+    sizes = len(evidence.reference.labels) - 1, len(evidence.hypothesis.labels) - 1
+    if not sum(sizes):
+        return
+    edits = f"{evidence.distance:g} edit{'' if evidence.distance == 1 else 's'} from hypothesis to reference"
+    trees = trees_of(evidence)
+    if trees is None:
+        text = f"The trees have {sizes[0]} and {sizes[1]} nodes, too many to draw; segment.evidence.syntax has them."
+        yield Section("Dependency trees", (Note(text),), note=edits)
+        return
+    shown = Trees(trees.rows[:TREE_ROWS], trees.label)
+    cut = f" Only the first {TREE_ROWS} of {len(trees.rows)} rows are drawn." if len(trees.rows) > TREE_ROWS else ""
+    legend = "= the same, or near enough in meaning; ≠ changed; + inserted: only in the reference; − deleted: only in the hypothesis."
+    yield Section("Dependency trees", (shown, Note(legend + cut)), note=edits)
+
+
+def trees_of(evidence: SyntaxEvidence) -> Trees | None:
+    """Both trees side by side; None where they are too large to be compared."""
+    if (len(evidence.reference.labels) - 1) * (len(evidence.hypothesis.labels) - 1) > COMPARED:
+        return None
+    edits = tree_rows(evidence)
+    sides: list[dict[int | None, TreeNode]] = []
+    for side, tree in ((1, evidence.reference), (2, evidence.hypothesis)):
+        nodes = [edit[side] for edit in edits]
+        rows = {node: number for number, node in enumerate(nodes) if isinstance(node, int)}
+        depths, least = _depths(tree), 0 if 0 in rows else 1
+        sides.append(
+            {
+                node: TreeNode(
+                    tree.labels[node] if node else "imaginary root",
+                    tree.relations[node],
+                    max(0, depths[node] - least),
+                    rows.get(tree.parents[node]),
+                )
+                for node in rows
+            }
+        )
+    made = [TreeRow(kind, sides[0].get(left), sides[1].get(right)) for kind, left, right in edits]
+    return Trees(tuple(made), f"dependency trees, {evidence.distance:g} edits from hypothesis to reference")
+
+
+def tree_rows(evidence: SyntaxEvidence) -> list[tuple[str, int | None, int | None]]:
+    """Every node of both trees once, each tree in depth-first order, what was mapped on each other in one row: edit, and both nodes.
+
+    A mapping of ordered trees keeps that order, so such rows always exist. The imaginary root stands on top only where it is needed:
+    above several sentences, or where one tree is empty.
+    """
+    kinds: Mapping[Any, str] = {(edit.reference, edit.hypothesis): edit.kind for edit in evidence.operations}
+    partner = {r: h for r, h in kinds if r is not None and h is not None}
+    partners = set(partner.values())
+    left, right = _depth_first(evidence.reference)[::-1], _depth_first(evidence.hypothesis)[::-1]
+    rows: list[tuple[str, int | None, int | None]] = []
+    while left or right:
+        if left and left[-1] not in partner:
+            rows.append(("insert", left.pop(), None))
+        elif right and right[-1] not in partners:
+            rows.append(("delete", None, right.pop()))
+        else:
+            pair = left.pop(), right.pop()
+            rows.append((kinds[pair], *pair))
+    roots = [tree.parents.count(0) for tree in (evidence.reference, evidence.hypothesis)]
+    return rows if max(roots) > 1 else [row for row in rows if row[1] != 0 and row[2] != 0]
+
+
+def _depth_first(tree: Tree) -> list[int]:
+    """The nodes, each before its children, children in word order."""
+    children: list[list[int]] = [[] for _ in tree.parents]
+    for node, parent in enumerate(tree.parents):
+        if parent >= 0:
+            children[parent].append(node)
+    order, waiting = [], [0]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += reversed(children[order[-1]])
+    return order
+
+
+def _depths(tree: Tree) -> list[int]:
+    """How far each node is from the imaginary root."""
+    depth = [0] * len(tree.parents)
+    for node in _depth_first(tree)[1:]:
+        depth[node] = depth[tree.parents[node]] + 1
+    return depth
+
+
+# grammar
+
+
+def _grammar(_: SegmentScore, evidence: GrammarEvidence) -> Iterator[Part]:
+    """Each sentence of the hypothesis with its probability and the geometric mean of its words' probabilities."""
+    if evidence.sentences:
+        rows = tuple((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
+        count = f"{len(rows)} sentence{'s' if len(rows) > 1 else ''}, two probabilities each"
+        yield Section(
+            "Grammar by sentence", (Table("sentences", "", ("acceptable", "its words", "sentence"), rows),), False, count
+        )
+
+
+Describe = Callable[[Any, Any], Iterator[Part]]
+DESCRIBED: dict[str, Describe] = {"semantic": _semantic, "grammar": _grammar, "syntax": _syntax}
+"""What shows the evidence of a feature; that of ``errors`` stands directly below the texts."""

@@ -1,0 +1,334 @@
+"""Corpora, comparisons and changes as documents."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rome.combining.provenance import supervision_note
+from rome.features.values import FEATURES
+from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
+from rome.reports.segment import SEVERITIES, error_lines, line_of, step
+from rome.results.comparison import MEASURES, measures
+from rome.results.resampling import LEVEL, Rows, mean_intervals
+from rome.text_table import shorten
+
+if TYPE_CHECKING:
+    from rome.features.errors.values import ErrorSpan
+    from rome.results import CorpusScore, SegmentScore
+    from rome.results.comparison import Comparison, SegmentPair
+    from rome.results.counterfactual import Change
+
+__all__ = [
+    "CUT",
+    "FEWEST",
+    "change_document",
+    "comparison_document",
+    "corpus_document",
+    "correlations",
+    "differences",
+    "distributions",
+    "histogram",
+    "p_text",
+    "undefined_note",
+    "verdict",
+    "worst_places",
+]
+
+BINS = 25
+CUT, WORST = 1200, 3
+"""Characters of a text that are shown in a list of segments, and errors of one segment."""
+LISTED, DECIDING, TITLE, NAME = 5, 10, 88, 24
+"""Segments of one list, segments that decide, characters of a text in a line with others, of a system's name."""
+FEW, FEWEST = 20, 3
+"""Below so many segments the percentile interval holds the true mean clearly less often than it says; below so many nothing correlates:
+two segments correlate by 1 or by -1 whatever they are."""
+FEW_NOTE = f"Intervals from fewer than {FEW} segments are too narrow."
+
+
+# a corpus
+
+
+def corpus_document(result: CorpusScore) -> Document:
+    """Distributions and means with intervals, correlations, the worst segments by component.
+
+    Its length hangs on the texts of at most 25 segments, not on the number of segments.
+    """
+    table, count = measures(result), _count(len(result))
+    if not len(result):
+        return Document("scores of no segments", (Note("No segments: there is nothing to show."),), result.signature)
+    note = supervision_note(result.signature)
+    flags = Counter(flag for segment in result for flag in segment.flags)
+    (low, high), *_ = mean_intervals(table[:, :1])
+    interval = f", {LEVEL:.0%} interval {low:.3f} to {high:.3f}" if np.isfinite(low) else ""
+    labels = [*([note] if note else []), *(f"{flag} × {n:,}" for flag, n in flags.most_common())]
+    head = Head(f"{result.score:.3f}", f"{'supervised ' if note else ''}score of {count}{interval}", tuple(labels))
+    parts: list[Part] = [head, Beside(tuple(distributions(table)))]
+    parts += _worst(result, table)
+    return Document(f"scores of {count}", tuple(parts), result.signature)
+
+
+def histogram(values: Rows) -> Strip:
+    """How many values stand in each of 25 equal parts of [0, 1], what lies outside at the ends; a mark at the mean."""
+    known = np.clip(values[~np.isnan(values)], 0.0, 1.0)
+    if not len(known):
+        return Strip()
+    counts = np.histogram(known, bins=BINS, range=(0.0, 1.0))[0]
+    most = int(counts.max())
+    pieces = [(n / BINS, (n + 0.9) / BINS, "bar", max(0.04, c / most)) for n, c in enumerate(counts.tolist()) if c]
+    return Strip(tuple(pieces), ((float(known.mean()), "mean"),), tall=True)
+
+
+def distributions(table: Rows) -> Iterator[Part]:
+    """One row a measure: a histogram, the mean, its interval, and the range; then the correlations."""
+    rows = []
+    for name, values, (low, high) in zip(MEASURES, table.T, mean_intervals(table), strict=True):
+        ends = float(values.min()), float(np.median(values)), float(values.max())
+        rows.append((name, histogram(values), float(values.mean()), float(low), float(high), *ends))
+    columns = ("", "distribution", "mean", "low", "high", "lowest", "median", "highest")
+    note = "from 0 to 1, 1 is best; the line is the mean" + (f". {FEW_NOTE}" if 1 < len(table) < FEW else "")
+    places, scale = (("mean", "low", "high"),), ("0", "0.5", "1")
+    yield Table("distributions", "Components", columns, tuple(rows), note, intervals=places, rules=(0,), scale=scale)
+    note = undefined_note(table, MEASURES)
+    if len(table) < FEWEST:
+        yield Note(note)
+    else:
+        told = ". ".join(["Spearman, over the segments (RoMe, figure 5)", *([note] if note else [])])
+        yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=told, ends=(-1.0, 1.0))
+
+
+def correlations(table: Rows) -> Rows:
+    """(k, k) Spearman's rank correlations between the columns of (n, k), in [-1, 1]; nan for a constant column and below 3 rows.
+
+    Source: RoMe, figure 5, which draws such a matrix for metrics on BAGEL; ranks, because the components have scales of their own.
+    """
+    from scipy.stats import rankdata
+
+    width = table.shape[1]
+    if len(table) < FEWEST:
+        return np.full((width, width), np.nan)
+    ranks = rankdata(table, axis=0)
+    ranks -= ranks.mean(axis=0)
+    sizes = np.sqrt((ranks**2).sum(axis=0))
+    sizes[sizes == 0.0] = np.nan
+    values = np.clip(ranks.T @ ranks / np.outer(sizes, sizes), -1.0, 1.0)
+    np.fill_diagonal(values, np.where(np.isnan(sizes), np.nan, 1.0))
+    return np.asarray(values, dtype=np.float64)
+
+
+def undefined_note(table: Rows, names: Sequence[str]) -> str:
+    """Why correlations are missing, in words; empty where none is."""
+    if len(table) < FEWEST:
+        return f"Correlations need {FEWEST} segments or more."
+    constant = [name for name, values in zip(names, table.T, strict=True) if (values == values[0]).all()]
+    if not constant:
+        return ""
+    verb = "has" if len(constant) == 1 else "have"
+    return f"{' and '.join(constant)} {verb} the same value for every segment: correlations with it are undefined."
+
+
+def worst_places(values: Rows, count: int) -> list[int]:
+    """The places of the lowest values below 1, the lowest first, the first of equals first."""
+    return [int(place) for place in np.argsort(values, kind="stable")[:count] if values[place] < 1.0]
+
+
+def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
+    """For the score and each component the segments that have the least of it; the first list stands open."""
+    for column, name in enumerate(MEASURES):
+        rows = [_row(result[place], float(table[place, column])) for place in worst_places(table[:, column], LISTED)]
+        if rows:
+            yield Section(f"Lowest {name}", tuple(rows), column == 0, _count(len(rows)))
+        else:
+            yield Note(f"Lowest {name}: every segment has 1.")
+
+
+def _row(segment: SegmentScore, value: float) -> Section:
+    """A segment that unfolds into its numbers, both texts and its worst errors."""
+    errors = _worst_errors(segment)
+    values = [f"score {segment.score:.3f}", *(f"{part.name} {part.value:.3f}" for part in segment.components), *segment.flags]
+    lines = tuple(line_of(side, segment, side, errors, CUT) for side in ("reference", "hypothesis"))
+    known = segment.evidence.errors is not None
+    listed: Part = error_lines(errors) if known else Note("No evidence: the numbers come from a stored table.")
+    about = f": {shorten(segment.hypothesis, TITLE) or 'empty hypothesis'}"
+    parts = (Note(" · ".join(values), "values"), Texts(lines), listed)
+    return Section(f"segment {segment.segment}", parts, False, lead=f"{value:.3f}", about=about)
+
+
+def _worst_errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+    """The heaviest errors of a segment that count as mistakes and stand before the cut, in the order of the hypothesis."""
+    evidence = segment.evidence.errors
+    errors = [error for error in (() if evidence is None else evidence.errors) if error.severity in SEVERITIES]
+    errors = [e for e in errors if all(span is None or span.end <= CUT for span in (e.reference, e.hypothesis))]
+    heaviest = sorted(range(len(errors)), key=lambda place: -errors[place].weight)[:WORST]
+    return tuple(errors[place] for place in sorted(heaviest))
+
+
+def _count(size: int) -> str:
+    return "1 segment" if size == 1 else f"{size:,} segments"
+
+
+# two systems
+
+
+def comparison_document(comparison: Comparison) -> Document:
+    """The differences with their intervals, and the segments that decide."""
+    found, note = comparison.score, supervision_note(comparison.a.signature)
+    head = Head(f"{found.difference:+.4f}", "difference of the scores", (note,) if note else ())
+    parts: list[Part] = [Note(verdict(comparison), "verdict"), head, differences(comparison)]
+    pairs, names = comparison.deciding(DECIDING), comparison.names
+    if pairs:
+        rows = tuple(_pair(pair, names) for pair in pairs)
+        label = f"The segments that decide: {shorten(names[0], NAME)} minus {shorten(names[1], NAME)}"
+        told = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
+        parts.append(Section(label, rows, note=told))
+    else:
+        parts.append(Note("No segment differs."))
+    return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
+
+
+def verdict(comparison: Comparison) -> str:
+    """One sentence: who is ahead, by how much, and whether the interval leaves 0 out."""
+    found, (a, b), count = comparison.score, comparison.names, len(comparison.a)
+    segments = _count(count)
+    if not found.wins and not found.losses:
+        return f"{a} and {b} have the same score on every one of {segments}."
+    ahead, behind = (a, b) if found.difference >= 0 else (b, a)
+    by = f"{ahead} is {abs(found.difference):.4f} ahead of {behind} on {segments}"
+    if count == 1:
+        return f"{by}: one segment says nothing about others."
+    level, method = f"{comparison.level:.0%}", f"{comparison.resamples} paired resamples, seed {comparison.seed}"
+    few = "" if count >= FEW else f" {FEW_NOTE[:-1]}; go by the p-value."
+    if found.decided:
+        return f"{by}; the {level} interval of the difference leaves out 0 ({method}).{few}"
+    return f"{by}, which may be chance: the {level} interval of the difference holds 0 ({method}).{few}"
+
+
+def p_text(value: float) -> str:
+    """A p-value in three decimals, or as below what three decimals tell."""
+    return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def differences(comparison: Comparison) -> Table:
+    """One row a measure: both means, the difference with its interval, p-value, wins, losses and ties."""
+    ends = [abs(end) for found in comparison for end in (found.low, found.high, found.difference) if end == end]
+    reach = max(*ends, 0.01) * 1.05
+    rows = []
+    for found, share in zip(comparison, (comparison.score.difference, *comparison.contributions), strict=True):
+        low, middle, high = (0.5 + 0.5 * value / reach for value in (found.low, found.difference, found.high))
+        pieces = ((low, high, "reach", 1.0),) if low == low else ()
+        strip = Strip(pieces, ((0.5, "zero"), (middle, "mean")))
+        numbers = (found.difference, found.low, found.high, p_text(found.p_value), share)
+        rows.append((found.name, found.a, found.b, strip, *numbers, found.wins, found.losses, found.ties))
+    a, b = (shorten(name, NAME) for name in comparison.names)
+    columns = ("", a, b, "interval", "difference", "low", "high", "p", "contribution", "wins", "losses", "ties")
+    note = "bold or *: the interval leaves out 0; the contributions add up to the score's difference"
+    return Table(
+        "differences",
+        "Differences",
+        _distinct(columns),
+        tuple(rows),
+        f"{note}; wins and losses are of {a}; intervals of {comparison.level:.0%}",
+        digits=4,
+        intervals=(("difference", "low", "high"),),
+        signed=("difference", "contribution"),
+        right=("p",),
+        strong=tuple((row, "difference") for row, found in enumerate(comparison) if found.decided),
+        rules=(0,),
+        scale=(f"−{reach:.2f}", "0", f"+{reach:.2f}"),
+    )
+
+
+def _distinct(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of two systems set apart from those of the other columns."""
+    return tuple(
+        f"{name} (system)" if place in (1, 2) and columns.count(name) > 1 else name for place, name in enumerate(columns)
+    )
+
+
+def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
+    """One segment of both systems: what moved its score, the reference and both hypotheses with their worst errors."""
+    shares = sorted(zip(FEATURES, pair.contributions, strict=True), key=lambda item: -abs(item[1]))
+    moved = ", ".join(f"{name} {share:+.3f}" for name, share in shares if abs(share) >= 0.0005) or "nothing"
+    lines = [line_of("reference", pair.a, "reference", (), CUT)]
+    if pair.b.reference != pair.a.reference:
+        lines.append(line_of(f"reference of {shorten(names[1], NAME)}", pair.b, "reference", (), CUT))
+    listed: list[Part] = []
+    for name, side in zip(names, (pair.a, pair.b), strict=True):
+        errors = _worst_errors(side)
+        lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
+        listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
+    rows = [
+        (x.name, x.value, y.value, gap, share)
+        for x, y, gap, share in zip(pair.a.components, pair.b.components, pair.components, pair.contributions, strict=True)
+    ]
+    rows.append(("score", pair.a.score, pair.b.score, pair.difference, pair.difference))
+    columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
+    table = Table("moved", "", _distinct(columns), tuple(rows), signed=("difference", "contribution"), rules=(3,))
+    about = f" · {shorten(pair.a.reference, TITLE)}"
+    title, lead = f"segment {pair.a.segment}  {moved}", f"{pair.difference:+.4f}"
+    return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
+
+
+# a change
+
+
+def change_document(change: Change) -> Document:
+    """Every number before and after, and the errors that went and came."""
+    before, after, dropped = change.before, change.after, getattr(change, "dropped", ())
+    head = Head(f"{after.score:.3f}", f"score, from {before.score:.3f} ({change.difference:+.3f})", after.flags)
+    parts: list[Part] = [head, Texts(tuple(_change_lines(change, dropped or change.went))), _numbers(change)]
+    if dropped:
+        parts.append(Section("Without these errors", (error_lines(dropped),)))
+    elif before.evidence.errors is None or after.evidence.errors is None:
+        parts.append(Note("No evidence on one side: which errors came and went is not known."))
+    else:
+        for title, errors in (("Errors that went", change.went), ("Errors that came", change.came)):
+            listed: Errors | Note = error_lines(errors) if errors else Note("None.")
+            parts.append(Section(title, (listed,)))
+    return Document(f"change of segment {before.segment}", tuple(parts), before.signature)
+
+
+def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
+    """The reference and the hypotheses, what went or was dropped marked in the old one, what came in the new one; then the edit."""
+    before, after = change.before, change.after
+    yield line_of("reference", before, "reference", went, CUT)
+    if before.hypothesis == after.hypothesis:
+        yield line_of("hypothesis", before, "hypothesis", went, CUT)
+        return
+    yield line_of("before", before, "hypothesis", went, CUT)
+    yield line_of("after", after, "hypothesis", change.came, CUT)
+    yield Line("edit", "", edit=tuple(_edit(before.hypothesis, after.hypothesis)))
+
+
+def _edit(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Words taken out and put in, side by side; of long texts the beginning."""
+    old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:CUT]) for text in (before, after))
+    for kind, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield "equal", "".join(old[i:j])
+        else:
+            yield from ((tag, "".join(words)) for tag, words in (("del", old[i:j]), ("ins", new[k:m])) if words)
+    if max(len(before), len(after)) > CUT:
+        yield "equal", " …"
+
+
+def _numbers(change: Change) -> Table:
+    """Components and contributions before and after, the score below."""
+    before, after = change.before, change.after
+    rows: list[tuple[Any, ...]] = []
+    triples = zip(before.components, after.components, change.components, strict=True)
+    contributions = zip(before.contributions, after.contributions, change.contributions, strict=True)
+    for name, (x, y, gap), shares in zip(FEATURES, triples, contributions, strict=True):
+        rows.append((name, x.value, step(x.value, y.value), y.value, gap, *shares))
+    gap = change.difference
+    rows.append(("score", before.score, step(before.score, after.score), after.score, gap, None, None, gap))
+    costs = ("contribution before", "contribution after", "contribution difference")
+    columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
+    signed, title = ("difference", "contribution difference"), "Components and contributions"
+    return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(3,))

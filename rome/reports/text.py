@@ -1,0 +1,252 @@
+"""Reports as text: in colours and as wide as the window on a terminal, plain everywhere else."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
+
+from rich.box import Box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rome.reports.model import (
+    Alignment,
+    Beside,
+    Document,
+    ErrorLine,
+    Errors,
+    Head,
+    Line,
+    Note,
+    Part,
+    Section,
+    Strip,
+    Table,
+    Texts,
+    TreeNode,
+    Trees,
+)
+from rome.reports.segment import pieces
+from rome.reports.tables import shown_columns
+from rome.text_table import shorten, visible
+
+__all__ = ["document_text", "table_text", "takes_colours", "terminal_text"]
+
+STYLES = {
+    "title": "bold",
+    "quiet": "dim",
+    "critical": "bold underline reverse red",
+    "major": "bold underline red",
+    "minor": "underline yellow",
+    "down": "red",
+    "up": "green",
+    "change": "magenta",
+    "insert": "green",
+    "delete": "red",
+}
+SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
+RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
+"""Columns two blanks apart, a line of dashes below the header and below ruled rows."""
+UNBOUNDED = 100_000
+BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
+"""Columns of a drawing, of a table's text, of a text in a list; differences without consequence that are told."""
+
+
+def takes_colours(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
+    """True for a terminal that can show colours and a user who wants them.
+
+    A set NO_COLOR (https://no-color.org) and TERM=dumb say no. environment : by default the process's own.
+    """
+    known = os.environ if environment is None else environment
+    return stream.isatty() and not known.get("NO_COLOR") and known.get("TERM") != "dumb"
+
+
+def document_text(document: Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
+    """A document as text. width : columns; texts and tables are folded to them. colours : with escape sequences."""
+    shown = [part for each in document.parts for part in _shown(each)]
+    signature = [Text(visible(f"signature  {document.signature}"), STYLES["quiet"])] if document.signature else []
+    return "\n\n".join(_rendered(part, width, colours) for part in (*shown, *signature))
+
+
+def terminal_text(document: Document, stream: TextIO) -> str:
+    """A document as text for this stream: on a terminal as wide as its window, in colours for who wants them."""
+    width = shutil.get_terminal_size().columns if stream.isatty() else UNBOUNDED
+    return document_text(document, width=width, colours=takes_colours(stream))
+
+
+def table_text(table: Table, width: int = CELL) -> str:
+    """Title, table and note: numbers to the right and rounded, a dash for what is missing.
+
+    width : columns that one text may take; what is cut shows as an ellipsis. Intervals follow their value in brackets, and an asterisk
+    precedes the best value of a column that has a best direction. Without rows: the header alone.
+    """
+    starred = any(column.best for column in shown_columns(table))
+    notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
+    grid = _rendered(_grid(table, width, "*"), UNBOUNDED, False) if table.columns else ""
+    return visible("\n".join([table.title, "", grid, *([""] if notes else []), *notes]))
+
+
+def _rendered(part: RenderableType, width: int, colours: bool) -> str:
+    """What rich prints, without blanks at the ends of lines."""
+    stream = io.StringIO()
+    system: Any = "standard" if colours else None
+    console = Console(
+        file=stream,
+        width=width,
+        force_terminal=colours,
+        color_system=system,
+        no_color=not colours,
+        legacy_windows=False,
+        force_jupyter=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print(part)
+    return re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", stream.getvalue().rstrip("\n"), flags=re.M)
+
+
+def _shown(part: Part) -> Iterator[RenderableType]:
+    """A part as rich prints it; nothing for what only a page can show."""
+    if isinstance(part, Head):
+        words = f"  {part.words}" + (f"  [{', '.join(part.flags)}]" if part.flags else "")
+        yield Text.assemble((part.number, STYLES["title"]), visible(words))
+    elif isinstance(part, Note):
+        yield Text(visible(part.text), "" if part.kind == "verdict" else STYLES["quiet"])
+    elif isinstance(part, Texts):
+        yield _texts(part.lines)
+    elif isinstance(part, Errors):
+        yield Group(*_errors(part))
+    elif isinstance(part, Table):
+        title = [Text(part.title, STYLES["title"])] if part.title else []
+        note = [Text(visible(f"{part.note}."), STYLES["quiet"])] if part.note and part.header else []
+        yield Group(*title, Padding.indent(_grid(part, CELL, "*"), 2 if title else 0), *note)
+    elif isinstance(part, Alignment):
+        grid = RichTable.grid(padding=(0, 2, 0, 0))
+        for link in part.links:
+            sides = [
+                Text(visible(word) or "∅", STYLES.get(s, ""))
+                for word, s in zip((link.reference, link.hypothesis), link.severities, strict=True)
+            ]
+            grid.add_row(sides[0], Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), sides[1])
+        yield grid
+    elif isinstance(part, Trees):
+        yield _trees(part)
+    elif isinstance(part, Beside):
+        for inner in part.parts:
+            yield from _shown(inner)
+    elif isinstance(part, Section):
+        yield from _section(part)
+
+
+def _section(part: Section) -> Iterator[RenderableType]:
+    """Title and parts; of a row in a list the texts alone, shortened; a list that is folded away is left out."""
+    if part.lead:
+        lines = [line for inner in part.parts if isinstance(inner, Texts) for line in inner.lines]
+        title = Text.assemble((part.lead, STYLES["title"]), f"  {visible(part.title)}")
+        yield Group(title, Padding.indent(_texts(lines, LISTED), 2))
+        return
+    shown = (
+        [] if not part.open and isinstance(part.parts[0], Section) else [one for inner in part.parts for one in _shown(inner)]
+    )
+    if shown:
+        note = f"  {visible(part.note)}" if part.note else ""
+        yield Group(
+            Text.assemble((visible(part.title), STYLES["title"]), (note, STYLES["quiet"])),
+            *(Padding.indent(one, 2) for one in shown),
+        )
+
+
+def _texts(lines: Sequence[Line], width: int | None = None) -> RenderableType:
+    """The names, and the texts with their errors underlined, each on one line where there is room."""
+    grid = RichTable.grid(padding=(0, 2, 0, 0))
+    for line in lines:
+        if line.edit:
+            continue
+        text = Text()
+        for piece, marks in pieces(line):
+            words = re.sub(r"\s+", " ", visible(piece))
+            words = words.lstrip() if not text.plain or text.plain.endswith(" ") else words
+            text.append(words, STYLES[marks[0]["severity"]] if marks else "")
+        text.rstrip()
+        if width is not None:
+            text.truncate(width, overflow="ellipsis")
+        grid.add_row(Text(visible(line.name), STYLES["quiet"]), text)
+    return grid
+
+
+def _errors(part: Errors) -> Iterator[Text]:
+    """Each error with its weight, texts, places and confidence, the worst first; then how many differences count nothing."""
+    if not part.counted:
+        yield Text("no errors found")
+    for error in sorted(part.counted, key=lambda error: -error.weight):
+        told = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
+        places = f"({', '.join(error.places)}; confidence {error.confidence:.2f})"
+        yield Text.assemble(
+            f"{error.weight:.2f}  ", (error.severity, STYLES[error.severity]), visible(f" {error.what} {told}  {places}")
+        )
+    if part.doubtful:
+        words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
+        more = len(part.doubtful) - DIFFERENCES
+        yield Text(
+            visible(f"differences without consequence: {words}{f' and {more} more' if more > 0 else ''}"), STYLES["quiet"]
+        )
+
+
+def _difference(error: ErrorLine) -> str:
+    """The texts of a difference: ``before -> after``."""
+    before, after = (shorten(words or "nothing", 20) for words in (error.before, error.after))
+    return f"{before} -> {after}" if before != after else f"{before} (moved)"
+
+
+def _grid(table: Table, width: int, star: str) -> RichTable:
+    """The table; drawings of bars as dashes. star : what precedes the best value of a column."""
+    columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
+    grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
+    for column in columns:
+        grid.add_column(Text(shorten(visible(column.name), width)), justify="right" if column.numeric else "left")
+        if any(column.details):
+            grid.add_column("")
+    for row in range(len(table.rows)):
+        cells = []
+        for column in columns:
+            cell, best = column.cells[row], row in column.best
+            text = Text(f"{star * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
+            cells.append(_bar(cell) if isinstance(cell, Strip) else text)
+            if any(column.details):
+                cells.append(Text(column.details[row]))
+        grid.add_row(*cells, end_section=row in table.rules and table.header)
+    return grid
+
+
+def _bar(strip: Strip) -> Text:
+    """Pieces as dashes, but for the ground they stand on."""
+    text = Text()
+    for start, end, kind, _ in strip.pieces:
+        if kind != "track":
+            text = Text(" " * round(BAR * start) + "-" * max(1, round(BAR * end) - round(BAR * start)), STYLES.get(kind, ""))
+    return text
+
+
+def _trees(trees: Trees) -> RenderableType:
+    """The two trees beside each other, each lemma with its relation, and the sign of the edit between them."""
+    grid = RichTable.grid(padding=(0, 2, 0, 0))
+    grid.add_row(*(Text(name, STYLES["quiet"]) for name in ("reference", "", "hypothesis")))
+    for row in trees.rows:
+        sides = _node(row.reference), _node(row.hypothesis)
+        style = STYLES["quiet"] if row.kind == "match" else STYLES[row.kind]
+        grid.add_row(sides[0], Text(SIGNS[row.kind], style), sides[1])
+    return grid
+
+
+def _node(node: TreeNode | None) -> Text:
+    if node is None:
+        return Text()
+    relation = f" ({node.relation})" if node.relation else ""
+    return Text.assemble("  " * node.depth + visible(node.label), (visible(relation), STYLES["quiet"]))

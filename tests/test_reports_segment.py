@@ -1,0 +1,523 @@
+"""A segment's display: texts that come back, errors under their lines, numbers that add up, pages that hold together."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+from rome.features.semantic import AlignedPair, SemanticEvidence
+from rome.features.syntax import Syntax, Tree, edit_operations
+from rome.reports.html import STYLE, document_page, fragment, notebook
+from rome.reports.model import Heatmap, Line, Mark, Strip
+from rome.reports.palette import PALETTE
+from rome.reports.segment import LINKS, SEVERITIES, TREE_ROWS, WORDS, contributions, pieces, places, segment_document, tree_rows
+from rome.reports.svg import heat_drawing
+from rome.results import Contributions, SegmentScore
+
+from handmade import analysis
+
+Make = Callable[..., SegmentScore]
+
+HOSTILE = (
+    "<script>alert(1)</script>&\"'",
+    "</dd></article></div><style>*{display:none}</style><!-- --> &amp; &lt;b&gt; ]]>",
+    "\u202eevil\u202c e\u0301 \U0001f468\u200d\U0001f469\u200d\U0001f467 مرحبا 常 \ufeff",
+    "two\nlines\r\nand\ttabs  blanks ",
+    "javascript:alert(1)\" onload=\"x' id='y",
+    "",
+)
+
+
+def segment_fragment(segment: SegmentScore, *, every: bool = True) -> str:
+    return fragment(segment_document(segment, every=every))
+
+
+class Balanced(HTMLParser):
+    """Keeps the open tags; fails on one that is closed out of turn."""
+
+    VOID = frozenset(("meta", "br", "link"))
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+        assert len(attrs) == len(dict(attrs)), f"an attribute stands twice in {tag}"
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def stripped(fragment: str) -> str:
+    """The text without tags, unescaped."""
+    return html.unescape(re.sub(r"<[^>]*>", "", fragment))
+
+
+def shown_texts(fragment: str) -> list[str]:
+    """Reference and hypothesis as the page shows them."""
+    return [stripped(found) for found in re.findall(r"<dd[^>]*>(.*?)</dd>", fragment, re.S)]
+
+
+def span(text: str, start: int, end: int) -> TextSpan:
+    return TextSpan(text[start:end], start, end)
+
+
+def error(text: str, start: int, end: int, severity: str = "minor") -> ErrorSpan:
+    """An unnecessary piece of the hypothesis."""
+    return ErrorSpan("unnecessary", "other", severity, 1.0, 0.5, None, span(text, start, end))  # type: ignore[arg-type]
+
+
+def with_evidence(segment: SegmentScore, **evidence: Any) -> SegmentScore:
+    """The segment with other evidence in the components named."""
+    changed = {name: replace(getattr(segment.components, name), evidence=value) for name, value in evidence.items()}
+    return replace(segment, components=replace(segment.components, **changed))
+
+
+def without_evidence(segment: SegmentScore) -> SegmentScore:
+    return with_evidence(segment, semantic=None, syntax=None, grammar=None, errors=None)
+
+
+def long_segment(make: Make, words: int) -> SegmentScore:
+    """A text of so many words, every one of them an error, with its trees and its alignment."""
+    text = " ".join(f"word{n}" for n in range(words))
+    found = analysis(text)
+    pairs = tuple(AlignedPair(n, n, 0.9, 0.1) for n in range(words))
+    masses, flow = np.full(words, 1 / words), np.eye(words) / words
+    semantic = SemanticEvidence(
+        tuple(text.split()), tuple(text.split()), masses, masses, pairs, 1.0 - 0.9 * np.eye(words), flow
+    )
+    errors = ErrorsEvidence(tuple(error(text, word.start, word.end) for word in found.words), float(words))
+    segment = make(reference=text, hypothesis=text)
+    return with_evidence(segment, semantic=semantic, errors=errors, syntax=Syntax().measure(found, found).evidence)
+
+
+# texts and errors
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_come_back_whatever_they_hold(make_segment: Make, text: str) -> None:
+    """Strip the tags, unescape: both texts are there to the last character, and nothing of them became markup."""
+    fragment = segment_fragment(make_segment(reference=text, hypothesis=text[::-1]))
+    assert shown_texts(fragment) == [text.replace("\r", "␍"), text[::-1].replace("\r", "␍")]
+    tags = {tag for tag, _ in Balanced(fragment).seen}
+    assert not tags & {"script", "style", "iframe", "img", "a", "form", "object", "embed"}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_every_character_of_an_error_is_under_its_line(data: st.DataObject) -> None:
+    """However errors overlap, nest or are empty: each holds exactly its own characters, the worst outside, and ends once, at its end."""
+    text = data.draw(st.text("ab <&", max_size=12))
+    spans = st.tuples(*[st.integers(0, len(text))] * 2).map(sorted)
+    rows = data.draw(st.lists(st.tuples(spans, st.sampled_from(SEVERITIES)), max_size=5))
+    marks = tuple(Mark(n, severity, *place, "") for n, (place, severity) in enumerate(rows))
+    found = pieces(Line("", text, marks))
+    assert "".join(piece for piece, _ in found) == text
+    held: dict[int, set[int]] = {mark.number: set() for mark in marks}
+    ends: list[tuple[int, int]] = []
+    at = 0
+    for piece, over in found:
+        order = [SEVERITIES.index(mark["severity"]) for mark in over]
+        assert order == sorted(order)
+        for mark in over:
+            held[mark["number"]] |= set(range(at, at + len(piece)))
+            ends += [(mark["number"], at + len(piece))] if mark["ends"] else []
+        at += len(piece)
+    assert held == {mark.number: set(range(mark.start, mark.end)) for mark in marks}
+    assert sorted(ends) == [(mark.number, mark.end) for mark in marks]
+
+
+def test_overlapping_errors_are_nested_with_the_major_one_outside(make_segment: Make) -> None:
+    """Three pieces: major alone, both, minor alone; the numbers stand where each ends."""
+    text = "abcdef"
+    segment = with_evidence(
+        make_segment(hypothesis=text), errors=ErrorsEvidence((error(text, 2, 6), error(text, 0, 4, "major")), 2.0)
+    )
+    shown = re.findall(r"<dd[^>]*>(.*?)</dd>", segment_fragment(segment), re.S)[1]
+    found = re.findall(r'rome-(\w+)"[^>]*?(?:data-n="(\d)")?>', shown)
+    assert found == [("major", ""), ("major", "2"), ("minor", ""), ("minor", "1")]
+    assert re.sub(r"<(/?)mark[^>]*>", r"<\1>", shown) == "<>ab</><><>cd</></><>ef</>"
+
+
+def test_errors_are_listed_without_a_hover(make_segment: Make) -> None:
+    """Number, severity, kind, type, both texts, weight and confidence stand in the list; doubtful ones are folded, with their count."""
+    segment = make_segment()
+    doubt = replace(segment.evidence.errors.errors[0], severity="none")
+    fragment = segment_fragment(with_evidence(segment, errors=ErrorsEvidence((*segment.evidence.errors.errors, doubt), 5.75)))
+    (counted, doubtful) = re.findall(r'<ol class="rome-errors">(.*?)</ol>', fragment, re.S)
+    first, second = (" ".join(stripped(item).split()) for item in counted.split("<li>")[1:])
+    assert first == "minor missing: adverb soundly weight 1.25 · confidence 0.50"
+    assert second == "major replacement: number Five → Four weight 4.50 · confidence 0.90"
+    assert re.findall(r'data-n="(\d)"', counted) == ["1", "2"]
+    assert stripped(doubtful).strip().startswith("none missing: adverb")
+    assert "1 difference without consequence" in fragment
+
+
+def test_a_text_without_errors_says_so(make_segment: Make) -> None:
+    """Nothing found, and nothing above the threshold, are two things."""
+    segment = make_segment()
+    doubt = replace(segment.evidence.errors.errors[0], severity="none")
+    assert "No errors found." in segment_fragment(with_evidence(segment, errors=ErrorsEvidence((), 0.0)))
+    assert "No errors, only differences without consequence." in segment_fragment(
+        with_evidence(segment, errors=ErrorsEvidence((doubt,), 0.1))
+    )
+
+
+def test_header_shows_score_flags_and_supervision(make_segment: Make) -> None:
+    """The score, every flag, and the label of a supervised score; no label on an unsupervised one."""
+    segment = replace(make_segment(7, flags=("identical", "long")), signature="scorer:supervised.tac_2008|net:1")
+    fragment = segment_fragment(segment)
+    assert "<strong>0.5000</strong><span>supervised score of segment 7</span>" in fragment
+    for label in ("identical", "long", "supervised: fitted on human ratings (tac_2008)"):
+        assert f'<span class="rome-flag">{label}</span>' in fragment
+    assert "supervised" not in segment_fragment(make_segment())
+
+
+# numbers
+
+
+def rows_of(fragment: str, caption: str) -> list[str]:
+    """The texts of a table's rows."""
+    table = fragment.split(f"<caption>{caption}")[1].split("</table>")[0]
+    return [
+        "|".join(stripped(cell).strip() for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row))
+        for row in table.split("<tr")[1:]
+    ]
+
+
+def test_bars_show_their_components(make_segment: Make) -> None:
+    """Each bar is as wide as its value is high, and value, raw quantity and unit stand beside it."""
+    fragment = segment_fragment(make_segment())
+    rows = rows_of(fragment, "Components")
+    assert rows[0] == "semantic||0.900|0.1 transport cost" and rows[2] == "grammar||0.875|-0.134 log probability"
+    assert re.findall(r'class="rome-bar" d="M0 8H([\d.]+)V', fragment) == ["90", "66.67", "87.5", "77"]
+
+
+def test_the_waterfall_adds_up(make_segment: Make) -> None:
+    """From 1 the contributions lead down to the score, in the printed numbers and in the drawing; without a loss there is no bar."""
+    segment = make_segment(score=0.3)
+    printed = [
+        float(row.split("|")[2].replace("\u2212", "-")) for row in rows_of(segment_fragment(segment), "Contributions")[:6]
+    ]
+    assert printed == [1.0, -0.0875, -0.175, 0.0, -0.4375, 0.3]
+    assert math.isclose(sum(printed[:-1]), printed[-1])
+    table = contributions(segment)
+    low = float(table.scale[0])
+    steps = [strip.pieces[0] for row in table.rows if isinstance(strip := row[1], Strip) and strip.pieces]
+    assert [low + (1 - low) * start for start, *_ in steps] == pytest.approx([0.9125, 0.7375, 0.3])
+    assert len(steps) == 3 and {kind for _, _, kind, _ in steps} == {"down"}
+
+
+def test_the_losses_are_listed(make_segment: Make) -> None:
+    """One row a mistake or feature, the largest first; a text that lost nothing says so."""
+    assert rows_of(segment_fragment(make_segment()), "Where the points went") == [
+        *("\u2212.24|Five -> Four|number, major", "\u2212.12|syntax|", "\u2212.07|soundly|missing adverb, minor"),
+        "\u2212.06|semantic|",
+    ]
+    assert "No point lost." in segment_fragment(make_segment(score=1.0))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4), st.floats(0, 1))
+def test_the_waterfall_stays_inside_its_scale(make_segment: Make, shares: list[float], score: float) -> None:
+    """Whatever the numbers, the scale is inside [0, 1] and holds every level that is."""
+    total = sum(shares) or 1.0
+    segment = replace(make_segment(), contributions=Contributions(*((score - 1) * share / total for share in shares)))
+    table = contributions(segment)
+    assert 0.0 <= float(table.scale[0]) <= 0.9
+    for row in table.rows:
+        assert isinstance(row[1], Strip)
+        assert all(0.0 <= place <= 1.0 for start, end, *_ in row[1].pieces for place in (start, end))
+
+
+# alignment
+
+
+def test_links_stand_above_each_other_or_are_lettered(make_segment: Make) -> None:
+    """Straight links share a column; a crossing one has its letter at both ends; a pair of cost 1 is no link; every word stands once."""
+    pairs = [AlignedPair(*row) for row in ((0, 1, 0.9, 0.1), (1, 2, 0.8, 0.2), (2, 0, 0.7, 0.3), (3, 3, 0.2, 1.0))]
+    found = places(pairs, 4, 5)
+    assert [(i, j, letter) for i, j, _, letter in found] == [
+        *((None, 0, "a"), (0, 1, ""), (1, 2, ""), (2, None, "a"), (3, None, "")),
+        *((None, 3, ""), (None, 4, "")),
+    ]
+    assert places([], 0, 0) == []
+    crossed = places([AlignedPair(n, 29 - n, 0.9, 0.1) for n in range(30)], 30, 30)
+    assert {"a", "z", "aa", "ac"} <= {letter for *_, letter in crossed}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.permutations(range(8)), st.integers(0, 8))
+def test_every_word_has_one_place_in_its_order(order: list[int], linked: int) -> None:
+    """Any one-to-one alignment: both sides read in order, every link is there, lettered in pairs or straight."""
+    pairs = [AlignedPair(i, j, 0.5, 0.5) for i, j in list(enumerate(order))[:linked]]
+    found = places(pairs, 8, 8)
+    assert [i for i, *_ in found if i is not None] == list(range(8))
+    assert [j for _, j, *_ in found if j is not None] == list(range(8))
+    straight = {(i, j) for i, j, pair, letter in found if pair and not letter}
+    crossing = [letter for *_, letter in found if letter]
+    assert len(straight) + len(crossing) / 2 == linked
+    assert all(crossing.count(name) == 2 for name in crossing)
+    assert straight <= set(enumerate(order))
+
+
+def test_words_under_an_error_carry_its_line(make_segment: Make) -> None:
+    """In the alignment too: the word of a major and of a minor error, and no other."""
+    gloss = segment_fragment(make_segment()).split('class="rome-gloss"')[1].split("</div>")[0]
+    marked = re.findall(r'<b class="rome-(\w+)">([^<]*)</b>', gloss)
+    assert marked == [("major", "Five"), ("major", "Four"), ("minor", "soundly")]
+
+
+# trees
+
+
+def test_tree_rows_hold_every_node_once_in_both_orders() -> None:
+    """Random trees: each tree is read depth first down its side, and the rows' kinds are those of the edit operations."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        trees = [_random_tree(rng, int(rng.integers(1, 12))) for _ in range(2)]
+        equal = rng.random((len(trees[1].labels), len(trees[0].labels))) < 0.3
+        equal[0, :], equal[:, 0], equal[0, 0] = False, False, True
+        evidence: Any = _Evidence(trees[0], trees[1], edit_operations(trees[1], trees[0], equal))
+        rows = tree_rows(evidence)
+        hidden = 0 if rows and rows[0][1] == 0 else 1
+        for side, tree in enumerate(trees, start=1):
+            nodes = [row[side] for row in rows if row[side] is not None]
+            assert nodes == list(_depth_first(tree))[hidden:]
+        shown = [row[0] for row in rows] + ["match"] * hidden
+        assert sorted(edit.kind for edit in evidence.operations) == sorted(shown)
+
+
+class _Evidence:
+    """What tree_rows looks at."""
+
+    def __init__(self, reference: Tree, hypothesis: Tree, operations: Any) -> None:
+        self.reference, self.hypothesis, self.operations = reference, hypothesis, operations
+
+
+def _random_tree(rng: np.random.Generator, size: int) -> Tree:
+    parents = (-1, *(int(rng.integers(0, n)) for n in range(1, size)))
+    return Tree(tuple("abcdefghijkl"[:size]), parents, ("",) * size, tuple(range(-1, size - 1)))
+
+
+def _depth_first(tree: Tree, node: int = 0) -> Iterator[int]:
+    """The textbook's recursion."""
+    yield node
+    for child, parent in enumerate(tree.parents):
+        if parent == node:
+            yield from _depth_first(tree, child)
+
+
+def test_tree_drawing_tells_the_edits_by_shape_and_sign(make_segment: Make) -> None:
+    """One match band less, a change, a deletion; lemmas and relations of both sides; the legend in words."""
+    fragment = segment_fragment(make_segment())
+    drawn = fragment.split('<svg class="rome-trees"')[1].split("</svg>")[0]
+    texts = re.findall(r"<text[^>]*>(\w+)(?:<tspan[^>]*>(\w+))?", drawn)
+    assert texts == [
+        *(("reference", ""), ("hypothesis", "")),
+        *(("sleep", "root"), ("cat", "nsubj"), ("five", "nummod")),
+        *(("sleep", "root"), ("cat", "nsubj"), ("four", "nummod"), ("soundly", "advmod")),
+    ]
+    assert set(re.findall(r"rome-sign rome-(\w+)", drawn)) == {"match", "change", "delete"}
+    assert all(words in fragment for words in ("≠ changed", "+ inserted: only in the reference", "− deleted: only in the"))
+
+
+def test_several_sentences_hang_under_the_imaginary_root(make_segment: Make) -> None:
+    """Two sentences on one side: the imaginary root is drawn on both, and stands in each part of a long drawing."""
+    tree = Tree(("<root>", "a", "b"), (-1, 0, 0), ("", "root", "root"), (-1, 0, 1))
+    single = Tree(("<root>", "a"), (-1, 0), ("", "root"), (-1, 0))
+    equal = np.array([[a == b for b in tree.labels] for a in single.labels])
+    segment = make_segment()
+    evidence = replace(segment.evidence.syntax, reference=tree, hypothesis=single, equal=equal, distance=1.0)
+    assert segment_fragment(with_evidence(segment, syntax=evidence)).count(">imaginary root<") == 2
+    assert "imaginary root" not in segment_fragment(segment)
+
+
+# matrices
+
+
+def test_matrices_show_their_values(make_segment: Make) -> None:
+    """Each cell has its number; next to nothing is left blank; every=False leaves both out."""
+    fragment = segment_fragment(make_segment())
+    flow = fragment.split("<figcaption>Flow:")[1].split("</svg>")[0]
+    assert len(re.findall(r"rome-middle[^>]*>8<", flow)) == 12
+    assert "rome-middle" not in fragment.split("<figcaption>Alignment:")[1].split("Flow:")[0]
+    assert "rome-heat" not in segment_fragment(make_segment(), every=False)
+
+
+def test_shades_are_equal_steps() -> None:
+    """Five shades from next to nothing to the highest; negative numbers have their own."""
+    values = np.array([[0.0, 0.39, 0.41, 1.0, 1.9, 2.0]])
+    for ends, kinds in (((0.0, 2.0), "h1 h2 h3 h5"), ((-2.0, 2.0), "h1 h2 h3 h5")):
+        figure = Heatmap("x", "X", ("row",), tuple("abcdef"), values, ends=ends)
+        assert sorted(heat_drawing(figure).paths) == [f"rome-{kind}" for kind in kinds.split()]
+    assert "rome-less5" in heat_drawing(Heatmap("x", "X", ("row",), ("a",), np.array([[-2.0]]), ends=(-2.0, 2.0))).paths
+
+
+# pages
+
+
+def variants(make: Make) -> list[SegmentScore]:
+    """Segments of every kind."""
+    bare = without_evidence(make(hypothesis=HOSTILE[0]))
+    still = replace(bare, contributions=Contributions(0.0, 0.0, 0.0, 0.0))
+    wild = [make(reference=text or "x", hypothesis=text[::-1], flags=("identical",)) for text in HOSTILE]
+    return [make(), bare, still, *wild]
+
+
+def test_fragments_hold_together(make_segment: Make) -> None:
+    """Balanced, no id, no script, no style attribute, no address, classes with the house's prefix; the same segment, the same bytes."""
+    for segment in variants(make_segment):
+        fragment = segment_fragment(segment)
+        page = Balanced(fragment)
+        assert page.open == []
+        for tag, attributes in page.seen:
+            assert tag not in ("script", "style", "link", "h1", "h2", "h3", "h4")
+            assert not {"id", "style", "href", "src"} & set(attributes)
+            assert not [name for name in attributes if name.startswith("on")]
+            assert all(name.startswith("rome-") for name in (attributes.get("class") or "").split())
+        assert segment_fragment(segment) == fragment
+
+
+def test_a_stored_segment_shows_its_numbers(make_segment: Make) -> None:
+    """Without evidence: texts, components and contributions, and a note that says why there is no more."""
+    segment = without_evidence(make_segment())
+    fragment = segment_fragment(segment)
+    assert shown_texts(fragment) == [segment.reference, segment.hypothesis]
+    assert "<caption>Components" in fragment and "<caption>Contributions" in fragment
+    assert "stored table, which holds no evidence" in fragment
+    assert not any(word in fragment for word in ("<mark", "Word alignment", "Dependency trees", "matrices", "No errors"))
+
+
+def test_an_empty_hypothesis_has_a_display(make_segment: Make) -> None:
+    """No word on one side: no alignment, no matrices, a tree of deletions' counterpart alone."""
+    reference, nothing = analysis("Good morning."), analysis("")
+    empty = np.zeros((3, 0))
+    semantic = SemanticEvidence(("Good", "morning", "."), (), np.full(3, 1 / 3), np.zeros(0), (), empty, empty)
+    segment = make_segment(reference="Good morning.", hypothesis="", flags=("empty_hypothesis",))
+    syntax = Syntax().measure(reference, nothing).evidence
+    fragment = segment_fragment(with_evidence(segment, semantic=semantic, syntax=syntax, errors=ErrorsEvidence((), 0.0)))
+    Balanced(fragment)
+    assert shown_texts(fragment) == ["Good morning.", ""]
+    assert "matrices" not in fragment and "Word alignment" not in fragment
+    assert "rome-sign rome-insert" in fragment and "rome-sign rome-match" not in fragment
+
+
+def test_long_texts_are_whole_and_their_drawings_capped(make_segment: Make) -> None:
+    """Hundreds of words: every word and every error is there, what is drawn is cut and says so."""
+    segment = long_segment(make_segment, 520)
+    fragment = segment_fragment(segment)
+    assert shown_texts(fragment) == [segment.reference, segment.hypothesis]
+    assert len(re.findall("<li>", fragment)) == 520
+    for note in (f"first {LINKS} of 520 places", f"first {WORDS} words of a side", "520 and 520 nodes, too many to draw"):
+        assert note in fragment
+    assert len(fragment.encode()) < 600_000
+
+
+def test_trees_of_many_rows_are_cut(make_segment: Make) -> None:
+    """Trees that can be compared and are still too long to read end with a note."""
+    star, chain = None, [-1, *range(44)]
+    texts = [analysis(" ".join(f"{side}{n}" for n in range(45)), heads=heads) for side, heads in (("a", star), ("b", chain))]
+    syntax = Syntax().measure(*texts).evidence
+    fragment = segment_fragment(with_evidence(make_segment(), syntax=syntax))
+    assert re.search(rf"Only the first {TREE_ROWS} of 8\d rows are drawn\.", fragment)
+
+
+def test_a_short_fragment_is_small(make_segment: Make) -> None:
+    """Ten thousand of them stand on one page: what a report embeds stays below nine kilobytes for a short pair."""
+    assert len(segment_fragment(make_segment(), every=False).encode()) < 8500
+
+
+def test_notebook_and_page(make_segment: Make) -> None:
+    """A notebook gets style, fragment and signature in one element; a file gets a page that may fetch and run nothing."""
+    segment = make_segment(hypothesis="</style><script>x</script>")
+    shown = notebook(segment_document(segment))
+    assert shown == segment._repr_html_()
+    assert shown.startswith(f'<div class="rome"><style>{STYLE}</style>')
+    assert "signature rome:test" in shown
+    bundle = segment._repr_mimebundle_()
+    assert bundle == {"text/html": shown, "text/plain": str(segment)}
+    page = document_page(segment_document(segment))
+    tags = [tag for tag, _ in Balanced(page.removeprefix("<!doctype html>")).seen]
+    assert "script" not in tags and tags[:2] == ["html", "head"]
+    assert "default-src 'none'" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+# style
+
+
+def test_style_is_scoped() -> None:
+    """Every rule stands under .rome, nothing is fetched, nothing ends the style element."""
+    assert "</" not in STYLE and "url(" not in STYLE and "@import" not in STYLE
+    flat = re.sub(r" ?@media[^{]*\{((?:[^{}]*\{[^{}]*\})*)\}", r"\1", STYLE)
+    selectors = [part for rule in re.findall(r"([^{}]+)\{", flat) for part in re.split(r",(?![^(]*\))", rule)]
+    assert len(selectors) > 50
+    assert [selector for selector in selectors if ".rome" not in selector] == []
+    assert STYLE.count("{") == STYLE.count("}")
+
+
+def test_every_class_and_colour_is_known(make_segment: Make) -> None:
+    """No variable without a colour in the palette; no drawing whose class the style forgot."""
+    assert set(re.findall(r"var\(--rome-(\w+)\)", STYLE)) <= set(PALETTE)
+    classes = {name for text in re.findall(r'class="([^"]*)"', segment_fragment(make_segment())) for name in text.split()}
+    unstyled = {name for name in classes if f".{name}" not in STYLE}
+    assert unstyled <= {"rome-flat", "rome-wide", "rome-table"}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio (WCAG 2.2), from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def blended(colour: str, ground: str, share: float) -> str:
+    """A colour laid over the ground with this opacity."""
+    mixed = (share * int(colour[n : n + 2], 16) + (1 - share) * int(ground[n : n + 2], 16) for n in (1, 3, 5))
+    return "#" + "".join(f"{round(value):02x}" for value in mixed)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast_is_sufficient(dark: bool) -> None:
+    """WCAG AA in light and in dark: 4.5 for text, also on bands, badges and heat; 3 for bars, lines and shapes."""
+    colour = {name: pair[dark] for name, pair in PALETTE.items()}
+    ground = colour["ground"]
+    for name in ("ink", "soft", "link", "critical", "major", "minor", "change", "insert", "delete"):
+        assert contrast(colour[name], ground) >= 4.5, name
+    for name in ("bar", "up", "down"):
+        assert contrast(colour[name], ground) >= 3.0, name
+    for n in range(1, 6):
+        for name in ("heat", "less"):
+            assert contrast(colour["pale" if n > 3 else "ink"], colour[f"{name}{n}"]) >= 4.5, (name, n)
+    for kind in ("change", "insert", "delete"):
+        band = blended(colour[kind], ground, 0.13)
+        assert min(contrast(colour["ink"], band), contrast(colour["soft"], band)) >= 4.5, kind
+        assert contrast(colour[kind], band) >= 3.0, kind
+    assert "opacity:.13" in STYLE.replace(": ", ":")

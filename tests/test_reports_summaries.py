@@ -1,0 +1,302 @@
+"""Corpora, comparisons and changes as HTML: complete, escaped, short, and the same for every odd row."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rome.reports.html import STYLE, _clean, fragment, notebook
+from rome.reports.summaries import (
+    BINS,
+    CUT,
+    change_document,
+    comparison_document,
+    corpus_document,
+    correlations,
+    histogram,
+    undefined_note,
+    worst_places,
+)
+from rome.reports.text import document_text
+from rome.results import CorpusScore
+from rome.results.comparison import MEASURES, Comparison, compare, measures
+from rome.results.counterfactual import Change
+
+from scored_segments import corpus, error, scored, signature
+
+HOSTILE = '</style><script>alert("x")</script><img src=x onerror=alert(1)> & \' " \0 \x1b[31m ￾ שלום мир 猫 e\u0301 <b title="'
+VOID = {"br", "hr", "img", "input", "meta", "link", "wbr", "path", "line", "rect", "circle"}
+
+
+def corpus_fragment(result: CorpusScore) -> str:
+    return fragment(corpus_document(result))
+
+
+def comparison_fragment(comparison: Comparison) -> str:
+    return fragment(comparison_document(comparison))
+
+
+def change_fragment(change: Change) -> str:
+    return fragment(change_document(change))
+
+
+class Reader(HTMLParser):
+    """Collects tags, classes and text, and checks that every element is closed where it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.classes: set[str] = set()
+        self.text, self.labels = "", ""
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            assert name not in ("id", "style") and not name.startswith("on") and "javascript:" not in (value or "")
+            self.classes |= set((value or "").split()) if name == "class" else set()
+            self.labels += f"{value}\n" if name == "aria-label" else ""
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(text: str) -> Reader:
+    """A fragment's reader; no script, no style, no foreign class."""
+    found = Reader(text)
+    assert not {"script", "style", "link", "iframe", "img"} & set(found.tags)
+    assert all(name.startswith("rome-") for name in found.classes)
+    return found
+
+
+def one(*segments: object) -> CorpusScore:
+    return CorpusScore(tuple(segments), signature())  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def result() -> CorpusScore:
+    return corpus(40, 1)
+
+
+def test_corpus_shows_means_intervals_and_flags(result: CorpusScore) -> None:
+    """The score stands at the top, each measure has its row, flags are counted."""
+    flagged = CorpusScore((*result.segments, replace(result[0], segment=40, flags=("long",))), result.signature)
+    text = read(corpus_fragment(flagged)).text
+    assert text.strip().startswith(f"{flagged.score:.3f}score of 41 segments, 95% interval ") and "long × 1" in text
+    for name, mean in zip(MEASURES[1:], flagged.components, strict=True):
+        assert f"{name}{mean:.3f}" in text
+    for name in MEASURES:
+        assert f"Lowest {name}" in text
+
+
+def test_worst_segments_are_the_worst(result: CorpusScore) -> None:
+    """Five of each measure, the lowest first; each unfolds into its texts and its heaviest errors."""
+    fragment = corpus_fragment(result)
+    values = measures(result)
+    for column in range(5):
+        expected = sorted(range(40), key=lambda row: (values[row, column], row))[:5]
+        assert worst_places(values[:, column], 5) == [n for n in expected if values[n, column] < 1]
+    lists = fragment.split("<bdi>Lowest ")[1:]
+    shown = [int(n) for n in re.findall(r"<bdi>segment (\d+):", lists[0])]
+    assert shown == worst_places(values[:, 0], 5)
+    assert lists[0].count("rome-texts") == 5
+
+
+def test_no_segment_is_worst_among_perfect_ones() -> None:
+    """A component that is 1 everywhere has no worst segment, and the page says so."""
+    text = read(corpus_fragment(one(*(scored(n) for n in range(4))))).text
+    assert "Lowest errors: every segment has 1." in text
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=300))
+def test_histogram_counts_every_value(values: list[float]) -> None:
+    """The 25 parts hold every value once, 1 in the last one; a plain loop says the same."""
+    strip = histogram(np.array(values))
+    edges = np.linspace(0, 1, BINS + 1)
+    slow = [sum(low <= v < high or (high == 1 and v == 1) for v in values) for low, high in zip(edges, edges[1:], strict=False)]
+    drawn = {round(start * BINS): height for start, _, _, height in strip.pieces}
+    assert drawn == {n: pytest.approx(max(0.04, count / max(slow))) for n, count in enumerate(slow) if count}
+    assert strip.marks == ((pytest.approx(np.mean(values)), "mean"),)
+
+
+def test_correlations_are_spearmans(result: CorpusScore) -> None:
+    """scipy gives the same for every pair, ties included; symmetric, 1 on the diagonal."""
+    table = np.round(measures(result), 1)
+    found = correlations(table)
+    for i in range(5):
+        for j in range(5):
+            assert found[i, j] == pytest.approx(stats.spearmanr(table[:, i], table[:, j]).statistic, abs=1e-12)
+    assert np.array_equal(found, found.T) and list(np.diag(found)) == [1.0] * 5
+
+
+def test_undefined_correlations_say_so() -> None:
+    """A constant component correlates with nothing, on the diagonal neither; below three segments nothing does."""
+    table = measures(corpus(6, 1))
+    table[:, 3] = 0.9
+    found = correlations(table)
+    assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isfinite(found[0, 1])
+    assert (
+        undefined_note(table, MEASURES) == "grammar has the same value for every segment: correlations with it are undefined."
+    )
+    table[:, 1] = 0.5
+    assert undefined_note(table, MEASURES).startswith("semantic and grammar have the same value")
+    assert np.isnan(correlations(table[:2])).all() and np.isnan(correlations(table[:0])).all()
+    found = read(corpus_fragment(CorpusScore(tuple(scored(n, values=(0.1 * n, 0.5, 0.2 * n)) for n in range(4)), signature())))
+    assert found.text.split("Correlations")[1].split("Lowest")[0].count("–") == 16
+    assert "need 3 segments" in read(corpus_fragment(corpus(2, 1))).text
+
+
+def test_correlations_carry_their_sign_in_the_number() -> None:
+    """Colour is never alone: what goes against each other has a minus and a class of its own."""
+    rising = (0.1, 0.5, 0.9)
+    segments = tuple(scored(n, values=(value, 1 - value, 0.5)) for n, value in enumerate(rising))
+    fragment = corpus_fragment(CorpusScore(segments, signature())).split("<figcaption>Correlations")[1]
+    assert "rome-less" in fragment and ">−1.00<" in fragment
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_few_segments_are_shown_all_the_same(count: int) -> None:
+    """Nothing, one and two segments have a display, without numbers that nothing supports."""
+    result = corpus(count, 5)
+    found = read(corpus_fragment(result))
+    assert "nan" not in found.text.lower() and "nan" not in document_text(corpus_document(result)).replace("score nan", "")
+    assert ("No segments" in found.text) == (count == 0)
+    assert ("95% interval 0" in found.text) == (count > 1)
+
+
+def test_stored_and_empty_segments_are_shown() -> None:
+    """Without evidence, with an empty hypothesis, and with both texts empty."""
+    result = one(scored(evidence=False), scored(1, hypothesis="", errors=[error(5.0, "missing", hypothesis=None)]))
+    text = read(corpus_fragment(result)).text
+    assert "No evidence: the numbers come from a stored table." in text and "segment 1: empty hypothesis" in text
+    change = Change(result[0], scored(hypothesis=""))
+    assert "which errors came and went is not known" in read(change_fragment(change)).text
+    read(corpus_fragment(one(scored(reference="", hypothesis=""))))
+
+
+def test_markup_in_texts_stays_text() -> None:
+    """Hypotheses, references, names, signatures and errors may hold markup: it is shown, never obeyed."""
+    bad = error(4.0, hypothesis=HOSTILE, reference=HOSTILE)
+    segment = replace(scored(reference=f"see {HOSTILE}", hypothesis=f"see {HOSTILE}", errors=[bad]), flags=(HOSTILE,))
+    other = replace(scored(reference=f"see {HOSTILE}", hypothesis=f"{HOSTILE} {HOSTILE}", errors=[bad, bad]), flags=(HOSTILE,))
+    comparison = compare(one(segment), one(other), names=(HOSTILE, "b"))
+    for made in (corpus_fragment(one(segment)), comparison_fragment(comparison), change_fragment(Change(segment, other))):
+        found = read(made)
+        assert "<script>alert" in found.text and "\0" not in made
+    for result in (one(segment), comparison, Change(segment, other)):
+        shown = result._repr_html_()
+        assert shown.count("<style>") == 1 and shown.count("</style>") == 1 and "<script" not in shown
+
+
+def test_the_same_result_gives_the_same_text(result: CorpusScore) -> None:
+    """Fragment, style and signature in one element."""
+    shown = notebook(corpus_document(result))
+    assert shown == corpus(40, 1)._repr_html_()
+    assert shown.startswith(f'<div class="rome"><style>{STYLE}</style>') and f"signature {result.signature}" in shown
+
+
+def test_long_texts_are_cut_and_say_so() -> None:
+    """A text of 400 words and more shows its beginning; errors beyond it are not listed there."""
+    text = "word " * 2000
+    far = replace(error(5.0), hypothesis=replace(error(5.0).hypothesis, start=9000, end=9003))
+    segment = scored(reference=text, hypothesis=text + "end", errors=[far])
+    fragment = corpus_fragment(one(segment))
+    assert f"… and {len(text) + 3 - CUT} more characters" in read(fragment).text
+    assert len(fragment) < 60_000
+    assert len(change_fragment(Change(segment, scored(reference=text, hypothesis="word")))) < 30_000
+
+
+def test_a_hundred_thousand_segments_are_quick_and_small() -> None:
+    """The page hangs on the worst segments' texts, not on how many there are."""
+    many = CorpusScore(corpus(500, 1, evidence=False).segments * 200, signature())
+    start = time.perf_counter()
+    fragment = corpus_fragment(many)
+    assert time.perf_counter() - start < 30
+    assert len(fragment) < 60_000 and "score of 100,000 segments" in fragment
+    assert len(document_text(corpus_document(many))) < 3000
+
+
+def test_comparison_shows_every_number() -> None:
+    """Both means, the difference, its interval, the p-value, and wins, ties and losses; the verdict is the text's."""
+    comparison = compare(corpus(40, 1), corpus(40, 2), names=("new", "old"))
+    found = read(comparison_fragment(comparison))
+    for measure in comparison:
+        row = f"{measure.name}{measure.a:.4f}{measure.b:.4f}{measure.difference:+.4f}".replace("-", "−")
+        assert row in found.text
+        assert f"{measure.wins}{measure.losses}{measure.ties}" in found.text
+    assert str(comparison).split("\n")[0] in found.text
+    assert found.text.count("segment ") >= 10 and "the 10 largest differences" in found.text
+
+
+def test_comparison_of_equal_and_of_single_segments() -> None:
+    """Nothing decides between equals; one segment has no interval."""
+    text = read(comparison_fragment(compare(corpus(3, 1), corpus(3, 1)))).text
+    assert "No segment differs." in text and "the same score" in text
+    assert "nan" not in read(comparison_fragment(compare(corpus(1, 1), corpus(1, 2)))).text
+
+
+def test_a_hyphen_in_a_reference_stays_a_hyphen() -> None:
+    """Only numbers get a real minus."""
+    pair = [one(scored(reference="A well-known cat.", hypothesis="x", errors=errors)) for errors in ([], [error(4.0)])]
+    assert (
+        "A well-known cat." in read(comparison_fragment(compare(*pair))).text.split("the largest difference")[1].split("new")[0]
+    )
+
+
+def test_change_shows_the_edit_and_both_lists() -> None:
+    """What was taken out and put in is marked as such; errors that went and came stand in their lists."""
+    before = scored(errors=[error(3.0)])
+    change = Change(before, scored(hypothesis="The cow sleeps on the mat.", errors=[error(2.0, hypothesis="cow")]))
+    fragment = change_fragment(change)
+    assert "<del>dog</del><ins>cow</ins>" in fragment
+    text = read(fragment).text
+    went, came = text.split("Errors that went")[1].split("Errors that came")
+    assert ("dog" in went, "cow" in went, "dog" in came, "cow" in came) == (True, False, False, True)
+    assert f"{change.difference:+.3f}".replace("-", "−") in text
+    dropped = read(change_fragment(before.counterfactual(without=0)))
+    assert "Without these errors" in dropped.text and "edit" not in dropped.text and "counterfactual" in dropped.text
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_two_texts_can_be_shown(first: str, second: str) -> None:
+    """Whatever the characters: the fragment is well formed, and the edit holds both texts."""
+    change = Change(scored(hypothesis=first), scored(hypothesis=second))
+    fragment = change_fragment(change)
+    read(fragment)
+    if first != second:
+        edit = re.search(r"<dt><bdi>edit</bdi></dt><dd dir=\"auto\">(.*?)</dd>", fragment, re.S)
+        assert edit is not None
+        kept = Reader(re.sub(r"<ins>.*?</ins>", "", edit[1], flags=re.S)).text
+        assert kept == str(_clean(first))
+
+
+def test_notebooks_get_html_and_text() -> None:
+    """The bundle of each kind of result holds both forms."""
+    results = corpus(2, 1), compare(corpus(2, 1), corpus(2, 2)), Change(scored(), scored(hypothesis="x"))
+    for found in results:
+        bundle = found._repr_mimebundle_()
+        assert bundle["text/html"].startswith('<div class="rome">') and bundle["text/plain"]
