@@ -32,18 +32,23 @@ class SemanticConfig:
     rho : in [0, 1], the share of its cosine that every other pair is credited with: it costs 1 - rho max(cos, 0). Our generalisation:
         0 is eq. 4 as printed, where mass left over between two aligned words of unequal weight pays in full. ``standard`` knows no
         alignment and ignores it.
+    penalty : in [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better
+        with people (see docs/pages/features/semantic.md).
 
-    Raises InputError for another rho.
+    Raises InputError for another rho or penalty.
     """
 
     emd: Emd = "soft"
     delta: float = 0.4
     rho: float = 0.95
+    penalty: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
-        if isinstance(self.rho, bool) or not isinstance(self.rho, (int, float)) or not 0.0 <= self.rho <= 1.0:
-            raise InputError(f"rho={self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
+        """Refuse shares that are none."""
+        for name, paper in (("rho", 0), ("penalty", 1)):
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
+                raise InputError(f"{name}={share!r} is no share: give a number from 0 to 1 (the paper's cost: {paper})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +126,12 @@ def soft_cost(
 ) -> NDArray[np.float64]:
     """(p, q) costs in [0, 1]: 1 - cos * exp(gamma * position difference) for aligned pairs above delta (eq. 4), else 1 - rho max(cos, 0).
 
-    gamma = -|j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``. rows, columns : the alignment.
+    gamma = -penalty |j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``. rows, columns : the alignment.
     """
     p, q = similarity.shape
     above = similarity[rows, columns] > config.delta
     rows, columns = rows[above], columns[above]
-    gamma = -np.abs(columns - rows) / max(p, q) if config.emd == "soft" else np.zeros(len(rows))
+    gamma = -config.penalty * np.abs(columns - rows) / max(p, q) if config.emd == "soft" else np.zeros(len(rows))
     near = 1.0 - similarity[rows, columns] * np.exp(gamma * (np.abs(q * (rows + 1) - p * (columns + 1)) / (p * q)))
     cost = np.maximum(similarity, 0.0)
     cost *= -config.rho

@@ -137,9 +137,10 @@ def test_mass_left_over_is_credited() -> None:
 
 @pytest.mark.parametrize("rho", [-0.1, 1.01, math.nan, True, "0.5", None])
 def test_what_is_no_share_is_refused(rho: object) -> None:
-    """rho is a number from 0 to 1."""
-    with pytest.raises(InputError, match=f"rho={rho!r}"):
-        semantic(rho=rho)
+    """rho and penalty are numbers from 0 to 1."""
+    for name in ("rho", "penalty"):
+        with pytest.raises(InputError, match=f"{name}={rho!r}"):
+            semantic(**{name: rho})
 
 
 def test_position_differences_follow_the_equation() -> None:
@@ -156,6 +157,16 @@ def test_soft_cost_follows_equation_4() -> None:
     for rho, expected in ((0.0, [[1, aligned], [1, 1]]), (0.5, [[0.95, aligned], [0.9, 1]])):
         cost = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5, rho=rho))
         assert cost == pytest.approx(np.array(expected))
+    weaker = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5, penalty=0.2))
+    assert weaker[0, 1] == pytest.approx(1 - 0.8 * np.exp(-0.2 * 0.5 * 0.5))
+
+
+def test_the_penalty_goes_from_none_to_the_papers() -> None:
+    """Without a penalty ``soft`` is ``aligned``; the stronger it is, the farther apart are texts whose words moved."""
+    one, other = analysis("the cat sat . a big dog ran ."), analysis("a dog ran the red cat sat big .")
+    raw = [semantic(delta=-1.0, penalty=penalty).measure(one, other).raw for penalty in (0.0, 0.25, 1.0)]
+    assert raw[0] == semantic(emd="aligned", delta=-1.0).measure(one, other).raw
+    assert raw == sorted(raw) and raw[0] < raw[-1]
 
 
 def test_the_three_distances_order_as_they_constrain() -> None:

@@ -71,7 +71,7 @@ class ErrorsPlan:
     """
 
     steps: int = 900
-    later: int = 700
+    later: int = 1500
     rate: float = 5e-4
     below: int = 4
     above: int = 3
@@ -82,9 +82,9 @@ class ErrorsPlan:
     segments: int = 3000
     meaning: int = 3
     mistakes: int = 4
-    outputs: int = 3
-    rated: int = 2
-    ladders: int = 2
+    outputs: int = 4
+    rated: int = 1
+    ladders: int = 1
     signals: int = 0
 
     @property

@@ -41,7 +41,7 @@ class ScorerConfig:
     objective: str = "graded"
     hidden: int = 3
     weight_floor: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(semantic=1.7, syntax=0.25, grammar=0.25, errors=3.0)
+        default_factory=lambda: _frozen(semantic=2.0, syntax=0.05, grammar=0.1, errors=2.1)
     )
     steps: int = 1500
     learning_rate: float = 0.02
