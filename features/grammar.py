@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,12 @@ class Grammar(Feature[JudgedText]):
         )
         own = row["reference_probability"]
         return GrammarEvidence(tuple(SentenceAcceptability(*s) for s in sentences), None if own is None else number(own))
+
+    @staticmethod
+    def describe(evidence: GrammarEvidence) -> Sequence[tuple[Any, ...]]:
+        """Each sentence of the hypothesis with both of its probabilities."""
+        rows = ((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
+        return [("acceptable", "its words", "sentence"), *rows]
 
     def prepare(self, text: Text) -> JudgedText:
         """The text's own probability."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -97,8 +97,8 @@ class Feature(ABC, Generic[Prepared]):
         return row
 
     @staticmethod
-    def describe(evidence: Any) -> Iterable[tuple[str, ...]]:
-        """The evidence as a small table for reports that know nothing else of the feature: the names of its columns, then its rows."""
+    def describe(evidence: Any) -> Sequence[tuple[Any, ...]]:
+        """The evidence as a small table for reports: the names of its columns, then rows of texts and numbers; empty for no table."""
         return ()
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:

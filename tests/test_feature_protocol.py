@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import subprocess
 import sys
-from pathlib import Path
+import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,9 +54,7 @@ class Length(Feature):
 
     @staticmethod
     def describe(evidence):
-        yield "side", "words"
-        yield "reference", str(evidence.reference)
-        yield "hypothesis", str(evidence.hypothesis)
+        return [("side", "count"), ("reference", evidence.reference), ("hypothesis", evidence.hypothesis)]
 
     @staticmethod
     def evidence_from_dict(row):
@@ -61,22 +62,29 @@ class Length(Feature):
 '''
 SCRIPT = """
 import json, sys
+from pathlib import Path
 from rome.features import values
 values.CLASSES["length"] = "length_feature:Length"
 values.FEATURES = tuple(values.CLASSES)
 import numpy as np
 from rome import Combiner, FeatureTable, RoMe
-from rome.features.protocol import feature_class
+from rome.cli.formats import Means
+from rome.reports.page import write_report
+from rome.reports.stored import iter_scores
 
 net = Combiner(np.full((2, 5), 0.5), np.zeros(2), np.ones(2), np.array(0.0))
 metric = RoMe(models="small", errors="edit-script", combiner=net, progress=False, threads=1)
 texts = {"references": ["A cat sat on the mat."] * 2, "hypotheses": ["A cat sat on the mat.", "A dog sat."]}
 found = metric.score(**texts)
 table = metric.features(**texts)
-table.save(sys.argv[1])
-read = FeatureTable.load(sys.argv[1])
-rows = json.loads(json.dumps(found.to_dict()))["segments"]
-parts = [feature_class(name).evidence_from_dict(rows[1]["evidence"][name]) for name in values.FEATURES]
+folder = Path(sys.argv[1])
+table.save(folder / "table.parquet")
+read = FeatureTable.load(folder / "table.parquet")
+(folder / "stored.jsonl").write_text("".join(json.dumps(segment.to_dict()) + "\\n" for segment in found))
+stored = [segment for _, segment in iter_scores(str(folder / "stored.jsonl"))]
+write_report({"one": found, "other": found}, folder / "page.html")
+means = Means()
+means.add([found[1].score, *(component.value for component in found[1].components)])
 print(json.dumps({
     "scores": [segment.score for segment in found],
     "combined": net.score(read).tolist(),
@@ -84,28 +92,51 @@ print(json.dumps({
     "length": [segment.components.length.value for segment in found],
     "sums": [sum(segment.contributions) - segment.score + 1 for segment in found],
     "losses": [loss.feature for loss in found[1].losses],
-    "evidence": parts == [component.evidence for component in found[1].components],
+    "stored": stored == list(found),
+    "means": means.values[-1],
     "signature": "|length:" in found.signature,
-    "told": "length  0.571" in str(found[1]),
-}, default=str))
+    "text": str(found[1]),
+    "html": found[1]._repr_html_(),
+    "corpus text": str(found),
+    "corpus html": found._repr_html_(),
+}))
 """
 
 
-def test_a_fifth_feature(tmp_path: Path) -> None:
-    """End to end with a net of five inputs: scores, contributions, evidence, signature, table file, text report."""
-    (tmp_path / "length_feature.py").write_text(FILE)
-    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{SCRIPT}"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", script, str(tmp_path / "table.parquet")], capture_output=True, text=True, check=False
-    )
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the script found with the toy feature, and the page that it wrote."""
+    folder = tmp_path_factory.mktemp("fifth")
+    (folder / "length_feature.py").write_text(FILE)
+    script = f"import sys; sys.path.insert(0, {str(folder)!r})\n{SCRIPT}"
+    done = subprocess.run([sys.executable, "-P", "-c", script, str(folder)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    return {**json.loads(done.stdout.splitlines()[-1]), "page": (folder / "page.html").read_text()}
+
+
+def test_a_fifth_feature_is_scored(found: dict[str, Any]) -> None:
+    """With a net of five inputs: scores, contributions, evidence, signature, table file, stored scores."""
     assert found["scores"] == pytest.approx(found["combined"])
     assert found["scores"][0] == 1.0 > found["scores"][1] > 0.0
     assert found["length"] == pytest.approx([1.0, 4 / 7])
+    assert found["means"] == pytest.approx(4 / 7)
     assert found["sums"] == pytest.approx([0.0, 0.0], abs=1e-9)
     assert "length" in found["losses"]
-    assert found["same table"] and found["evidence"] and found["signature"] and found["told"]
+    assert found["same table"] and found["stored"] and found["signature"]
+
+
+def test_a_fifth_feature_is_reported(found: dict[str, Any]) -> None:
+    """As text and as HTML, a segment shows its value and its evidence, a corpus its column, and the page of `rome report` both."""
+    text = found["text"]
+    assert re.search(r"^  length +-+ +0\.571  3 words$", text, re.M)
+    assert re.search(r"^Length\n +side +count\n +-+\n +reference +7\n +hypothesis +4$", text, re.M)
+    header, _, first, second, _, mean, *_ = found["corpus text"].splitlines()
+    end = header.index("length") + len("length")
+    assert [line[:end].split()[-1] for line in (first, second, mean)] == ["1.000", "0.571", "0.786"]
+    html = found["html"]
+    assert "<bdi>Length</bdi>" in html and re.search(r"<th[^>]*>hypothesis</th>\s*<td[^>]*>4</td>", html)
+    assert "Lowest length" in found["corpus html"]
+    assert '"length"' in zlib.decompress(base64.b64decode(re.findall(r'id="table">([^<]+)<', found["page"])[0])).decode()
 
 
 @pytest.mark.parametrize("name", FEATURES)

@@ -31,11 +31,11 @@ Lines = Callable[[], Iterator[str]]
 
 
 class Means:
-    """Means of the score and the four components, with the rounding errors of the sums carried along (Neumaier 1974)."""
+    """Means of the score and the components, with the rounding errors of the sums carried along (Neumaier 1974)."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._sums, self._errors = [0.0] * 5, [0.0] * 5
+        self._sums, self._errors = [0.0] * (1 + len(FEATURES)), [0.0] * (1 + len(FEATURES))
 
     def add(self, numbers: list[float]) -> None:
         """Take in the numbers of one segment."""
@@ -48,7 +48,7 @@ class Means:
 
     @property
     def values(self) -> list[float]:
-        """The five means; nan without segments."""
+        """The means; nan without segments."""
         pairs = zip(self._sums, self._errors, strict=True)
         return [(total + error) / self.count if self.count else float("nan") for total, error in pairs]
 

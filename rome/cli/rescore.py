@@ -13,6 +13,7 @@ from rome.cli.formats import Means, columns, json_lines, table_lines
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
 from rome.combining.provenance import labels, supervision_note
 from rome.features.values import FEATURES
+from rome.reports.score_table import RIGHT
 from rome.storage.files import open_output
 from rome.text_table import fixed
 
@@ -97,7 +98,7 @@ def _table(rows: Iterable[Row], signature: str) -> Iterator[str]:
             return ([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]] for row in again())
 
         last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else None
-        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, last, [True] * 6 + [False])
+        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, last, [*RIGHT, False])
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"

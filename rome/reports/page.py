@@ -118,7 +118,7 @@ def clean(text: str) -> str:
 class Gathered:
     """What the page knows of every segment before it is opened: numbers, texts, flags and kinds of errors.
 
-    names : the systems. corpora : their scores without evidence, for statistics. values : (systems, segments, 5) MEASURES.
+    names : the systems. corpora : their scores without evidence, for statistics. values : (systems, segments, measures) MEASURES.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -163,7 +163,7 @@ class Gathered:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """(systems, segments, 5) the MEASURES of every row."""
+        """(systems, segments, measures) the MEASURES of every row."""
         return np.stack([measures(corpus) for corpus in self.corpora])
 
     def columns(self) -> dict[str, Any]:

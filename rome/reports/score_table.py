@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["RIGHT", "corpus_footer", "corpus_header", "corpus_means", "corpus_row", "corpus_table"]
 
-RIGHT = [True] * 6
+RIGHT = [True] * (2 + len(FEATURES))
 """Segment and numbers stand at the right of their columns, the texts after them at the left."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
 
 
 def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
-    """One line a segment (score, four components, hypothesis, flags and worst errors), then the means and the signature.
+    """One line a segment (score, components, hypothesis, flags and worst errors), then the means and the signature.
 
     notes : one text a segment for a column of its own, such as what kind of mistake an example shows.
     """
@@ -30,7 +30,9 @@ def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str
         rows.append(corpus_row(segment, None if notes is None else notes[number]))
     if result.segments:
         rows.append(corpus_means((result.score, *result.components), len(rows[0])))
-    table = aligned(rows, RIGHT + [False] * (len(rows[0]) - 6), rule_after=(0, len(rows) - 2) if result.segments else (0,))
+    table = aligned(
+        rows, RIGHT + [False] * (len(rows[0]) - len(RIGHT)), rule_after=(0, len(rows) - 2) if result.segments else (0,)
+    )
     return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
 
 
@@ -47,8 +49,8 @@ def corpus_row(segment: SegmentScore, note: str | None = None) -> list[str]:
 
 
 def corpus_means(means: Sequence[float], columns: int) -> list[str]:
-    """The last line of a corpus table: the means of the score and the four components."""
-    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - 6)]
+    """The last line of a corpus table: the means of the score and the components."""
+    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - len(RIGHT))]
 
 
 def corpus_footer(segments: int, score: float, signature: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rome.combining.provenance import supervision_note
 from rome.features.matching import longest_increasing_subsequence
+from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.reports.model import (
     Alignment,
@@ -38,7 +39,6 @@ from rome.text_table import fixed, shorten
 if TYPE_CHECKING:
     from rome.combining.contributions import Loss
     from rome.features.errors.values import ErrorSpan
-    from rome.features.grammar import GrammarEvidence
     from rome.features.semantic import AlignedPair, SemanticEvidence
     from rome.features.syntax import SyntaxEvidence, Tree
     from rome.results import SegmentScore
@@ -93,9 +93,10 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> Document:
     parts += [Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
     parts += _errors(segment, errors) if errors is not None else []
     parts += [_losses(segment.losses), Beside((components(segment), contributions(segment)))]
-    for feature, describe in DESCRIBED.items():
+    for feature in FEATURES:
         evidence = getattr(segment.evidence, feature)
-        parts += describe(segment, evidence) if evidence is not None else []
+        if evidence is not None:
+            parts += DRAWN[feature](segment, evidence) if feature in DRAWN else _described(feature, evidence)
     if not every:
         parts = [part for part in parts if not (isinstance(part, Section) and part.title == MATRICES)]
     return Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
@@ -239,7 +240,9 @@ def contributions(segment: SegmentScore) -> Table:
     rows.append(("score", Strip((), ((places[-1], "mean"),)), levels[-1]))
     note = "the points that each component lost"
     columns, scale = ("", "lost", "points"), (f"{low:.2g}", "1")
-    return Table("contributions", "Contributions", columns, tuple(rows), note, 4, scale=scale, rules=(0, 4), header=False)
+    return Table(
+        "contributions", "Contributions", columns, tuple(rows), note, 4, scale=scale, rules=(0, len(FEATURES)), header=False
+    )
 
 
 def step(before: float, after: float) -> Strip:
@@ -444,19 +447,15 @@ def _depths(tree: Tree) -> list[int]:
     return depth
 
 
-# grammar
+# other features
 
 
-def _grammar(_: SegmentScore, evidence: GrammarEvidence) -> Iterator[Part]:
-    """Each sentence of the hypothesis with its probability and the geometric mean of its words' probabilities."""
-    if evidence.sentences:
-        rows = tuple((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
-        count = f"{len(rows)} sentence{'s' if len(rows) > 1 else ''}, two probabilities each"
-        yield Section(
-            "Grammar by sentence", (Table("sentences", "", ("acceptable", "its words", "sentence"), rows),), False, count
-        )
+def _described(feature: str, evidence: Any) -> Iterator[Part]:
+    """The table that the feature makes of its evidence; nothing where it makes none, as ``errors``, which stand below the texts."""
+    columns, *rows = feature_class(feature).describe(evidence) or [()]
+    if rows:
+        yield Section(feature.capitalize(), (Table(feature, "", columns, tuple(rows)),), False)
 
 
-Describe = Callable[[Any, Any], Iterator[Part]]
-DESCRIBED: dict[str, Describe] = {"semantic": _semantic, "grammar": _grammar, "syntax": _syntax}
-"""What shows the evidence of a feature; that of ``errors`` stands directly below the texts."""
+DRAWN: Mapping[str, Callable[[Any, Any], Iterator[Part]]] = {"semantic": _semantic, "syntax": _syntax}
+"""The features whose evidence is drawn, not only described by themselves."""

@@ -269,7 +269,9 @@ def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
     ]
     rows.append(("score", pair.a.score, pair.b.score, pair.difference, pair.difference))
     columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
-    table = Table("moved", "", _distinct(columns), tuple(rows), signed=("difference", "contribution"), rules=(3,))
+    table = Table(
+        "moved", "", _distinct(columns), tuple(rows), signed=("difference", "contribution"), rules=(len(FEATURES) - 1,)
+    )
     about = f" · {shorten(pair.a.reference, TITLE)}"
     title, lead = f"segment {pair.a.segment}  {moved}", f"{pair.difference:+.4f}"
     return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
@@ -331,4 +333,4 @@ def _numbers(change: Change) -> Table:
     costs = ("contribution before", "contribution after", "contribution difference")
     columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
     signed, title = ("difference", "contribution difference"), "Components and contributions"
-    return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(3,))
+    return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(len(FEATURES) - 1,))
