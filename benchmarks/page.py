@@ -20,10 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rome.reports.html import fragment
-from rome.reports.inputs import named_files
+from rome.reports.inputs import iter_systems, named_files
 from rome.reports.page import write_page
 from rome.reports.segment import segment_document
-from rome.reports.stored import iter_systems
 from rome.results import SegmentScore
 from rome.storage.files import open_output
 

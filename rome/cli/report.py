@@ -54,8 +54,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
     """The systems, and their scores segment by segment, from what the options name."""
-    from rome.reports.inputs import named_files, read_system_pairs, read_systems
-    from rome.reports.stored import iter_systems
+    from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
 
     parallel = options.references is not None or options.hypotheses is not None
     if parallel + (options.pairs is not None) + (options.scores is not None) != 1:
