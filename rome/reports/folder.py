@@ -12,7 +12,7 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.reports.figures import is_empty, plots_available, render
-from rome.reports.html import asset, page
+from rome.reports.html import asset, page, page_style
 from rome.reports.model import Cell, Report, Table
 from rome.reports.tables import as_table, check_report, exact
 from rome.results.serialisation import plain
@@ -136,7 +136,7 @@ def _contents(report: Report) -> Iterator[tuple[str, bytes]]:
             page(
                 "folder.html",
                 title=report.title,
-                style=asset("folder.css"),
+                style=page_style("folder.css"),
                 script=asset("folder.js"),
                 pictures=pictures if plots_available() else None,
                 **values,

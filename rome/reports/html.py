@@ -18,7 +18,7 @@ from rome.reports.segment import pieces
 from rome.reports.svg import heat_drawing, strip_drawing, tree_drawing
 from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown_columns
 
-__all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page"]
+__all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page", "page_style"]
 
 LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
@@ -65,6 +65,12 @@ def document_page(document: Document, title: str = "RoMe") -> str:
         f"body{{margin:0 auto;padding:1rem;max-width:76rem}}@media(prefers-color-scheme:dark){{body{{background:{ground[1]}}}}}"
     )
     return page("single.html", title=title, style=frame + STYLE, body=Markup(body))
+
+
+def page_style(name: str) -> str:
+    """The palette by the reader's preference, the rules that all pages share, and those of one page."""
+    colours = f":root{{{_variables(False)}}}@media(prefers-color-scheme:dark){{:root{{{_variables(True)}}}}}"
+    return colours + asset("base.css") + asset(name)
 
 
 def asset(name: str) -> str:

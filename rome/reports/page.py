@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rome.combining.provenance import supervision_note
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.reports.html import STYLE, asset, fragment, page
+from rome.reports.html import STYLE, asset, fragment, page, page_style
 from rome.reports.model import Strip, Table
 from rome.reports.segment import segment_document
 from rome.reports.summaries import histogram, p_text, verdict
@@ -338,7 +338,7 @@ def _frame(gathered: Gathered, rows: list[Standing], title: str, seed: int) -> s
     return page(
         "page.html",
         title=title,
-        style=asset("page.css") + STYLE,
+        style=page_style("page.css") + STYLE,
         script=asset("page.js"),
         summary=" ".join(told),
         tables=tables,
