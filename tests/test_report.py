@@ -8,13 +8,13 @@ import math
 import re
 from dataclasses import replace
 from datetime import datetime, timezone
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from html_checks import Markup
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.reports import figures
@@ -153,31 +153,10 @@ def test_json_is_strict_and_complete(folder: Path) -> None:
     assert sorted([*manifest["files"], "manifest.json"]) == sorted(contents(folder))
 
 
-class Tags(HTMLParser):
-    """The elements, attributes and texts of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: D102 - as its parent
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:  # noqa: D102 - as its parent
-        self.texts.append(data)
-
-
-def parsed(page: str) -> Tags:
-    tags = Tags()
-    tags.feed(page)
-    return tags
-
-
 def test_markup_in_texts_is_inert(folder: Path) -> None:
     """Texts with markup appear as they are; they add no element, no attribute, and the page has one script and no handler."""
-    tags = parsed((folder / "index.html").read_text(encoding="utf-8"))
-    names = [tag for tag, _ in tags.found]
+    tags = Markup((folder / "index.html").read_text(encoding="utf-8"))
+    names = tags.tags
     assert names.count("script") == names.count("style") == 1
     assert not {"b", "i"} & set(names)
     keys = {key for _, attributes in tags.found for key in attributes}
@@ -191,7 +170,7 @@ def test_markup_in_texts_is_inert(folder: Path) -> None:
 
 def test_page_needs_nothing_from_elsewhere(folder: Path) -> None:
     """Every address of the page leads to itself or to a file of the report that is there."""
-    tags = parsed((folder / "index.html").read_text(encoding="utf-8"))
+    tags = Markup((folder / "index.html").read_text(encoding="utf-8"))
     idents = [attributes["id"] for _, attributes in tags.found if "id" in attributes]
     assert len(idents) == len(set(idents))
     for tag, attributes in tags.found:
@@ -277,7 +256,7 @@ def test_without_matplotlib_there_is_still_a_page(tmp_path: Path, monkeypatch: p
     assert not (tmp_path / "figures").exists()
     assert "<img" not in page and page.count("No plot: matplotlib was not installed") == 4
     assert 'pip install "rome-metric[evaluate]"' in page
-    assert [tag for tag, attributes in parsed(page).found if tag == "details" and "open" in attributes] == ["details"] * 4
+    assert [tag for tag, attributes in Markup(page).found if tag == "details" and "open" in attributes] == ["details"] * 4
     assert len(read_tsv(tmp_path / "tables" / "heat.tsv")) == 4
     with pytest.raises(ModelMissingError, match=r"rome-metric\[evaluate\]"):
         figures.render(BARS)
