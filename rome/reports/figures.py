@@ -25,7 +25,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.reports.model import Bars, Heatmap, Lines, Note, Strip, Trees
 from rome.reports.model import Figure as Part
 from rome.reports.palette import COLOURS, SERIES
-from rome.reports.segment import WORDS, components, contributions, matrices, trees_of
+from rome.reports.segment import SIGNS, WORDS, components, contributions, matrices, trees_of
 from rome.reports.summaries import FEWEST, correlations, differences, distributions, undefined_note
 from rome.reports.tables import describe, shown, shown_columns
 from rome.results.comparison import MEASURES, measures
@@ -73,7 +73,6 @@ MARKERS, STROKES = "osD^vPX", ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)
 LABEL = 44
 TREE_ROWS, TREE_HEIGHT, INDENT, DEEPEST, POINTS = 60, 0.2, 0.16, 12, 2000
 """Rows of trees that are drawn, inches of one, of a level, levels that are told apart; points that a curve is drawn through at most."""
-SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
 TREE_LEGEND = "= the same   ≠ changed   + inserted: only in the reference   − deleted: only in the hypothesis"
 NO_EVIDENCE = "no evidence: the number comes from a stored table"
 LOGARITHMIC_FROM = 30.0

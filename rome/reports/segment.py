@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MATRICES",
     "SEVERITIES",
+    "SIGNS",
     "components",
     "contributions",
     "error_lines",
@@ -71,6 +72,8 @@ WORDS = 64
 """Words of a side that a matrix shows at most."""
 TREE_ROWS, COMPARED = 80, 250_000
 """Rows of trees that are shown at most; nodes of one tree times nodes of the other up to which the edit operations are looked for."""
+SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
+"""What stands between the nodes of two trees."""
 SMALLEST = 0.005
 """The share of the highest value of a matrix below which it stays blank; a loss that rounds to no point."""
 GRID = 0.05
@@ -144,10 +147,16 @@ def error_lines(errors: Sequence[ErrorSpan]) -> Errors:
 
 def error_note(error: ErrorSpan) -> str:
     """One error in a few words: severity, what it is, and the texts concerned."""
-    before, after = (f'"{shorten(span.text, 20)}"' if span else "" for span in (error.reference, error.hypothesis))
-    texts = f"{before} -> {after}" if before and after and before != after else before or after
     label = f"{error.kind}:{error.type}" if error.type and error.type != error.kind else error.kind
-    return " ".join(part for part in (error.severity, label, texts) if part)
+    return " ".join(part for part in (error.severity, label, _from_to(error, 20, '"')) if part)
+
+
+def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
+    """The texts of both sides, ``before -> after``, or the one that there is."""
+    before, after = (
+        f"{quote}{shorten(span.text, width)}{quote}" if span else "" for span in (error.reference, error.hypothesis)
+    )
+    return f"{before} -> {after}" if before and after and before != after else before or after
 
 
 def _errors(_: SegmentScore, evidence: Any) -> Iterator[Part]:
@@ -196,10 +205,8 @@ def _loss_words(loss: Loss) -> tuple[str, str]:
     error = loss.error
     if error is None:
         return loss.feature, ""
-    before, after = (shorten(span.text, 30) if span else "" for span in (error.reference, error.hypothesis))
-    texts = f"{before} -> {after}" if before and after and before != after else before or after
     kind = f"{error.kind} {error.type}".strip() if error.kind in ("missing", "unnecessary") else error.type or error.kind
-    return texts or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
+    return _from_to(error, 30) or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
 
 
 def _losses(losses: Sequence[Loss]) -> Part:

@@ -32,7 +32,7 @@ from rome.reports.model import (
     TreeNode,
     Trees,
 )
-from rome.reports.segment import pieces
+from rome.reports.segment import SIGNS, pieces
 from rome.reports.tables import shown_columns
 from rome.text_table import shorten, visible
 
@@ -50,7 +50,6 @@ STYLES = {
     "insert": "green",
     "delete": "red",
 }
-SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
 RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
 """Columns two blanks apart, a line of dashes below the header and below ruled rows."""
 UNBOUNDED = 100_000
