@@ -249,7 +249,7 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
     """`rome rescore` reads the table's signature; a net that is not there is named; --net goes before."""
     table = features(tmp_path / "t.parquet", "features:2|models:base.1234")
     assert main(["rescore", table, "--format", "tsv"]) == 0
-    found = [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()[1:]]
+    found = [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()[1:]]
     expected = [Combiner.load(models=name).score(FeatureTable.load(table), allow_mismatch=True) for name in ("base", "small")]
     assert found == [f"{score:.6f}" for score in expected[0]] != [f"{score:.6f}" for score in expected[1]]
     shutil.copy(set_folder("small") / "scorer" / "scorer.safetensors", tmp_path / "net")

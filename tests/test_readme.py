@@ -110,4 +110,4 @@ def test_python_example_works(folder: Path, capsys: pytest.CaptureFixture[str]) 
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "2 segments" in printed and "contributions" in printed
+    assert "2 segments" in printed and "Contributions" in printed

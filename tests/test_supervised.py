@@ -229,6 +229,7 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    code = "import sys, rome.combining.combiner, rome.combining.provenance, rome.reports.score_table; print({'torch', 'transformers'} & set(sys.modules))"
+    modules = "rome.combining.combiner, rome.combining.provenance, rome.reports.score_table"
+    code = f"import sys, {modules}; print({{'torch', 'transformers'}} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -43,6 +43,7 @@ def feature_signature(
         "emd": semantic.emd,
         "delta": f"{semantic.delta:g}",
         "rho": f"{semantic.rho:g}",
+        "penalty": f"{semantic.penalty:g}",
         "theta": f"{syntax.theta:g}",
         "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
