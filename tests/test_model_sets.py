@@ -186,7 +186,7 @@ def test_settings_come_from_the_set(tmp_path: Path) -> None:
     semantic, syntax, grammar, errors = metric.configs
     assert (semantic.delta, semantic.rho, syntax.theta, errors.alignment.lemma) == (0.5, 1.0, 0.7, 0.8)
     assert grammar == RoMe(progress=False).configs[2] and errors.alignment.spelling == 0.7
-    assert "|delta:0.5|rho:1|theta:0.7|" in metric.signature
+    assert "|delta:0.5|rho:1|penalty:1|theta:0.7|" in metric.signature
     assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
 
 
