@@ -19,8 +19,7 @@ from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
-from rome.features.analyser.identity import models_identity
-from rome.features.analyser.model_set import PARTS, ModelSet
+from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
 from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
 from rome.integrations.measuring import MetricHolder, metric_of, settings_of
 from rome.metric import RoMe
