@@ -20,7 +20,7 @@ audit:
 	python .ci/audit.py
 
 test:
-	pytest
+	pytest -n 2 --dist loadfile
 
 # A stale build folder brings deleted modules back.
 build: clean

@@ -29,7 +29,7 @@ from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
-from rome.features.slips import tidy
+from rome.features.errors.typos import tidy
 from rome.reports.inputs import iter_scores
 from rome.service import requests
 from rome.service.limits import Limits

@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from rome.data.readers.rated import RatedSegment
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.identity import arithmetic, encoder_identity
+from rome.features.analyser.model_set import arithmetic, encoder_identity
 from rome.features.analyser.pieces import batches_of, merge_windows, pool_words
 from rome.features.analyser.transformer import TransformerEncoder
 from rome.features.idf import IdfTable

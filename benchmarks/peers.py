@@ -31,7 +31,7 @@ from stand_in import StandIn
 
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.features.analyser.config import SETS, set_folder
-from rome.features.analyser.identity import arithmetic
+from rome.features.analyser.model_set import arithmetic
 from rome.metric import RoMe
 
 COLUMNS = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -13,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .matching import unit_vectors
-from .one_thread import one_thread
 from .values import CLASSES, Analysis, Component
 
 if TYPE_CHECKING:
     from .errors.lexicon import Lexicon
     from .idf import IdfTable
 
-__all__ = ["Feature", "Resources", "Text", "compared", "feature_class", "index", "number", "string"]
+__all__ = ["Feature", "Resources", "Text", "compared", "feature_class", "index", "number", "one_thread", "string"]
 
 Prepared = TypeVar("Prepared")
 TOGETHER = 64
@@ -147,3 +148,29 @@ def compared(features: Sequence[Feature[Any]], pairs: Sequence[tuple[Analysis, A
                 prepared = {name: feature.prepare(text) for name, text in texts.items()}
                 columns.append(feature.compare_all([(prepared[one.text], prepared[other.text]) for one, other in part]))
         yield from zip(*columns, strict=True)
+
+
+@cache
+def _libraries() -> tuple[Any, ...]:
+    """The libraries of linear algebra that are loaded when this is first asked, NumPy's among them."""
+    from threadpoolctl import ThreadpoolController
+
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within the block linear algebra that this thread asks for uses one thread; afterwards as many as before.
+
+    NumPy's sums come out in another order on two, and with other last digits.
+    Some libraries keep that number for each thread, others once for all: there a block of one thread may end that of another early,
+    which costs last digits, but the number of before always comes back.
+    """
+    several = [(library, library.num_threads) for library in _libraries() if library.num_threads != 1]
+    for library, _ in several:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, before in several:
+            library.set_num_threads(before)

@@ -107,7 +107,7 @@ class MetricConfig:
         With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
         Raises InputError for errors="learned" where the set has no head, ModelMissingError for a setting that this version does not know.
         """
-        from rome.features.analyser.identity import file_digest
+        from rome.features.analyser.model_set import file_digest
         from rome.features.errors.estimator import ErrorsConfig
         from rome.features.grammar import GrammarConfig
         from rome.features.protocol import feature_class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rome.features.errors.articles import wrong_articles
 from rome.features.errors.surface import SurfaceConfig, surface_errors
+from rome.features.errors.typos import wrong_articles
 from rome.features.values import Analysis
 
 from handmade import analysis, prepared

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from rome.combining.combiner import Combiner
 from rome.combining.contributions import shapley_values
-from rome.combining.provenance import differing_keys
+from rome.combining.signature import differing_keys
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 

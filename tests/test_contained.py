@@ -31,7 +31,7 @@ APART = {
 }
 OUTPUTS = {
     *("scores.jsonl", "scores.txt.gz", "features.parquet", "rescored.tsv", "explained.html", "report.html", "models.txt"),
-    *("perturbed.jsonl", "evaluation", "diagnosis", "kept", "analyses.sqlite"),
+    *("perturbed.jsonl", "evaluation", "diagnosis", "kept", "analyses.sqlite", "analyses.sqlite.lock"),
 }
 INPUTS = {"pairs.jsonl", "texts.txt", "ratings.tsv"}
 

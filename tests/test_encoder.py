@@ -20,7 +20,7 @@ from rome.features.analyser.encoder import (
     load_tokenizer,
     load_trunk,
 )
-from rome.features.analyser.identity import arithmetic, file_digest
+from rome.features.analyser.model_set import arithmetic, file_digest
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.matching import cosine_matrix

@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassificat
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairReading
+from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES, PairReading
 from rome.features.values import Analysis
 from rome.train.synthesis import severities as reader_judge
 from rome.train.synthesis.edits import EditScript

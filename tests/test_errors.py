@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from rome.combining.signature import feature_signature
 from rome.features.analyser.config import set_folder
-from rome.features.errors.alignment import AlignmentConfig, match_words, moved_pairs
-from rome.features.errors.edits import repetitions
+from rome.features.errors.edits import AlignmentConfig, match_words, moved_pairs, repetitions
 from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
 from rome.features.errors.lexicon import Lexicon, number_value
 from rome.features.errors.severity import SeverityConfig

@@ -19,8 +19,7 @@ from rome.features.analyser.config import SETS, set_folder
 from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
 from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
-from rome.features.errors.reader import SEVERITIES, TYPES, PairReading, Reader
-from rome.features.errors.values import MAXIMUM, ErrorsEvidence
+from rome.features.errors.values import MAXIMUM, SEVERITIES, TYPES, ErrorsEvidence, PairReading, Reader
 from rome.features.idf import IdfTable
 from rome.features.protocol import Resources, Text
 from rome.features.values import Analysis

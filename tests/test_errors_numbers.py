@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rome.features.errors.alignment import AlignmentConfig, match_words
-from rome.features.errors.numbers import NumbersCompared, compare_numbers, numbers_of
+from rome.features.errors.edits import AlignmentConfig, match_words
+from rome.features.errors.lexicon import NumbersCompared, compare_numbers, numbers_of
 
 from handmade import analysis, prepared
 

@@ -30,12 +30,12 @@ from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.typos import tidy
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import checked, record_files
 from rome.features.protocol import Resources
 from rome.features.semantic import Semantic
-from rome.features.slips import tidy
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
 from rome.results.flags import flags_of

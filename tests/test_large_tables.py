@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rome.features.large_tables import LARGE, LargeTable
+from rome.features.semantic import LARGE, LargeTable
 
 
 @dataclass(frozen=True, eq=False)

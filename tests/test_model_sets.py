@@ -19,8 +19,7 @@ from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
-from rome.features.analyser.identity import models_identity
-from rome.features.analyser.model_set import PARTS, ModelSet
+from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
 from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
 from rome.integrations.measuring import MetricHolder, metric_of, settings_of
 from rome.metric import RoMe
@@ -186,7 +185,7 @@ def test_settings_come_from_the_set(tmp_path: Path) -> None:
     semantic, syntax, grammar, errors = metric.configs
     assert (semantic.delta, semantic.rho, syntax.theta, errors.alignment.lemma) == (0.5, 1.0, 0.7, 0.8)
     assert grammar == RoMe(progress=False).configs[2] and errors.alignment.spelling == 0.7
-    assert "|delta:0.5|rho:1|theta:0.7|" in metric.signature
+    assert "|delta:0.5|rho:1|penalty:1|theta:0.7|" in metric.signature
     assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
 
 
@@ -249,7 +248,7 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
     """`rome rescore` reads the table's signature; a net that is not there is named; --net goes before."""
     table = features(tmp_path / "t.parquet", "features:2|models:base.1234")
     assert main(["rescore", table, "--format", "tsv"]) == 0
-    found = [line.split("\t")[2] for line in capsys.readouterr().out.splitlines()[1:]]
+    found = [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()[1:]]
     expected = [Combiner.load(models=name).score(FeatureTable.load(table), allow_mismatch=True) for name in ("base", "small")]
     assert found == [f"{score:.6f}" for score in expected[0]] != [f"{score:.6f}" for score in expected[1]]
     shutil.copy(set_folder("small") / "scorer" / "scorer.safetensors", tmp_path / "net")

@@ -13,7 +13,7 @@ from transformers import AlbertConfig, AlbertModel, BertConfig, BertForSequenceC
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.analyser import Analyser
 from rome.features.analyser.config import ModelConfig
-from rome.features.analyser.identity import models_identity
+from rome.features.analyser.model_set import models_identity
 from rome.features.analyser.parser import package_parser
 from rome.features.analyser.transformer import Classifier, TransformerEncoder
 

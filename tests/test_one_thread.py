@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rome.features.one_thread import one_thread
+from rome.features.protocol import one_thread
 
 
 @pytest.fixture(autouse=True)

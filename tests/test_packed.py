@@ -7,9 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from rome.features.analyser.acceptability import Acceptability  # noqa: E402
-from rome.features.analyser.judge import Judge  # noqa: E402
-from rome.features.analyser.packed import LEAST, attention_layers, blocks, layer_states  # noqa: E402
+from rome.features.analyser.acceptability import Acceptability, Judge  # noqa: E402
+from rome.features.analyser.trunk import LEAST, attention_layers, blocks, layer_states  # noqa: E402
 
 LENGTHS = [1, 1, 2, 3, 3, 3, 7, 20, 20, 41]
 

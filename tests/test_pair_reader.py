@@ -16,10 +16,10 @@ from rome.exceptions import ModelMissingError
 from rome.features.analyser import pair_reader
 from rome.features.analyser.config import ModelConfig, set_folder
 from rome.features.analyser.encoder import load_trunk
-from rome.features.analyser.identity import models_identity
+from rome.features.analyser.model_set import models_identity
 from rome.features.analyser.pair_reader import PairReader, adapt, company
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.errors.reader import READER_FILE, SEVERITIES, TYPES, PairReading
+from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES, PairReading
 from rome.features.model_files import record_files
 from rome.features.values import Analysis
 from rome.metric import RoMe

@@ -23,10 +23,10 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, load_encoder, load_tokenizer, load_trunk
 from rome.features.analyser.model_set import ModelSet
 from rome.features.analyser.parser import embedded_parser
-from rome.features.analyser.tree_head import load_tree_head
+from rome.features.analyser.pieces import WordPieces
+from rome.features.analyser.trees import load_tree_head
 from rome.features.analyser.trunk import Layer, distance_bias
 from rome.features.analyser.weights import quantise
-from rome.features.analyser.word_pieces import WordPieces
 from rome.metric import RoMe
 from rome.train.base import recipe as base
 from rome.train.base.data import RIDGE, PairedBatch, VectorMap, grammar_batches, map_texts, related_texts, vector_map

@@ -16,8 +16,7 @@ from tiny_trees import write_trees
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parsed import ParsedSentence, ParsedWord, Token
-from rome.features.analyser.parser import embedded_parser, package_parser
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, Token, embedded_parser, package_parser
 from rome.train.common.recipe import FIELDS, folder_size, read_card, write_card
 from rome.train.parser import recipe
 from rome.train.parser.recipe import STAGES, export_model, to_conllu

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
-from rome.combining.provenance import fitted_on  # noqa: E402
+from rome.combining.signature import fitted_on  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402

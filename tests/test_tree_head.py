@@ -14,10 +14,9 @@ from tiny_treebank import DOGS
 from rome.data.readers.conllu import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.features.analyser.spelling import SPELLINGS, capitals, spellings_of
-from rome.features.analyser.tree_head import ParsedTree, TreeHead, WordPlaces, load_tree_head
+from rome.features.analyser.pieces import WordPieces
+from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordPlaces, capitals, load_tree_head, spellings_of
 from rome.features.analyser.weights import quantise
-from rome.features.analyser.word_pieces import WordPieces
 from rome.train.parser import trees as tree_data
 from rome.train.parser.trees import (
     BITS,

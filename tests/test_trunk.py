@@ -12,8 +12,8 @@ import torch
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import PIECES_FILE, load_tokenizer
+from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trunk import Trunk, TrunkConfig
-from rome.features.analyser.word_pieces import WordPieces
 
 ENCODER = set_folder("small") / "encoder"
 TEXTS = ["The cat sat.", "", "   ", "don't [MASK] [CLS] stop", "naïve ﬁne é", "日本語 text", "a\u0301 \u200f \x00", "x" * 300]

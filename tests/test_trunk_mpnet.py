@@ -14,8 +14,7 @@ from tiny_mpnet import LAYERS, PAD, WIDTH, random_mpnet, write_checkpoint
 from transformers import BertConfig, BertModel, MPNetModel
 
 from rome.exceptions import InputError
-from rome.features.analyser.packed import bert_layers, embedded, layer_states
-from rome.features.analyser.trunk import Trunk, distance_buckets
+from rome.features.analyser.trunk import Trunk, bert_layers, distance_buckets, embedded, layer_states
 from rome.train.base.recipe import read_mpnet
 
 LENGTHS = [2, 2, 5, 9, 9, 150]

@@ -8,7 +8,7 @@ import torch
 
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.parser import MODELS
-from rome.features.analyser.tree_head import TREES_FILE, TreeHead
+from rome.features.analyser.trees import TREES_FILE, TreeHead
 from rome.features.analyser.weights import save_weights
 
 LABELS = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from rome.features.errors.articles import vowel_sound
+from rome.features.errors.typos import vowel_sound
 from rome.features.values import Analysis
 
 from .tree import has_own_span, in_title_case, span

@@ -11,19 +11,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..slips import Tidied, tidy
+from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
-from .acceptability import load_acceptability
+from .acceptability import Judge, load_acceptability
 from .config import EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
-from .identity import arithmetic
-from .judge import Judge
-from .model_set import layers_below
-from .packed import torch_threads
-from .parsed import ParsedSentence, ParsedWord
-from .parser import embedded_parser, package_parser, readable
+from .model_set import arithmetic, layers_below
+from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
+from .trunk import torch_threads
 
 __all__ = ["Analyser"]
 

@@ -1,7 +1,7 @@
 """The encoder of a model set: one pass of its trunk over a text, whose states everything shares.
 
 Word vectors, tags and trees, acceptability and word probabilities all start from these states (see `SentenceStates`). The trunk is
-rounded once to int8 and never trained further; its layers run without padding (features/analyser/packed.py), so the states of a text
+rounded once to int8 and never trained further; its layers run without padding (features/analyser/trunk.py), so the states of a text
 are the same to the last bit whatever other texts are read beside it.
 """
 
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from ..model_files import checked
-from .packed import at_least, bert_layers, blocks, embedded, layer_states
-from .pieces import Encoded, encode, merge_windows
-from .trunk import Trunk, TrunkConfig
+from .config import set_folder
+from .pieces import Encoded, WordPieces, encode, merge_windows
+from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, layer_states
 from .weights import load_weights
-from .word_pieces import WordPieces
 
 __all__ = [
     "COMMON_FILE",
@@ -36,6 +35,7 @@ __all__ = [
     "load_tokenizer",
     "load_trunk",
     "parts_of",
+    "static_vectors",
 ]
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
@@ -177,3 +177,17 @@ def load_encoder(folder: Path, dtype: torch.dtype = torch.float32) -> EmbeddedEn
         projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in layers}
         bias = tensors.get("bias")
     return EmbeddedEncoder(trunk, tokenizer, load_weights(folder / COMMON_FILE)[0]["common"], projections, bias)
+
+
+def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+    """The encoder's first ``limit`` whole-word pieces (alphabetic, two letters or more), and (n, d) unit vectors without their mean.
+
+    Raises ModelMissingError when the embedded encoder is not installed.
+    """
+    folder = set_folder("small") / "encoder"
+    matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
+    pieces = load_tokenizer(folder).convert_ids_to_tokens(range(len(matrix)))
+    kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]
+    vectors = matrix[kept] - matrix[kept].mean(axis=0)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
+    return tuple(pieces[row] for row in kept), vectors.astype(np.float32)

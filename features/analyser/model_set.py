@@ -1,26 +1,47 @@
-"""A model set: a folder with one trunk, the small heads on its states, word weights, a net, and the settings found for them."""
+"""A model set: a folder with one trunk, the small heads on its states, word weights, a net, and the settings found for them.
+
+Which models made an analysis is told by digests of their files, found without loading them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import MANIFEST, read_manifest, remedy
+from ..model_files import MANIFEST, checked, read_manifest, remedy
 from ..values import FEATURES
-from .config import DEFAULT_SET, SETS, set_folder
+from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
-__all__ = ["ANALYSING", "PARTS", "ModelSet", "layers_below"]
+__all__ = [
+    "ANALYSING",
+    "PARTS",
+    "RUN",
+    "ModelSet",
+    "arithmetic",
+    "encoder_identity",
+    "file_digest",
+    "hashed_meanwhile",
+    "layers_below",
+    "models_identity",
+]
 
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
 PARTS = (*ANALYSING, "idf", "lexicon")
 """The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
 Config = TypeVar("Config")
+FORMAT = "analysis-3"
+RUN = "run-2"
+"""How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +130,78 @@ def _like(old: Any, value: Any, name: str) -> Any:
 def _get(models: str | os.PathLike[str]) -> str:
     """What to do about a set whose folder is not there."""
     return "reinstall rome-metric" if models in SETS else f"give the folder of a set, or one of {', '.join(SETS)}"
+
+
+def file_digest(folder: Path) -> str:
+    """A short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count).
+
+    Files are read once a process, again when the size or time of one changes.
+    """
+    paths = sorted(p for p in Path(folder).rglob("*") if p.is_file() and p.name != "card.json")
+    return _digest(Path(folder), tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in paths))
+
+
+@lru_cache(maxsize=64)
+def _digest(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path, *_ in files:
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def hashed_meanwhile(config: ModelConfig) -> Iterator[None]:
+    """While the block imports what is needed, a second thread reads and hashes the files of these models, so that later nobody waits for that."""
+    thread = Thread(target=_hash_all, args=(config,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _hash_all(config: ModelConfig) -> None:
+    """Every digest and checksum that loading the models will ask for; what is wrong with a file is told by whoever loads it."""
+    with suppress(OSError, ModelMissingError):
+        models_identity(config)
+        for name in ModelSet.load(config.set).files:
+            if name.partition("/")[0] in ANALYSING:
+                checked(config.folder / name)
+
+
+def _external(name: str) -> str:
+    """A local folder by its files, anything else by its name."""
+    return f"{name}:{file_digest(Path(name))}" if Path(name).is_dir() else name
+
+
+def encoder_identity(name: str = "") -> str:
+    """An encoder alone: the embedded one ("") by its files, a local folder by its files, anything else by its name."""
+    return _external(name) if name else f"embedded:{file_digest(set_folder('small') / 'encoder')}"
+
+
+def models_identity(config: ModelConfig) -> str:
+    """Everything about the models that changes an analysis, in one line, the same on every machine and wherever the set lies.
+
+    Raises ModelMissingError as `ModelSet.load`.
+    """
+    own = ModelSet.load(config.set)
+    parts = [FORMAT, *(file_digest(own.folder / name) for name in ANALYSING if own.has(name))]
+    if below := layers_below(own.folder):
+        parts.append(f"states={below}")
+    if config.parser != EMBEDDED:
+        parts.append(f"stanza={_external(config.parser)}")
+    if config.encoder != EMBEDDED:
+        parts.append(f"encoder={_external(config.encoder)}@{config.layer}")
+    if config.acceptability != EMBEDDED:
+        parts.append(f"acceptability={_external(config.acceptability)}#{config.acceptable_label}")
+    return ",".join(parts)
+
+
+def arithmetic() -> str:
+    """How the encoder computes on this machine: ``bfloat16`` where the processor multiplies such matrices itself (AMX), else ``float32``.
+
+    Part of the key of stored analyses, not of signatures: the two differ in the fourth digit.
+    """
+    info = Path("/proc/cpuinfo")
+    return "bfloat16" if info.is_file() and "amx_bf16" in info.read_text() else "float32"

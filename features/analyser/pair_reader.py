@@ -21,12 +21,10 @@ from torch.nn.functional import linear, softplus
 
 from rome.exceptions import ModelMissingError
 
-from ..errors.reader import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
-from ..errors.values import MAXIMUM
+from ..errors.values import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
 from ..values import Analysis
 from .encoder import load_trunk
-from .packed import Layer, at_least, bert_layers, blocks, layer_states, torch_threads
-from .trunk import Trunk, distance_bias
+from .trunk import Layer, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
 from .weights import load_weights
 
 __all__ = ["ADAPTED", "COMPANY", "PairReader", "company", "joined"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from stanza import Document, Pipeline
@@ -21,22 +22,106 @@ from stanza.resources.common import ResourcesFileNotFoundError
 from rome.exceptions import ModelMissingError
 
 from ..model_files import checked
-from .encoder import EmbeddedEncoder
-from .parsed import ParsedSentence, parsed_sentence
-from .tree_head import load_tree_head
-from .tree_reader import Reading, TreeReader
+from .encoder import EmbeddedEncoder, SentenceStates
+from .trees import Reading, TreeReader, load_tree_head, word_places
 
-__all__ = ["LONGEST_SENTENCE", "MODELS", "Parser", "embedded_parser", "embedded_pipeline", "package_parser", "readable"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "MODELS",
+    "ParsedSentence",
+    "ParsedWord",
+    "Parser",
+    "Token",
+    "embedded_parser",
+    "embedded_pipeline",
+    "package_parser",
+    "parsed_sentence",
+    "readable",
+]
 
+Columns = tuple[str | None, str | None, str | None, str | None, int, str]
+"""Lemma, universal tag, treebank tag, features, head and relation of a word; None or "_" where there is none."""
 MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}
 """The processors of an embedded pipeline, and the folder and file of each one's model."""
-
 LONGEST_SENTENCE = 200
 """Tokens; what the tokenizer leaves longer is cut, because what looks for trees grows with the square."""
 LONG_TEXT = 900
 """Characters. The tokenizer reads longer paragraphs in windows and fills up those of one batch to the same length: each text alone."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
+
+
+class Token(NamedTuple):
+    """One surface token, ``text[start:end]`` of its text; it stands for ``words[first:last]`` of its sentence."""
+
+    text: str
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class ParsedWord(NamedTuple):
+    """One syntactic word; head is 1-based within the sentence and 0 for the root, start and end are offsets into the text.
+
+    The words of a multi-word token divide its characters when their texts add up to it, else each has the whole span.
+    """
+
+    text: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    relation: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentence:
+    """One sentence, ``text[start:end]``, with its tokens and words in reading order; never empty.
+
+    states : what the trunk gave for its text, when the parser read that.
+    """
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    words: tuple[ParsedWord, ...]
+    states: SentenceStates | None = field(default=None, compare=False, repr=False)
+
+
+def parsed_sentence(
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    forms: Iterable[Sequence[str]],
+    columns: Iterable[Columns],
+    states: SentenceStates | None = None,
+) -> ParsedSentence:
+    """A sentence of ``text`` put together.
+
+    spans : where each token stands. forms : the words of each token, as the models read them. columns : of each word, in order.
+    """
+    tokens: list[Token] = []
+    words: list[ParsedWord] = []
+    known = iter(columns)
+    for (start, end), group in zip(spans, forms, strict=True):
+        surface, whole = text[start:end], len(group) == 1
+        tokens.append(Token(surface, start, end, len(words), len(words) + len(group)))
+        pieces = [surface] if whole else group
+        for form, piece, (left, right) in zip(group, pieces, word_places(surface, group, start), strict=True):
+            lemma, upos, xpos, feats, head, relation = next(known)
+            if lemma is None or (whole and form != piece and " " not in piece):  # the models read something else
+                lemma = piece
+            upos, xpos, feats = _or(upos, "X"), _or(xpos, ""), _or(feats, "")
+            words.append(ParsedWord(piece, lemma, upos, xpos, feats, head, relation, left, right))
+    return ParsedSentence(tokens[0].start, tokens[-1].end, tuple(tokens), tuple(words), states)
+
+
+def _or(tag: str | None, instead: str) -> str:
+    """The tag, or something instead where there is none."""
+    return instead if not tag or tag == "_" else tag
 
 
 class Parser:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
+from .config import set_folder
+from .encoder import load_encoder, parts_of
 from .pieces import Encoded, batches_of, encode, merge_windows
 
-__all__ = ["Classifier", "TransformerEncoder"]
+__all__ = ["Classifier", "PieceStates", "TransformerEncoder"]
 
 BATCH_PIECES = 2048
 
@@ -107,3 +109,21 @@ class Classifier:
             logs[batch] = torch.log_softmax(logits, dim=-1)[:, self.label].numpy()
         ends = np.cumsum([len(sentence.rows) for sentence in encoded])
         return [float(np.exp(part.mean())) for part in np.split(logs, ends[:-1])] if len(encoded) else []
+
+
+class PieceStates:
+    """States of one hidden layer of an encoder, special tokens left out, windows over long texts merged.
+
+    encoder : "" for the embedded one, else a local folder or hub name. layer : index into the hidden states; -1 is the last, and the
+    embedded encoder's are counted from 1. Raises ModelMissingError when the encoder is not on this machine.
+    """
+
+    def __init__(self, encoder: str = "", layer: int = -1) -> None:
+        self.layer = layer
+        self.encoder = TransformerEncoder(encoder, layer) if encoder else load_encoder(set_folder("small") / "encoder")
+
+    def of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """For each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""
+        if isinstance(self.encoder, TransformerEncoder):
+            return self.encoder.states(self.encoder.encode(texts))
+        return [states.merged(self.layer) for part in parts_of(texts) for states in self.encoder.read(part)]

@@ -1,16 +1,142 @@
-"""The edit script: what must be done to the reference's words to get the hypothesis' words."""
+"""Which word of the hypothesis stands for which word of the reference, as an editor would see it, and what must be done to the others.
+
+Unlike the alignment of `semantic`, which follows the paper, this one also knows forms, lemmas and spelling, and leaves a word alone
+when nothing is near enough: such words are missing or unnecessary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import JaroWinkler
+from rapidfuzz.process import cdist
+
+from ..matching import best_assignment, cosines, equal_texts, longest_increasing_subsequence
+from ..semantic import position_differences
 from ..values import Word
-from .alignment import WordMatch
 from .prepared import PreparedText
 from .values import Kind
 
-__all__ = ["Edit", "edit_script", "repetitions"]
+__all__ = ["AlignmentConfig", "Edit", "WordMatch", "edit_script", "match_words", "moved_pairs", "repetitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentConfig:
+    """threshold : likeness that a pair must exceed. position : likeness lost per unit of difference in relative position.
+
+    lemma, spelling : the likeness that an equal lemma, or a word spelled almost alike, has at least. spelled_alike : the
+    Jaro-Winkler similarity from which two words count as spelled almost alike. same_cosine : what the cosine adds to the likeness of
+    equal forms, which is 1. symbol_cosine : the cosine below which a symbol stands for no other symbol. same_place : gained by a pair
+    of left-over words that take each other's place, beside their cosine; the more, the more such pairs rather than nearer ones.
+    """
+
+    threshold: float = 0.35
+    position: float = 0.3
+    lemma: float = 0.9
+    spelling: float = 0.7
+    spelled_alike: float = 0.88
+    same_cosine: float = 0.1
+    symbol_cosine: float = 0.5
+    same_place: float = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """Words of reference and hypothesis that stand for each other, with the cosine of their vectors and their spelling."""
+
+    reference: int
+    hypothesis: int
+    cosine: float
+    spelling_similarity: float
+
+
+def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
+    """Indices of the matches (sorted by reference) that stand outside one longest run in which both orders agree."""
+    return _outside_longest_run([match.hypothesis for match in matches])
+
+
+def _outside_longest_run(numbers: Sequence[int]) -> frozenset[int]:
+    """The places of the numbers, all different, that stand outside one longest run that rises."""
+    return frozenset(range(len(numbers))).difference(longest_increasing_subsequence(numbers))
+
+
+def _likeness(reference: PreparedText, hypothesis: PreparedText, config: AlignmentConfig) -> tuple[NDArray[np.float64], ...]:
+    """(p, q) likeness, cosine and spelling of every pair of words; -1 where a symbol would stand for a word."""
+    cosine = cosines(reference.units, hypothesis.units)
+    forms = list(reference.forms), list(hypothesis.forms)
+    spelled = np.asarray(cdist(*forms, scorer=JaroWinkler.similarity, dtype=np.float32), dtype=np.float64)
+    same = equal_texts(*forms)
+    alike = equal_texts(reference.lemmas, hypothesis.lemmas) | (reference.numbers[:, None] == hypothesis.numbers[None, :])
+    likeness = cosine.copy()
+    near = spelled >= config.spelled_alike  # so few that another whole table would be wasted
+    likeness[near] = np.maximum(cosine[near], config.spelling * spelled[near])
+    likeness[alike] = np.maximum(likeness[alike], config.lemma)
+    likeness[same] = 1.0 + config.same_cosine * cosine[same]
+    away = position_differences(*cosine.shape)
+    away *= config.position
+    likeness -= away
+    old, new = reference.symbols[:, None], hypothesis.symbols[None, :]
+    if old.any() or new.any():
+        likeness[(old ^ new) | (old & ~same & (cosine < config.symbol_cosine))] = -1.0
+    return likeness, cosine, spelled
+
+
+def _assign(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The one-to-one pairs of highest total gain, those that gain nothing left out. The table is written over."""
+    np.maximum(gain, 0.0, out=gain)
+    rows, columns = best_assignment(gain)
+    kept = gain[rows, columns] > 0.0
+    return list(zip(rows[kept].tolist(), columns[kept].tolist(), strict=True))
+
+
+def _same_place(
+    reference: PreparedText,
+    hypothesis: PreparedText,
+    pairs: list[tuple[int, int]],
+    cosine: NDArray[np.float64],
+    config: AlignmentConfig,
+) -> list[tuple[int, int]]:
+    """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
+    kept = sorted(pairs)
+    moved = _outside_longest_run([j for _, j in kept])
+    anchors = [
+        (-1, -1),
+        *(pair for k, pair in enumerate(kept) if k not in moved),
+        (len(reference.places), len(hypothesis.places)),
+    ]
+    taken = {i for i, _ in pairs}, {j for _, j in pairs}
+    found: list[tuple[int, int]] = []
+    for (i0, j0), (i1, j1) in zip(anchors, anchors[1:], strict=False):
+        left = [i for i in range(i0 + 1, i1) if i not in taken[0]]
+        right = [j for j in range(j0 + 1, j1) if j not in taken[1]]
+        if left and right:
+            kinds = [reference.classes[i] for i in left], [hypothesis.classes[j] for j in right]
+            fits = (np.array(kinds[0])[:, None] == np.array(kinds[1])[None, :]) & (np.array(kinds[0])[:, None] > 0)
+            if not fits.any():
+                continue
+            gain = np.where(fits, config.same_place + cosine[np.ix_(left, right)], 0.0)
+            found += [(left[a], right[b]) for a, b in _assign(gain)]
+    return found
+
+
+def match_words(reference: PreparedText, hypothesis: PreparedText, config: AlignmentConfig) -> tuple[WordMatch, ...]:
+    """One-to-one matches with the highest total likeness, in the order of the reference, of what `words_of` names.
+
+    Words that nothing is like are then paired when they take each other's place: between the same matched neighbours, of one class.
+    """
+    sides = reference, hypothesis
+    if not sides[0].places or not sides[1].places:
+        return ()
+    likeness, cosine, spelled = _likeness(*sides, config)
+    likeness -= config.threshold
+    pairs = _assign(likeness)
+    pairs += _same_place(*sides, pairs, cosine, config)
+    return tuple(
+        WordMatch(sides[0].places[i], sides[1].places[j], float(cosine[i, j]), float(spelled[i, j])) for i, j in sorted(pairs)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +197,8 @@ def edit_script(
 
     moved : the matches that are out of order, see `moved_pairs`.
 
-    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py and
-    punctuation.py find what is wrong with them.
+    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is
+    wrong with them.
     """
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}

@@ -11,8 +11,7 @@ from typing import Any, Literal
 from ..idf import IdfTable
 from ..protocol import Feature, Resources, Text, number, string
 from ..values import Component
-from .alignment import AlignmentConfig, WordMatch, match_words, moved_pairs
-from .edits import Edit, edit_script
+from .edits import AlignmentConfig, Edit, WordMatch, edit_script, match_words, moved_pairs
 from .lexicon import Lexicon
 from .prepared import PreparedText, prepare
 from .severity import Judgement, SeverityConfig, SeverityJudge

@@ -10,10 +10,8 @@ import numpy as np
 from ..idf import IdfTable
 from ..protocol import Resources
 from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits, text_span
-from .lexicon import Lexicon
-from .numbers import compare_numbers
-from .reader import SEVERITIES, TYPES, WEIGHTS, PairReading, Reader
-from .values import CRITICAL, ErrorSpan, Kind, Severity
+from .lexicon import Lexicon, compare_numbers
+from .values import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairReading, Reader, Severity
 
 __all__ = ["LearnedErrors"]
 

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from ..idf import IdfTable
 from ..protocol import Text
-from ..slips import typed_twice
 from ..values import Analysis, Word
-from .articles import wrong_articles
-from .lexicon import number_value
-from .numbers import Number, numbers_of
+from .lexicon import Number, number_value, numbers_of
+from .typos import typed_twice, wrong_articles
 
 __all__ = ["Mark", "PreparedText", "is_mark", "marks_of", "prepare", "words_of"]
 
@@ -118,7 +116,7 @@ def prepare(text: Text, idf: IdfTable) -> PreparedText:
 
 
 def is_mark(word: Word) -> bool:
-    """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/punctuation.py."""
+    """Whether a word is a punctuation mark; those are compared on the characters, by features/errors/surface.py."""
     return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
 
 

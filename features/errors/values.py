@@ -1,27 +1,68 @@
-"""What an error is: where it stands on both sides, its kind, its type, how severe and how sure."""
+"""What the errors feature says: mistakes with their spans, what they weigh, and what the reader of both texts says of every word."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Protocol
 
-__all__ = ["CRITICAL", "MAJOR", "MAXIMUM", "MINOR", "ErrorSpan", "ErrorsEvidence", "TextSpan", "value_of"]
+import numpy as np
+from numpy.typing import NDArray
+
+from ..values import Analysis
+
+__all__ = [
+    "CRITICAL",
+    "MAJOR",
+    "MARKS",
+    "MAXIMUM",
+    "MINOR",
+    "READER_FILE",
+    "SEVERITIES",
+    "TYPES",
+    "WEIGHTS",
+    "ErrorSpan",
+    "ErrorsEvidence",
+    "PairReading",
+    "Reader",
+    "TextSpan",
+    "value_of",
+]
 
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
 """The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the most that a segment can collect."""
-
-
 HALF = 4.0
 """The count that halves the component; found on development data."""
+Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
+Severity = Literal["none", "minor", "major", "critical"]
+READER_FILE = "reader.safetensors"
+SEVERITIES: tuple[Severity, ...] = ("none", "minor", "major", "critical")
+WEIGHTS = (0.0, MINOR, MAJOR, CRITICAL)
+"""What an error of each of SEVERITIES weighs."""
+MARKS = ("start", "between", "end")
+"""Places of a row that are no words: before the reference, between the texts, after the hypothesis."""
+TYPES = (
+    *(
+        "addition",
+        "omission",
+        "substitution",
+        "antonym",
+        "negation",
+        "name",
+        "number",
+        "gender",
+        "grammar",
+        "order",
+        "spelling",
+    ),
+    *("roles", "quantifier", "condition", "modality", "unit", "relation", "frequency", "time", "cause", "other"),
+)
+"""What an error can be about."""
 
 
 def value_of(count: float) -> float:
     """The component of a hypothesis whose errors weigh ``count`` together: 4 / (4 + count)."""
     return HALF / (HALF + count)
-
-
-Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
-Severity = Literal["none", "minor", "major", "critical"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +106,23 @@ class ErrorsEvidence:
     errors: tuple[ErrorSpan, ...]
     count: float
     differences: tuple[ErrorSpan, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PairReading:
+    """For p words of the reference and q of the hypothesis, the reference's first.
+
+    probabilities : (p + q, 4) of SEVERITIES. types : (p + q, len(TYPES)), given that the word is part of an error. amount : at least 0,
+    what the errors of the pair weigh together.
+    """
+
+    probabilities: NDArray[np.floating[Any]]
+    types: NDArray[np.floating[Any]]
+    amount: float
+
+
+class Reader(Protocol):
+    """Reads pairs; what it says of one does not depend on the others."""
+
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+        """One reading a pair of reference and hypothesis, in order."""

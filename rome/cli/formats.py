@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import Block, BlockScorer, Checked, Metric
-from rome.combining.provenance import labels
+from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest

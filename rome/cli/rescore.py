@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rome.cli.formats import Means, columns, json_lines, table_lines
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
-from rome.combining.provenance import labels, supervision_note
+from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT
 from rome.storage.files import open_output

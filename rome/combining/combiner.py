@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.provenance import SCORERS, RatedSource, Scorer, differing_keys, signature_part
+from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part
 from rome.combining.table import WIDTH, FeatureTable
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS

@@ -164,7 +164,7 @@ class SimilarWords(Mapping[str, Sequence[str]]):
     @cached_property
     def _table(self) -> tuple[dict[str, int], NDArray[np.float32]]:
         """The row of each word, and (n, d) unit vectors without their mean."""
-        from rome.features.analyser.static_vectors import static_vectors
+        from rome.features.analyser.encoder import static_vectors
 
         words, vectors = static_vectors(self.count)
         return {word: number for number, word in enumerate(words)}, vectors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from rome.combining.provenance import fitted_on
+from rome.combining.signature import fitted_on
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.integrations.measuring import DEFAULT_COLUMNS, check_columns, check_names, score_columns, shared_metric

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rome.checks import SegmentError
 from rome.combining.combiner import TENSORS, Combiner
-from rome.combining.provenance import RatedSource
+from rome.combining.signature import RatedSource
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig

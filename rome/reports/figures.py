@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rome.combining.provenance import fitted_on
+from rome.combining.signature import fitted_on
 from rome.exceptions import InputError, ModelMissingError
 from rome.reports.model import Bars, Heatmap, Lines, Note, Strip, Trees
 from rome.reports.model import Figure as Part

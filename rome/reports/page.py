@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combining.provenance import supervision_note
+from rome.combining.signature import supervision_note
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.reports.html import STYLE, asset, fragment, page, page_style
 from rome.reports.model import Strip, Table

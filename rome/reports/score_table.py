@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rome.combining.provenance import supervision_note
+from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.segment import error_note
 from rome.text_table import aligned, shorten

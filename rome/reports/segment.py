@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rome.combining.provenance import supervision_note
+from rome.combining.signature import supervision_note
 from rome.features.matching import longest_increasing_subsequence
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES

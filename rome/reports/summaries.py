@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.combining.provenance import supervision_note
+from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.segment import SEVERITIES, error_lines, line_of, step

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rome.combining.provenance import differing_keys
+from rome.combining.signature import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rome.combining.combiner import Combiner
-from rome.combining.provenance import differing_keys, fitted_on
+from rome.combining.signature import differing_keys, fitted_on
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component

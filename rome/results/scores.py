@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from rome.combining.contributions import Loss, losses_of
-from rome.combining.provenance import fitted_on, labels
+from rome.combining.signature import fitted_on, labels
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
 from rome.results.serialisation import plain

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from rome.checks import Pair
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
-from rome.features.analyser.identity import RUN, arithmetic, models_identity
+from rome.features.analyser.model_set import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
 from rome.storage.analysis_store import AnalysisStore
 

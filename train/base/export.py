@@ -15,7 +15,7 @@ import torch
 from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import COMMON_FILE, PIECES_FILE, TRUNK_FILE, VECTORS_FILE, load_encoder, load_trunk
-from rome.features.analyser.tree_head import load_tree_head
+from rome.features.analyser.trees import load_tree_head
 from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files

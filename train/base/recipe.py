@@ -31,9 +31,9 @@ from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability
 from rome.features.analyser.encoder import PIECES_FILE
-from rome.features.analyser.tree_head import TreeHead
+from rome.features.analyser.pieces import WordPieces
+from rome.features.analyser.trees import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
-from rome.features.analyser.word_pieces import WordPieces
 from rome.train.base.data import PairedBatch, grammar_batches, related_texts
 from rome.train.base.export import OTHER, Origin, export
 from rome.train.common.recipe import add_plan_arguments, changed_options, folders, plan_of

@@ -56,7 +56,7 @@ def trunk_vocabulary(limit: int = 12_000) -> Vocabulary:
 
     Raises ModelMissingError when the embedded encoder is not installed.
     """
-    from rome.features.analyser.static_vectors import static_vectors
+    from rome.features.analyser.encoder import static_vectors
 
     words, vectors = static_vectors(limit)
     return Vocabulary(words, vectors, nearest(vectors, NEIGHBOURS))

@@ -25,8 +25,7 @@ from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parsed import ParsedSentence, ParsedWord
-from rome.features.analyser.parser import Parser, embedded_parser
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser
 from rome.train.common.recipe import add_models_argument, write_card
 
 __all__ = [

@@ -27,8 +27,7 @@ from rome.features.analyser.acceptability import Acceptability, load_acceptabili
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
 from rome.features.analyser.pieces import touched
-from rome.features.analyser.spelling import spellings_of
-from rome.features.analyser.tree_head import TAGS, TREES_FILE, TreeHead, WordPlaces, load_tree_head
+from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordPlaces, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
 from rome.train.common.recipe import (

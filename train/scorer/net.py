@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
 from rome.combining.combiner import Combiner
-from rome.combining.provenance import RatedSource
+from rome.combining.signature import RatedSource
 from rome.features.values import FEATURES
 from rome.train.scorer.pairs import Pair
 from rome.train.scorer.settings import ScorerConfig

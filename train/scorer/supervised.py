@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.combining.combiner import Combiner
-from rome.combining.provenance import RatedSource, outputs_digest
+from rome.combining.signature import RatedSource, outputs_digest
 from rome.combining.table import FeatureTable
 from rome.evaluation.diagnosis.fitting import fold_numbers
 from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores

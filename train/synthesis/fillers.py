@@ -108,7 +108,7 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
     trained = _trained(spec)
     if trained is not None:
         from rome.features.analyser.fill_head import load_fill_head
-        from rome.features.analyser.identity import file_digest
+        from rome.features.analyser.model_set import file_digest
 
         return EmbeddedFiller(load_fill_head(trained), top_k, file_digest(trained))
     from rome.train.synthesis.language_models import MaskedLMFiller, Seq2SeqFiller, load_language_model

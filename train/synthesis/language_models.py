@@ -13,7 +13,7 @@ import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.analyser.identity import file_digest
+from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.pieces import batches_of
 from rome.train.synthesis.fillers import TOP_K, FillRequest, other_words, rounded
 

@@ -101,7 +101,7 @@ def _rome(options: SynthesisOptions) -> Pipeline:
 def _perturbations(options: SynthesisOptions) -> Pipeline:
     """Minimal pairs with one mistake each, with the severities of DEMETR's table 1."""
     from rome.combining.signature import digest
-    from rome.features.analyser.identity import models_identity
+    from rome.features.analyser.model_set import models_identity
     from rome.metric import RoMe
     from rome.train.synthesis.perturbed_pairs import PerturbationPairs
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
-from rome.features.analyser.identity import encoder_identity
-from rome.features.analyser.piece_states import PieceStates
+from rome.features.analyser.model_set import encoder_identity
+from rome.features.analyser.transformer import PieceStates
 from rome.storage.files import atomic_path
 
 __all__ = [

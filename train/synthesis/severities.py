@@ -27,12 +27,10 @@ from rome.combining.signature import digest
 from rome.evaluation.perturbing import Analyse
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folder
-from rome.features.analyser.identity import file_digest, models_identity
-from rome.features.analyser.model_set import layers_below
+from rome.features.analyser.model_set import file_digest, layers_below, models_identity
 from rome.features.analyser.pair_reader import PairReader
 from rome.features.analyser.pieces import batches_of
-from rome.features.errors.reader import READER_FILE, WEIGHTS, PairReading, Reader
-from rome.features.errors.values import CRITICAL, MAJOR
+from rome.features.errors.values import CRITICAL, MAJOR, READER_FILE, WEIGHTS, PairReading, Reader
 from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis

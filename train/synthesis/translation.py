@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.analyser.identity import file_digest
+from rome.features.analyser.model_set import file_digest
 
 __all__ = ["RoundTrip", "Translator"]
 

@@ -18,10 +18,10 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.metrics.pairs import PairMetric, PairValues, ScoreStore, TextPair
 from rome.evaluation.metrics.protocol import Scores
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.analyser.identity import file_digest
+from rome.features.analyser.model_set import file_digest
 
 if TYPE_CHECKING:
-    from rome.features.analyser.piece_states import PieceStates
+    from rome.features.analyser.transformer import PieceStates
 
 __all__ = ["LEXICAL", "BertScore", "Comet", "bleurt", "library", "prism"]
 
@@ -113,7 +113,7 @@ class BertScore:
     @property
     def signature(self) -> str:
         """The encoder by its files, and the layer."""
-        from rome.features.analyser.identity import encoder_identity
+        from rome.features.analyser.model_set import encoder_identity
 
         layer = "last" if self.layer is None else self.layer
         return f"bertscore:f1|encoder:{encoder_identity(self.encoder)}|layer:{layer}|idf:no|rescaled:no"
@@ -131,7 +131,7 @@ class BertScore:
     def _loaded(self) -> PieceStates:
         if self._states is None:
             try:
-                from rome.features.analyser.piece_states import PieceStates
+                from rome.features.analyser.transformer import PieceStates
             except ImportError as error:
                 raise ModelMissingError(
                     f'BERTScore needs the package {error.name}: run `pip install "rome-metric[models]"`'

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.combining.combiner import Combiner
-from rome.combining.provenance import outputs_digest
+from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores

@@ -2,13 +2,15 @@
 
 A learned mixture of the trunk's layers (Peters et al. 2018), what each word's spelling adds to it (the trunk is uncased), transformer
 layers of the head's own where the set has them, one vector a word, and on it linear classifiers for the tags and two biaffine scorers
-for arcs and relations (Dozat and Manning 2017).
+for arcs and relations (Dozat and Manning 2017). A spelling is read as numbers: its letters alone and in twos, threes and fours, capitals kept.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,13 +21,31 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from .packed import at_least, attention_layers, layer_states
+from .encoder import EmbeddedEncoder, SentenceStates
+from .pieces import Encoded, touched
 from .spanning_tree import best_tree
-from .spelling import SPELLINGS
+from .trunk import at_least, attention_layers, layer_states
 from .weights import load_weights
 
-__all__ = ["TREES_FILE", "ParsedTree", "TreeHead", "TreeScores", "WordPlaces", "load_tree_head"]
+__all__ = [
+    "SPELLINGS",
+    "TREES_FILE",
+    "ParsedTree",
+    "Reading",
+    "TreeHead",
+    "TreeReader",
+    "TreeScores",
+    "WordPlaces",
+    "load_tree_head",
+    "spellings_of",
+    "word_places",
+]
 
+SPELLINGS = 4096
+"""Numbers that the parts of spellings fall on."""
+LONGEST_PART = 4
+LONGEST_WORD = 40
+"""Letters; of a longer word only the first ones are read."""
 TREES_FILE = "trees.safetensors"
 TAGS = ("upos", "xpos", "feats")
 MOST_IN_TOKEN = 3
@@ -34,6 +54,47 @@ SPELLED = 64
 """Numbers that a spelling is described by."""
 TOGETHER = 128
 """Words whose relations are scored at once; few, so that the products stay in the processor's cache."""
+
+
+def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
+    """For each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
+
+    Parts are the word between marks of its ends, every n of its neighbouring characters, n from 1 to LONGEST_PART (the hashed n-grams
+    of Bojanowski et al. 2017), and how it is capitalised. What stands up to the sentence's first letter is told apart from the rest:
+    there a capital says little.
+    """
+    found, begun = [], False
+    for word in words:
+        found.append(_parts(word[:LONGEST_WORD], f"{capitals(word)} {begun}"))
+        begun = begun or any(letter.isalpha() for letter in word)
+    return found
+
+
+@lru_cache(10_000)
+def _parts(word: str, capitalised: str) -> tuple[int, ...]:
+    marked = f"^{word}$"
+    grams = [marked[n : n + size] for size in range(1, LONGEST_PART + 1) for n in range(len(marked) - size + 1)]
+    return tuple(_number(part) for part in (capitalised, marked, *grams))
+
+
+def capitals(word: str) -> str:
+    """How a word is capitalised: ``digits``, ``none`` (no letters), ``lower``, ``one`` letter, ``upper``, ``title`` or ``mixed``."""
+    letters = [letter for letter in word if letter.isalpha()]
+    if any(map(str.isdigit, word)):
+        return "digits"
+    if not letters:
+        return "none"
+    large = [letter.isupper() for letter in letters]
+    if not any(large):
+        return "lower"
+    if all(large):
+        return "one" if len(large) == 1 else "upper"
+    return "title" if large[0] and not any(large[1:]) else "mixed"
+
+
+def _number(part: str) -> int:
+    """The same on every machine."""
+    return zlib.crc32(part.encode("utf-8", "surrogatepass")) % SPELLINGS
 
 
 class WordPlaces(NamedTuple):
@@ -250,3 +311,50 @@ def load_tree_head(folder: Path) -> TreeHead:
         head = TreeHead(**sizes, labels=labels)
     head.load_state_dict(tensors, assign=True)
     return head.eval().requires_grad_(False)
+
+
+class Reading(NamedTuple):
+    """What is known of one sentence: the trunk's states of its text, its tags and its tree."""
+
+    states: SentenceStates
+    tree: ParsedTree
+
+
+class TreeReader:
+    """Reads sentences as they stand in the text, in one pass of the trunk. encoder, head : of one model set."""
+
+    def __init__(self, encoder: EmbeddedEncoder, head: TreeHead) -> None:
+        self.encoder, self.head = encoder, head
+
+    def read(self, documents: Sequence[Any]) -> list[Reading]:
+        """A reading of every sentence of Stanza's documents, in order; the words of each must be known."""
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        states = self.encoder.read([sentence.text for sentence in sentences])
+        layers = [each.whole(self.head.sizes["mixed"]) for each in states]
+        places = [_places(sentence, each.pieces) for sentence, each in zip(sentences, states, strict=True)]
+        return [Reading(*found) for found in zip(states, self.head.parse(layers, places), strict=True)]
+
+
+def word_places(token: str, words: Sequence[str], start: int) -> list[tuple[int, int]]:
+    """Where each word of a token that begins at ``start`` lies: side by side when they add up to the token, else all over all of it."""
+    if len(words) == 1 or "".join(words).lower() != token.lower() or sum(map(len, words)) != len(token):
+        return [(start, start + len(token))] * len(words)
+    spans = []
+    for word in words:
+        spans.append((start, start + len(word)))
+        start += len(word)
+    return spans
+
+
+def _places(sentence: Any, pieces: Encoded) -> WordPlaces:
+    """Which rows of the states belong to each word: those of the pieces that share a character with it, the beginning mark for none."""
+    begin: int = sentence.tokens[0].start_char
+    spans: list[tuple[int, int]] = []
+    place: list[int] = []
+    for token in sentence.tokens:
+        start, end = token.start_char - begin, token.end_char - begin
+        spans += word_places(sentence.text[start:end], [word.text for word in token.words], start)
+        place += range(len(token.words))
+    first, last = touched(pieces.spans, spans) + (1 if pieces.spans else [[0], [1]])
+    spellings = spellings_of([sentence.text[start:end] for start, end in spans])
+    return WordPlaces(first.tolist(), last.tolist(), place, spellings)

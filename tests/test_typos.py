@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.features.analyser.config import set_folder
-from rome.features.errors.alignment import match_words
+from rome.features.errors.edits import match_words
 from rome.features.errors.estimator import EditScriptErrors
 from rome.features.errors.lexicon import Lexicon
 from rome.features.errors.prepared import marks_of
-from rome.features.errors.punctuation import PunctuationConfig, punctuation_errors
+from rome.features.errors.surface import PunctuationConfig, punctuation_errors
+from rome.features.errors.typos import tidy, typed_twice
 from rome.features.idf import IdfTable
-from rome.features.slips import tidy, typed_twice
 
 from handmade import analysis, prepared
 
