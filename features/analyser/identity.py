@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from threading import Thread
 
-from rome.exceptions import ModelMissingError
-
-from ..model_files import checked
 from .config import EMBEDDED, ModelConfig, set_folder
 from .model_set import ANALYSING, ModelSet, layers_below
 
-__all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "hashed_meanwhile", "models_identity"]
+__all__ = ["RUN", "arithmetic", "encoder_identity", "file_digest", "models_identity"]
 
 FORMAT = "analysis-3"
 RUN = "run-2"
@@ -38,26 +32,6 @@ def _digest(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
         digest.update(path.relative_to(folder).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@contextmanager
-def hashed_meanwhile(config: ModelConfig) -> Iterator[None]:
-    """While the block imports what is needed, a second thread reads and hashes the files of these models, so that later nobody waits for that."""
-    thread = Thread(target=_hash_all, args=(config,), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-
-
-def _hash_all(config: ModelConfig) -> None:
-    """Every digest and checksum that loading the models will ask for; what is wrong with a file is told by whoever loads it."""
-    with suppress(OSError, ModelMissingError):
-        models_identity(config)
-        for name in ModelSet.load(config.set).files:
-            if name.partition("/")[0] in ANALYSING:
-                checked(config.folder / name)
 
 
 def _external(name: str) -> str:

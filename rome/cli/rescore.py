@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rome.cli.formats import Means, columns, json_lines, table_lines
 from rome.cli.metric import MakeMetric, add_net_arguments, named_net
@@ -43,12 +43,6 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     with open_output(options.output) as stream:
         stream.writelines(f"{line}\n" for line in WRITERS[options.format](rows, combiner.signature))
     return 0
-
-
-def _held(file: TextIO) -> Iterator[list[Any]]:
-    """The rows from the first one on."""
-    file.seek(0)
-    return map(json.loads, file)
 
 
 def _matching(options: argparse.Namespace) -> Combiner:
