@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import cut
 from rome.batch.columns import COLUMNS, RowOptions
@@ -19,9 +19,10 @@ from rome.features.values import FEATURES
 from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
-    from rome.results import CorpusScore, SegmentScore
+    from rome.metric import RoMe
+    from rome.results import SegmentScore
 
-__all__ = ["MakeMetric", "Scores", "own_metric", "score_columns"]
+__all__ = ["MakeMetric", "own_metric", "score_columns"]
 
 TEXTS_AT_ONCE = 1000
 """Texts that a metric is given together, at most, because it keeps them in memory."""
@@ -29,18 +30,8 @@ _ROW_FAULTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError
 """What a single row may do to a metric; a missing model or a full disk is no fault of a row and stops the run."""
 
 
-class Scores(Protocol):
-    """Whatever scores as RoMe does."""
-
-    def score(self, *, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
-        """One SegmentScore a hypothesis, in order."""
-
-
-class MakeMetric(Protocol):
-    """Makes the metric; called once in each worker, so it must be something that can be sent there: a class, a function, a partial."""
-
-    def __call__(self) -> Scores:
-        """The metric."""
+MakeMetric = Callable[[], "RoMe"]
+"""Makes the metric; called once in each worker, so it must be something that can be sent there: a class, a function, a partial."""
 
 
 def own_metric(**options: Any) -> MakeMetric:
@@ -52,7 +43,7 @@ def own_metric(**options: Any) -> MakeMetric:
 
 def score_columns(
     columns: Mapping[str, Sequence[Any]],
-    metric: Scores,
+    metric: RoMe,
     options: RowOptions = RowOptions(),
     *,
     keys: Sequence[str] | None = None,
@@ -142,7 +133,7 @@ def _of_row(error: InputError) -> str:
     return str(error).replace("references[0]", "reference").replace("hypotheses[0]", "hypothesis")
 
 
-def _scored(rows: Sequence[_Row], metric: Scores, exact: bool) -> list[SegmentScore | str]:
+def _scored(rows: Sequence[_Row], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
     """The score of each row, or the message of what it did to the metric."""
     try:
         return list(_score(rows, metric, exact))
@@ -152,7 +143,7 @@ def _scored(rows: Sequence[_Row], metric: Scores, exact: bool) -> list[SegmentSc
         return [result for row in rows for result in _scored([row], metric, exact)]
 
 
-def _score(rows: Sequence[_Row], metric: Scores, exact: bool) -> Iterator[SegmentScore]:
+def _score(rows: Sequence[_Row], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
     """Score the rows together; when exact each text was analysed alone before, or, of a metric that shows no analyses, each row is."""
     analyse = getattr(metric, "analyse", None)
     if exact and analyse is None:

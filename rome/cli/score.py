@@ -115,7 +115,7 @@ def _keep(
     metric = make()
     there = kept.begin(_description(options, metric, found))
     begun = next(number for number in count() if number not in there)
-    ready = sum(len(block.hypotheses) for block in islice(blocks, begun))
+    ready = sum(len(block.pairs) for block in islice(blocks, begun))
     if begun:
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
     source = make if options.workers > 1 else partial(_same, metric)
