@@ -14,28 +14,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from rome.data.readers.lines import json_object
+from rome.data.readers.own import rated_line
+from rome.data.readers.rated import ErrorMark
 from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["Mark", "RatingsFile", "Record", "last_records", "read_records"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One error: ``hypothesis[start:end]`` in code points; both None for an omission or for the whole text."""
-
-    start: int | None
-    end: int | None
-    severity: str
-    category: str
-
-    @classmethod
-    def of(cls, row: Any, length: int) -> Mark:
-        """The mark of a JSON object in a text of that length. Raises ValueError, KeyError, TypeError or AttributeError when it is none."""
-        start, end = row.get("start"), row.get("end")
-        if (start, end) != (None, None) and not (type(start) is type(end) is int and 0 <= start < end <= length):
-            raise ValueError(f"characters {start} to {end} are no span of a text of {length}")
-        return cls(start, end, str(row["severity"]), str(row.get("category") or ""))
+__all__ = ["RatingsFile", "Record", "last_records", "read_records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +30,7 @@ class Record:
     item: AnnotationItem
     annotator: str
     ratings: Mapping[str, float]
-    marks: tuple[Mark, ...]
+    marks: tuple[ErrorMark, ...]
     scale: str
     place: str = ""
 
@@ -63,16 +48,13 @@ class Record:
     def of(cls, line: bytes, place: str) -> Record:
         """The record of one line. Raises InputError when it is none."""
         try:
-            row: Any = json.loads(line)
-            references = (row["reference"],) if isinstance(row["reference"], str) else tuple(row["reference"])
-            system, language_pair = (str(row.get(name) or "") for name in ("system", "language_pair"))
-            item = AnnotationItem(str(row["item"]), references, row["hypothesis"], system, language_pair, place)
-            marks = tuple(Mark.of(mark, len(item.hypothesis)) for mark in row.get("errors") or ())
-            "".join((*references, item.hypothesis)).encode("utf-8")
-            ratings = {str(name): value + 0 for name, value in row["ratings"].items() if value is not None}
-            return cls(item, str(row["annotator"]), ratings, marks, str(row.get("scale") or ""), place)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(f"{place}: not a record of `rome annotate` ({error!r}): restore the line, or remove it") from error
+            row = json_object(line.decode("utf-8"), place, ("item", "reference", "hypothesis", "annotator", "ratings"))
+            said = rated_line(row, place)
+        except (InputError, UnicodeDecodeError) as error:
+            raise InputError(f"{place}: not a record of `rome annotate` ({error}): restore the line, or remove it") from error
+        one = said.segment
+        item = AnnotationItem(one.item, one.references, one.hypothesis, one.system, one.language_pair, place)
+        return cls(item, said.annotator, said.ratings, said.marks or (), str(row.get("scale") or ""), place)
 
 
 class RatingsFile:
