@@ -13,10 +13,9 @@ import pytest
 
 from rome.cli import annotate
 from rome.data.readers.own import read_own
-from rome.evaluation.annotate.export import export_lines, read_ratings
 from rome.evaluation.annotate.guideline import Guideline, Scale
 from rome.evaluation.annotate.items import AnnotationItem, in_order, read_items
-from rome.evaluation.annotate.ratings import RatingsFile, read_records
+from rome.evaluation.annotate.ratings import RatingsFile, export_lines, read_ratings, read_records
 from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
 

@@ -11,10 +11,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
-from rome.batch.columns import RowOptions, arrow_schema
 from rome.batch.plan import Part, PartPlan, row_key
 from rome.batch.row_files import Span, kind_of, opened_parquet, read_rows
-from rome.batch.rows import score_columns
+from rome.batch.rows import RowOptions, arrow_schema, score_columns
 from rome.exceptions import InputError, StoreError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.columns import COLUMNS, RowOptions
-from rome.batch.rows import MakeMetric, own_metric, score_columns
+from rome.batch.rows import COLUMNS, MakeMetric, RowOptions, own_metric, score_columns
 from rome.exceptions import InputError
 
 if TYPE_CHECKING:
