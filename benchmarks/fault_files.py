@@ -9,7 +9,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from fault_process import Child
 
 import rome.batch.blocks
+from rome.checks import Pair
 from rome.cli import main
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, RomeError
@@ -107,16 +108,25 @@ class Small:
     def __init__(self, tell: Callable[[int], None]) -> None:
         self.tell = tell
 
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
+    def share(self, texts: Sequence[str]) -> None:
+        """Nothing is kept."""
+
+    def begin_block(self) -> None:
+        """Nothing is forgotten."""
+
+    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
         """Scores that depend on the texts."""
         time.sleep(SECONDS)
-        self.tell(int(hypotheses[0].split()[1]) // BLOCK)
+        self.tell(int(pairs[0].hypothesis.split()[1]) // BLOCK)
         rows = []
-        for n, (given, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
-            value = len(set(given[0]) & set(hypothesis)) / 30
+        for pair in pairs:
+            given, hypothesis = pair.references[0], pair.hypothesis
+            value = len(set(given) & set(hypothesis)) / 30
             parts = Components(*(Component(name, value, value, "units") for name in FEATURES))
             rows.append(
-                SegmentScore(n, given[0], hypothesis, 0, value, parts, Contributions(0, 0, 0, value - 1.0), (), self.signature)
+                SegmentScore(
+                    pair.segment, given, hypothesis, 0, value, parts, Contributions(0, 0, 0, value - 1.0), (), self.signature
+                )
             )
         return CorpusScore(tuple(rows), self.signature)
 

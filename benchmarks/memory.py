@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from result_rows import keep_lines
 
+from rome.checks import Pair, check_pairs
 from rome.cli import main as rome
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
@@ -45,15 +46,29 @@ class Constant:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
         self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
 
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
-        """One segment a hypothesis."""
-        rows = enumerate(zip(references, hypotheses, strict=True))
-        return CorpusScore(tuple(SegmentScore(n, r[0], h, 0, 0.5, **self.rest) for n, (r, h) in rows), "constant")  # type: ignore[arg-type]
+    def share(self, texts: Sequence[str]) -> None:
+        """Nothing is kept."""
 
-    def features(self, *, references: list[list[str]], hypotheses: list[str]) -> FeatureTable:
+    def begin_block(self) -> None:
+        """Nothing is forgotten."""
+
+    def score(self, **texts: Any) -> CorpusScore:
+        """One segment a hypothesis."""
+        return self.score_pairs(check_pairs(**texts))
+
+    def features(self, **texts: Any) -> FeatureTable:
         """One row a hypothesis."""
-        half = np.full((len(hypotheses), 4), 0.5)
-        return FeatureTable(np.arange(len(hypotheses)), np.zeros(len(hypotheses), np.int32), half, half)
+        return self.measure_pairs(check_pairs(**texts))
+
+    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+        """One segment a pair."""
+        segments = (SegmentScore(p.segment, p.references[0], p.hypothesis, 0, 0.5, **self.rest) for p in pairs)  # type: ignore[arg-type]
+        return CorpusScore(tuple(segments), "constant")
+
+    def measure_pairs(self, pairs: Sequence[Pair]) -> FeatureTable:
+        """One row a pair."""
+        half = np.full((len(pairs), 4), 0.5)
+        return FeatureTable(np.array([pair.segment for pair in pairs]), np.zeros(len(pairs), np.int32), half, half)
 
 
 def write_pairs(path: Path, count: int) -> None:

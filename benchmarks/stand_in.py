@@ -17,6 +17,3 @@ class StandIn(Constant):
     def analyse(self, texts: Sequence[str]) -> dict[str, Any]:
         """Nothing is known of any text."""
         return dict.fromkeys(texts)
-
-    def begin_block(self) -> None:
-        """Nothing is kept."""

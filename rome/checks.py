@@ -38,13 +38,16 @@ class Pair:
     hypothesis: str
 
 
-def check_pairs(references: object, hypotheses: object, *, empty_reference: EmptyReference = "error") -> list[Pair]:
+def check_pairs(
+    references: object, hypotheses: object, *, empty_reference: EmptyReference = "error", first: int = 0
+) -> list[Pair]:
     """Return one Pair a hypothesis, or say what is wrong with the input and what to do about it.
 
     references : for each hypothesis one text, or a list of texts; several references are ``[segment][reference]``. The two
         forms may be mixed. Any iterable but a mapping or a set will do (a list, a tuple, a pandas column).
     hypotheses : one text a segment; it may be empty or blank.
     empty_reference : "error" refuses an empty or blank reference, "score" lets it pass.
+    first : the number of the first segment.
 
     A square nest (as many references as segments) cannot be told from its transpose and is read as ``[segment][reference]``.
 
@@ -59,7 +62,7 @@ def check_pairs(references: object, hypotheses: object, *, empty_reference: Empt
     _check_lengths(reference_rows, hypothesis_rows)
     return [
         Pair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
-        for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True))
+        for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True), start=first)
     ]
 
 

@@ -106,7 +106,10 @@ class RoMe:
 
     def features(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
-        pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+
+    def measure_pairs(self, pairs: Sequence[Pair]) -> FeatureTable:
+        """`features` of pairs, at least one, that `check_pairs` has passed."""
         rows = [
             (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
             for pair, index, parts, flags in self._measure(pairs)
@@ -128,7 +131,10 @@ class RoMe:
         references : one text, or a list of texts, for each hypothesis. hypotheses : one text a segment; may be empty.
         Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
         """
-        pairs = check_pairs(references, hypotheses, empty_reference=self.empty_reference)
+        return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+
+    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+        """`score` of pairs that `check_pairs` has passed."""
         net = self.combiner  # a missing net is reported before anything is analysed
         signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
         segments: list[SegmentScore] = []

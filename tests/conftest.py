@@ -82,11 +82,13 @@ def make_segment() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def fake_metric(make_segment: Callable[..., Any]) -> Any:
     """A metric without models, for the command line: every identical pair scores 1, every other one 0.5."""
+    from pairs_metric import PairsMetric
+
     from rome.checks import check_pairs
     from rome.combining.table import FeatureTable
     from rome.results import CorpusScore
 
-    class FakeMetric:
+    class FakeMetric(PairsMetric):
         def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
             rows = [(pair.segment, pair.references[0], pair.hypothesis) for pair in check_pairs(references, hypotheses)]
             segments = [make_segment(n, score=1.0 if r == h else 0.5, reference=r, hypothesis=h) for n, r, h in rows]

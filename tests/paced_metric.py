@@ -9,11 +9,13 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from pairs_metric import PairsMetric
+
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 
 
-class PacedMetric:
+class PacedMetric(PairsMetric):
     """Scores that are a digest of the texts; ``seconds`` a row; a file named after the process in ``marks`` for each time it is made."""
 
     signature = "rome:paced"

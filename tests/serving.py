@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pairs_metric import PairsMetric
+
 from rome.checks import check_pairs
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
@@ -23,7 +25,7 @@ SECONDS = 30.0
 PAIR = {"reference": "Five cats sleep.", "hypothesis": "Four cats sleep."}
 
 
-class SmallMetric:
+class SmallMetric(PairsMetric):
     """Scores by checksum, so that every pair has its own score. calls : the number of pairs of each call, the warm-up first.
 
     A hypothesis "slow" takes `pause` seconds; "held" waits until `release` is set; "boom" raises an error that quotes the text.

@@ -13,10 +13,9 @@ import pytest
 
 from rome.cli import annotate
 from rome.data.readers.own import read_own
-from rome.evaluation.annotate.export import export_lines, read_ratings
 from rome.evaluation.annotate.guideline import Guideline, Scale
 from rome.evaluation.annotate.items import AnnotationItem, in_order, read_items
-from rome.evaluation.annotate.ratings import RatingsFile, read_records
+from rome.evaluation.annotate.ratings import RatingsFile, export_lines, read_ratings, read_records
 from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
 
@@ -172,12 +171,12 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
         (body(fluency=True), "fluency is True"),
         (body(fluency=1.5), "fluency is 1.5"),
         (body(fluency="2"), "fluency is '2'"),
-        (body(errors=[span(0, 9)]), "no span of a text of 8"),
-        (body(errors=[span(3, 3)]), "no span"),
-        (body(errors=[span(-1, 3)]), "no span"),
-        (body(errors=[span(0, None)]), "no span"),
-        (body(errors=[span(None, 1)]), "no span"),
-        (body(errors=[span(False, 3)]), "no span"),
+        (body(errors=[span(0, 9)]), "covers characters 0 to 9 of a text of 8"),
+        (body(errors=[span(3, 3)]), "no character is marked"),
+        (body(errors=[span(-1, 3)]), "covers characters -1 to 3"),
+        (body(errors=[span(0, None)]), "one end only"),
+        (body(errors=[span(None, 1)]), "one end only"),
+        (body(errors=[span(False, 3)]), "no whole numbers"),
         (body(errors=[span(0, 3, "awful")]), "severity 'awful'"),
         (body(errors=[span(0, 3, "minor", "Nonsense")]), "category 'Nonsense'"),
         (body(errors=[span(0, 3), span(0, 3)]), "stands there twice"),
@@ -248,7 +247,7 @@ def test_every_cut_of_the_file_is_readable(study: Make, tmp_path: Path) -> None:
         '{"item": "x", "reference": "r", "hypothesis": 3, "annotator": "A", "ratings": {}}',
         '{"item": "x", "reference": [3], "hypothesis": "h", "annotator": "A", "ratings": {}}',
         '{"item": "x", "reference": "r", "hypothesis": "\\ud800", "annotator": "A", "ratings": {}}',
-        '{"item": "x", "reference": "r", "hypothesis": "h", "annotator": "A", "ratings": {"fluency": "2"}}',
+        '{"item": "x", "reference": "r", "hypothesis": "h", "annotator": "A", "ratings": {"fluency": "two"}}',
         '{"item": "x", "reference": "r", "hypothesis": "h", "annotator": "A", "ratings": {}, "errors": [{"start": 0, "end": 9}]}',
         '{"item": "x", "reference": "r", "hypothesis": "h", "annotator": "A", "ratings": {}, "errors": [{"start": "0", "end": 1}]}',
     ],

@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
+from rome.data.readers.rated import ErrorMark as Mark
 from rome.evaluation.annotate.items import AnnotationItem
-from rome.evaluation.annotate.ratings import Mark, Record
+from rome.evaluation.annotate.ratings import Record
 
 pytest.importorskip("nltk", reason="agreement is computed by NLTK")
 

@@ -23,6 +23,11 @@ ALLOWED = {
     "rome.reports.figures": {"matplotlib"},
 }
 """Where a heavy package may be imported all the same, inside the function that needs it."""
+ORDER = (
+    *("exceptions", "checks", "text_table", "config", "storage", "combining", "results", "metric", "self_check"),
+    *("reports", "figures", "batch", "service", "integrations", "evaluation", "cli"),
+)
+"""What lies in rome/, from the ground up: each imports only what stands before it; docs/pages/design.md draws it."""
 TRAINING = ("rome.cli.synthesize", "rome.cli.train")
 """The entries of `train`, which import it inside their functions."""
 HEAVY = ("torch", "transformers", "stanza", "tokenizers", "sklearn", "textattack", "flair", "matplotlib", "pandas")
@@ -76,6 +81,29 @@ def test_rooms_import_only_what_they_may(name: str, path: Path) -> None:
     assert wrong == []
 
 
+def imported_at_once(path: Path) -> Iterator[str]:
+    """Dotted names of the modules that a source file imports when it is itself imported, not in a function and not for types alone."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+
+
+def test_folders_import_each_other_in_one_direction() -> None:
+    """Everything in rome/ has its place in the order, and imports only from its own folder or from what stands before it."""
+    inside = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert inside - {"__init__", *ROOMS} == set(ORDER)
+    wrong = []
+    for name, path in sources():
+        if name == "rome" or name.startswith(ROOM_NAMES):
+            continue
+        own = ORDER.index(name.split(".")[1])
+        parts = [found.split(".")[1] for found in imported_at_once(path) if found.startswith("rome.")]
+        wrong += [f"{name} imports {part}" for part in parts if part in ORDER and ORDER.index(part) > own]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("name", TRAINING)
 def test_training_is_imported_by_its_entries_alone_and_lazily(name: str) -> None:
     """Both commands import train, neither when it is itself imported."""
@@ -117,7 +145,7 @@ def test_cached_path_is_light() -> None:
 import sys
 import rome
 rome.Combiner, rome.FeatureTable, rome.AnalysisStore, rome.CorpusScore, rome.InputError
-import rome.cli, rome.storage.table_file
+import rome.cli, rome.combining.table_file
 rome.cli.main(["rescore", "--help"])
 print([m for m in %r if m in sys.modules])
 """

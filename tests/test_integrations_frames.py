@@ -12,7 +12,7 @@ import pytest
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.frames import result_columns, score_frame, to_polars
+from rome.integrations.frames import score_frame, to_polars
 from rome.integrations.measuring import COLUMNS, DEFAULT_COLUMNS, measure, shared_metric
 from rome.results import CorpusScore
 
@@ -215,7 +215,7 @@ def test_polars_counterpart_of_to_dataframe(make_segment: Callable[..., Any], si
     """The same columns, the same values; texts, whole numbers and floats have their types, in an empty table too."""
     result = CorpusScore((make_segment(0), make_segment(1, flags=("identical", "long"))), signature)
     own, other = to_polars(result), result.to_dataframe()
-    assert own.columns == list(other.columns) == list(result_columns(result))
+    assert own.columns == list(other.columns) == list(result.columns())
     assert own.rows() == [tuple(row) for row in other.itertuples(index=False)]
     assert to_polars(CorpusScore((), signature)).schema == own.schema
     assert {own.schema[name] for name in FEATURES} == {polars.Float64}

@@ -20,11 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.batch.columns import RowOptions
 from rome.batch.parts import OutputFolder, score_part
 from rome.batch.plan import make_plan
 from rome.batch.row_files import input_files
-from rome.batch.rows import own_metric, score_columns
+from rome.batch.rows import RowOptions, own_metric, score_columns
 from rome.exceptions import InputError
 
 from paced_metric import PacedMetric, processes
@@ -243,7 +242,7 @@ def in_one_process(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     script = """
 import json, sys
 from rome.batch.rows import own_metric, score_columns
-from rome.batch.columns import RowOptions
+from rome.batch.rows import RowOptions
 print(json.dumps(score_columns(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
 """
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

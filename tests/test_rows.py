@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.batch.columns import COLUMNS, RowOptions, arrow_schema
 from rome.batch.parts import OutputFolder, score_part
 from rome.batch.plan import PART_WORK, PartPlan, make_plan
 from rome.batch.row_files import input_files, read_rows
-from rome.batch.rows import own_metric, score_columns
+from rome.batch.rows import COLUMNS, RowOptions, arrow_schema, own_metric, score_columns
 from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.features.values import FEATURES
 

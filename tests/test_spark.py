@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from rome.batch.columns import RowOptions
-from rome.batch.rows import score_columns
+from rome.batch.rows import RowOptions, score_columns
 from rome.exceptions import InputError
 from rome.integrations.spark import loaded, result_schema, score_frame
 

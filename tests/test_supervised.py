@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pairs_metric import PairsMetric
 
 from rome.cli import main
 from rome.cli.metric import make_metric
@@ -159,7 +160,7 @@ def test_rome_score_takes_the_option(
     put(supervised, package)
     made: list[Any] = []
 
-    class Labelled:
+    class Labelled(PairsMetric):
         def score(self, **texts: Any) -> CorpusScore:
             return replace(fake_metric.score(**texts), signature=made[-1].combiner.signature)
 

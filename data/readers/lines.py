@@ -18,6 +18,7 @@ from rome.exceptions import InputError
 __all__ = [
     "check_counts",
     "json_array",
+    "json_object",
     "json_objects",
     "json_value",
     "number",
@@ -123,8 +124,12 @@ def json_objects(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple
     """Yield ``(file:line, object)`` of a JSON-lines file, blank lines skipped. Raises InputError for what is no object with these keys."""
     for line, text in enumerate(text_lines(path), start=1):
         if text.strip():
-            row = json_value(text, f"{path}:{line}", "give one object a line")
-            yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
+            yield f"{path}:{line}", json_object(text, f"{path}:{line}", needed)
+
+
+def json_object(text: str, place: str, needed: Sequence[str] = ()) -> dict[str, Any]:
+    """The object that a line holds. Raises InputError for what is no object with these keys."""
+    return _object(json_value(text, place, "give one object a line"), needed, place)
 
 
 def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:

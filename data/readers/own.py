@@ -9,10 +9,10 @@ from typing import Any
 
 from rome.data.readers.lines import json_objects, number, set_name, table, text_lines, texts_of
 from rome.data.readers.mqm import PLAIN, MqmWeights, mqm_score
-from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, numbers
+from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, marks_of, numbers
 from rome.exceptions import InputError
 
-__all__ = ["read_own"]
+__all__ = ["RatedLine", "rated_line", "read_own"]
 
 _RATING, _SCORE = "rating:", "score:"
 
@@ -82,8 +82,8 @@ class _Output:
 def _from_json(path: str | Path) -> list[RatedSegment]:
     outputs: dict[tuple[str, str, str], _Output] = {}
     for place, row in json_objects(path, ("item", "reference", "hypothesis")):
-        segment = _segment(row, place)
-        annotator = str(row.get("annotator") or "")
+        line = rated_line(row, place)
+        segment, annotator = line.segment, line.annotator
         found = outputs.setdefault((*segment.group, segment.system), _Output(segment, {}, {}))
         if segment.hypothesis != found.segment.hypothesis:
             raise InputError(
@@ -95,21 +95,31 @@ def _from_json(path: str | Path) -> list[RatedSegment]:
             raise InputError(
                 f"{place}: this output stands already in {found.segment.place}: name the annotators, or give it once"
             )
-        found.ratings[annotator] = numbers(row.get("ratings") or {}, place)
+        found.ratings[annotator] = line.ratings
         found.marks.pop(annotator, None)
-        if "errors" in row:
-            found.marks[annotator] = _marks(row["errors"], segment.hypothesis, place)
-        if not found.ratings[annotator] and "errors" not in row:
+        if line.marks is not None:
+            found.marks[annotator] = line.marks
+        if not line.ratings and line.marks is None:
             raise InputError(f"{place}: neither ratings nor errors: give what people said")
     rated = any(ratings for output in outputs.values() for ratings in output.ratings.values())
     return [_averaged(output, rated) for output in outputs.values()]
 
 
-def _segment(row: Mapping[str, Any], place: str) -> RatedSegment:
-    """The texts and names of one line, not yet its ratings."""
+@dataclass(frozen=True, slots=True)
+class RatedLine:
+    """One output, without ratings, and what one annotator said of it; marks : None where the line has no errors, not even none."""
+
+    segment: RatedSegment
+    annotator: str
+    ratings: dict[str, float]
+    marks: tuple[ErrorMark, ...] | None
+
+
+def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
+    """What a line of JSON with item, reference and hypothesis says. Raises InputError naming the place."""
     if not isinstance(row["hypothesis"], str) or not str(row["item"]):
         raise InputError(f"{place}: needs an item and a hypothesis that is a text: give both")
-    return RatedSegment(
+    segment = RatedSegment(
         item=str(row["item"]),
         references=texts_of(row["reference"], place, "reference"),
         hypothesis=row["hypothesis"],
@@ -120,22 +130,8 @@ def _segment(row: Mapping[str, Any], place: str) -> RatedSegment:
         source=str(row.get("source") or ""),
         place=place,
     )
-
-
-def _marks(errors: object, hypothesis: str, place: str) -> tuple[ErrorMark, ...]:
-    if not isinstance(errors, list) or not all(isinstance(error, dict) and "severity" in error for error in errors):
-        raise InputError(
-            f"{place}: errors is no list of objects with start, end, severity and category: give one for each error"
-        )
-    found = []
-    for error in errors:
-        start, end = error.get("start"), error.get("end")
-        if any(side is not None and (not isinstance(side, int) or not 0 <= side <= len(hypothesis)) for side in (start, end)):
-            raise InputError(
-                f"{place}: an error covers characters {start} to {end} of a text of {len(hypothesis)}: pair error and text"
-            )
-        found.append(ErrorMark(start, end, str(error["severity"]).lower(), str(error.get("category") or "")))
-    return tuple(found)
+    marks = marks_of(row["errors"], len(segment.hypothesis), place) if "errors" in row else None
+    return RatedLine(segment, str(row.get("annotator") or ""), numbers(row.get("ratings") or {}, place), marks)
 
 
 def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> RatedSegment:

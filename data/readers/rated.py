@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.lines import json_objects, number, texts_of
+from rome.data.readers.lines import json_objects, number, shown, texts_of
 from rome.exceptions import InputError
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "RatedSegment",
     "RatedSet",
     "check_marks",
+    "mark_of",
+    "marks_of",
     "check_shared_texts",
     "development_rows",
     "numbers",
@@ -128,6 +130,27 @@ def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
         raise InputError(f"{segment.place}: a rating is no finite number: leave the segment out or rate it")
     for marks in segment.marks.values():
         check_marks(marks, len(segment.hypothesis), segment.place)
+
+
+def marks_of(errors: object, length: int, place: str) -> tuple[ErrorMark, ...]:
+    """The marks of a JSON list, in a text of that length. Raises InputError naming the place."""
+    if not isinstance(errors, list):
+        raise InputError(f"{place}: errors is no list: give one object for each error, [] for none")
+    return tuple(mark_of(error, length, place) for error in errors)
+
+
+def mark_of(error: object, length: int, place: str) -> ErrorMark:
+    """The mark of one JSON object. Raises InputError naming the place."""
+    if not isinstance(error, Mapping) or "severity" not in error:
+        raise InputError(f"{place}: {shown(repr(error))} is no mark: give an object with start, end, severity and category")
+    start, end = error.get("start"), error.get("end")
+    if any(side is not None and type(side) is not int for side in (start, end)):
+        raise InputError(
+            f"{place}: characters {shown(repr((start, end)))} are no whole numbers: give start and end, or neither"
+        )
+    mark = ErrorMark(start, end, str(error["severity"]).lower(), str(error.get("category") or ""))
+    check_marks([mark], length, place)
+    return mark
 
 
 def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import MANIFEST, checked, read_manifest, remedy
+from ..model_files import MANIFEST, read_manifest, remedy
 from ..values import FEATURES
 from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
@@ -29,7 +27,6 @@ __all__ = [
     "arithmetic",
     "encoder_identity",
     "file_digest",
-    "hashed_meanwhile",
     "layers_below",
     "models_identity",
 ]
@@ -148,26 +145,6 @@ def _digest(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
         digest.update(path.relative_to(folder).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@contextmanager
-def hashed_meanwhile(config: ModelConfig) -> Iterator[None]:
-    """While the block imports what is needed, a second thread reads and hashes the files of these models, so that later nobody waits for that."""
-    thread = Thread(target=_hash_all, args=(config,), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-
-
-def _hash_all(config: ModelConfig) -> None:
-    """Every digest and checksum that loading the models will ask for; what is wrong with a file is told by whoever loads it."""
-    with suppress(OSError, ModelMissingError):
-        models_identity(config)
-        for name in ModelSet.load(config.set).files:
-            if name.partition("/")[0] in ANALYSING:
-                checked(config.folder / name)
 
 
 def _external(name: str) -> str:

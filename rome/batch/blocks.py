@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
-from rome.batch.workers import Report, run_in_order
-from rome.checks import EmptyReference, SegmentError, check_pairs
+from rome.checks import EmptyReference, Pair, SegmentError, check_pairs
 from rome.exceptions import InputError
 from rome.storage.pair_files import PairRow
 
 if TYPE_CHECKING:
     from rome.combining.table import FeatureTable
+    from rome.metric import RoMe
     from rome.results import CorpusScore
 
-__all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks", "score_blocks"]
+__all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks"]
 
 MOST_PAIRS, MOST_CHARACTERS = 1000, 1 << 17
 """A block ends before it has more of either, but for a single pair that is longer."""
@@ -36,24 +34,11 @@ PLACES = 1 << 20
 Item = TypeVar("Item")
 
 
-class Metric(Protocol):
-    """What the blocks need of RoMe; one that keeps something from call to call has methods ``begin_block`` and ``share`` too."""
-
-    def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
-        """Score every segment."""
-
-    def features(self, *, references: Any, hypotheses: Any) -> FeatureTable:
-        """Measure every candidate."""
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Consecutive segments: the number of the first one, and one entry a segment in every list."""
+    """Consecutive segments that may be scored, each with its number in the whole input, its id and its note ("" for none)."""
 
-    start: int
-    references: list[list[str]]
-    hypotheses: list[str]
-    places: list[str]
+    pairs: list[Pair]
     ids: list[str]
     notes: list[str]
 
@@ -89,18 +74,19 @@ def cut(items: Iterable[Item], size: Callable[[Item], float], most: float, *, co
         yield held
 
 
-def cut_blocks(rows: Iterable[PairRow], *, whole: bool = False) -> Iterator[Block]:
-    """Consecutive rows in blocks of similar length; whole : everything in one."""
+def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "error", whole: bool = False) -> Iterator[Block]:
+    """Consecutive rows, checked, in blocks of similar length; whole : everything in one.
+
+    Raises InputError with the file and the line of a row that cannot be scored.
+    """
     start = 0
     for held in cut(rows, _characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
-        yield Block(
-            start,
-            [row.references for row in held],
-            [row.hypothesis for row in held],
-            [row.place for row in held],
-            [row.id or "" for row in held],
-            [row.note or "" for row in held],
-        )
+        references, hypotheses = [row.references for row in held], [row.hypothesis for row in held]
+        try:
+            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
+        except SegmentError as error:
+            raise InputError(f"{held[error.segment - start].place}: {error}") from error
+        yield Block(pairs, [row.id or "" for row in held], [row.note or "" for row in held])
         start += len(held)
 
 
@@ -118,24 +104,22 @@ def check_rows(
     """
     digest, count, ids, notes = hashlib.blake2b(digest_size=16), 0, False, False
     repeated = _Repeated()
-    for block in cut_blocks(rows, whole=whole):
-        try:
-            check_pairs(block.references, block.hypotheses, empty_reference=empty_reference)
-        except SegmentError as error:
-            raise _placed(error, block) from error
-        content = [block.references, block.hypotheses, block.ids, block.notes]
-        digest.update(json.dumps(content).encode())
+    for block in cut_blocks(rows, empty_reference=empty_reference, whole=whole):
+        line = json.dumps(asdict(block))
+        digest.update(line.encode())
         repeated.add(block)
-        count, ids, notes = count + len(block.hypotheses), ids or any(block.ids), notes or any(block.notes)
+        count, ids, notes = count + len(block.pairs), ids or any(block.ids), notes or any(block.notes)
         if kept is not None:
-            kept.write(f"{json.dumps(asdict(block))}\n")
+            kept.write(f"{line}\n")
     return Checked(count, digest.hexdigest(), ids, notes, tuple(repeated.texts))
 
 
 def read_blocks(kept: IO[str]) -> Iterator[Block]:
     """The blocks that `check_rows` has kept in a file, from the first on."""
     kept.seek(0)
-    return (Block(**json.loads(line)) for line in kept)
+    for row in map(json.loads, kept):
+        pairs = [Pair(one["segment"], tuple(one["references"]), one["hypothesis"]) for one in row["pairs"]]
+        yield Block(pairs, row["ids"], row["notes"])
 
 
 class _Repeated:
@@ -148,7 +132,7 @@ class _Repeated:
 
     def add(self, block: Block) -> None:
         """Look at the distinct texts of the next block."""
-        for text in dict.fromkeys(text for texts in (*block.references, block.hypotheses) for text in texts):
+        for text in dict.fromkeys(text for pair in block.pairs for text in (*pair.references, pair.hypothesis)):
             known = int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
             if self._seen[known % PLACES] != known:
                 self._seen[known % PLACES] = known
@@ -157,76 +141,27 @@ class _Repeated:
                 self._left -= len(text)
 
 
-def _placed(error: SegmentError, block: Block) -> InputError:
-    """The error with file and line, and with the segment's number in the whole input."""
-    message = str(error).replace(f"s[{error.segment}]", f"s[{block.start + error.segment}]")
-    return InputError(f"{block.places[error.segment]}: {message}")
+class _BlockWork:
+    """Works on block after block with one RoMe, which ``make`` makes; shared : texts that several blocks hold."""
+
+    def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = ()) -> None:
+        self.metric = make()
+        self.metric.share(shared)
 
 
-class BlockScorer:
-    """Scores block after block with one metric, which ``make`` makes; shared : texts that several blocks hold."""
-
-    def __init__(self, make: Callable[[], Metric], shared: Sequence[str] = ()) -> None:
-        self.metric = _sharing(make(), shared)
+class BlockScorer(_BlockWork):
+    """Scores blocks."""
 
     def __call__(self, block: Block) -> CorpusScore:
-        """The scores of a block; segments have their numbers in the whole input. Raises InputError with the file and line of a segment at fault."""
-        result = _alone(self.metric, self.metric.score, block)
-        segments = tuple(replace(segment, segment=segment.segment + block.start) for segment in result.segments)
-        return replace(result, segments=segments)
+        """The scores of a block, which depend on nothing that earlier blocks have left in memory."""
+        self.metric.begin_block()
+        return self.metric.score_pairs(block.pairs)
 
 
-class BlockFeatures:
-    """Measures block after block with one metric, which ``make`` makes; shared : texts that several blocks hold."""
-
-    def __init__(self, make: Callable[[], Metric], shared: Sequence[str] = ()) -> None:
-        self.metric = _sharing(make(), shared)
+class BlockFeatures(_BlockWork):
+    """Measures blocks."""
 
     def __call__(self, block: Block) -> FeatureTable:
-        """The features of a block. Raises InputError with the file and line of a segment at fault."""
-        table = _alone(self.metric, self.metric.features, block)
-        return replace(table, segment=table.segment + block.start)
-
-
-def _sharing(metric: Metric, texts: Sequence[str]) -> Metric:
-    """The metric, told which texts several blocks hold."""
-    share = getattr(metric, "share", None)
-    if share is not None:
-        share(texts)
-    return metric
-
-
-def _alone(metric: Metric, work: Callable[..., Any], block: Block) -> Any:
-    """Call ``work`` with nothing in memory that earlier blocks have left there."""
-    begin = getattr(metric, "begin_block", None)
-    if begin is not None:
-        begin()
-    try:
-        return work(references=block.references, hypotheses=block.hypotheses)
-    except SegmentError as error:
-        raise _placed(error, block) from error
-
-
-def score_blocks(
-    make: Callable[[], Metric],
-    pairs: Iterable[tuple[str | Sequence[str], str]],
-    *,
-    workers: int = 1,
-    report: Report = warnings.warn,
-) -> Generator[CorpusScore, None, None]:
-    """Score any number of pairs in bounded memory, with ``workers`` processes: one CorpusScore a block, in the order of the pairs.
-
-    make : makes the metric, once in each process, such as ``functools.partial(RoMe, store="analyses.sqlite", threads=1)``; with several
-        workers it must be importable, and a script needs its ``if __name__ == "__main__":``. pairs : (reference or references,
-        hypothesis), read as they are needed. report : told in one line when a worker ended and its block is done again.
-
-    Raises InputError for a pair that cannot be scored, when it is reached, and whatever the metric raises.
-    """
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InputError(f"workers={workers!r} is no number of processes: give 1 or more")
-    return run_in_order(partial(BlockScorer, make), cut_blocks(_rows(pairs)), workers=workers, report=report)
-
-
-def _rows(pairs: Iterable[tuple[str | Sequence[str], str]]) -> Iterator[PairRow]:
-    for number, (references, hypothesis) in enumerate(pairs):
-        yield PairRow([references] if isinstance(references, str) else list(references), hypothesis, f"pair {number}")
+        """The features of a block, likewise."""
+        self.metric.begin_block()
+        return self.metric.measure_pairs(block.pairs)

@@ -11,14 +11,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
-from rome.batch.columns import RowOptions, arrow_schema
 from rome.batch.plan import Part, PartPlan, row_key
 from rome.batch.row_files import Span, kind_of, opened_parquet, read_rows
-from rome.batch.rows import Scores, score_columns
+from rome.batch.rows import RowOptions, arrow_schema, score_columns
 from rome.exceptions import InputError, StoreError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rome.metric import RoMe
 
 __all__ = ["OUTPUT_FORMATS", "OutputFolder", "Summary", "score_part"]
 
@@ -85,7 +86,7 @@ class OutputFolder(Checkpoint):
             return list(table.read(columns=["error"]).column("error").to_pylist())
 
 
-def score_part(part: Part, metric: Scores, options: RowOptions, output: OutputFolder, source: Any) -> None:
+def score_part(part: Part, metric: RoMe, options: RowOptions, output: OutputFolder, source: Any) -> None:
     """Read the rows of a part from the file system ``source``, score them, write them."""
     out: dict[str, list[Any]] = {}
     rows = list(read_rows(source, part.span.file, options.wanted, part.span))

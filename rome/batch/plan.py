@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from rome.batch.blocks import cut
-from rome.batch.columns import RowOptions
 from rome.batch.row_files import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
-from rome.batch.rows import key_text, plain_list
+from rome.batch.rows import RowOptions, key_text, plain_list
 from rome.exceptions import InputError
 
 __all__ = ["PART_ROWS", "PART_WORK", "Part", "PartPlan", "make_plan", "row_key"]

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _read(options: argparse.Namespace) -> int:
     """Agreement and export of ratings that were collected."""
-    from rome.evaluation.annotate.export import export_lines, read_ratings
+    from rome.evaluation.annotate.ratings import export_lines, read_ratings
 
     paths = options.agreement or ([options.output] if options.output else None)
     if not paths or options.pairs is not None:

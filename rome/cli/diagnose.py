@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.evaluation import Run, add_judging_arguments
+from rome.cli.evaluate import Run, add_judging_arguments
 from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 from rome.storage.files import read_lines

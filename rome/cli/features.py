@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import BlockFeatures, cut
 from rome.batch.workers import run_in_order
-from rome.cli.blocks import add_worker_argument, block_metric, checked_blocks, ended_by_signal, progress_bar, report_line
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import add_pair_arguments
+from rome.cli.pairs import (
+    add_pair_arguments,
+    add_worker_argument,
+    block_metric,
+    checked_blocks,
+    ended_by_signal,
+    progress_bar,
+    report_line,
+)
 from rome.storage.files import atomic_path
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.blocks import Block, BlockScorer, Checked, Metric
+from rome.batch.blocks import Block, BlockScorer, Checked
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
+    from rome.metric import RoMe
     from rome.results import CorpusScore, SegmentScore
 
 __all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
@@ -59,7 +60,7 @@ class LineScorer:
     make : makes the metric. name : one of FORMATS. evidence : with json and jsonl, the evidence too.
     """
 
-    def __init__(self, make: Callable[[], Metric], name: str, evidence: bool, found: Checked) -> None:
+    def __init__(self, make: Callable[[], RoMe], name: str, evidence: bool, found: Checked) -> None:
         self.score = BlockScorer(make, found.shared)
         self.line: Callable[..., str] = {
             "table": partial(_cells, notes=found.notes),
@@ -70,7 +71,7 @@ class LineScorer:
     def __call__(self, block: Block) -> list[str]:
         """The lines of a block, after the head line where the block is the first one."""
         result = self.score(block)
-        head = [self.head(result)] if block.start == 0 else []
+        head = [self.head(result)] if block.pairs[0].segment == 0 else []
         line = partial(self.line, signature=result.signature)
         return [*head, *map(line, result.segments, block.ids, block.notes)]
 

@@ -1,18 +1,38 @@
-"""The options that name the texts, and reading what they name."""
+"""The options that name the texts, reading what they name, and what the commands that work block by block share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
+from tqdm import tqdm
+
+from rome.batch.blocks import Block, Checked, check_rows, read_blocks
+from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 from rome.storage.files import open_lines
 from rome.storage.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
 
-__all__ = ["add_pair_arguments", "example_pairs", "open_named_pairs"]
+__all__ = [
+    "add_pair_arguments",
+    "add_worker_argument",
+    "block_metric",
+    "checked_blocks",
+    "ended_by_signal",
+    "example_pairs",
+    "open_named_pairs",
+    "progress_bar",
+    "report_line",
+]
 
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,3 +74,64 @@ def example_pairs() -> PairTexts:
     """The example pairs that come with the package, each with a note of what is wrong in it."""
     with _examples() as path:
         return read_pairs(str(path))
+
+
+def add_worker_argument(parser: argparse.ArgumentParser) -> None:
+    """How many processes share the work."""
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="processes that share the pairs, each with its own models (some 500 MB) and one thread unless --threads says otherwise; "
+        "a --store spares them each other's texts (default: 1)",
+    )
+
+
+def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[], Any]:
+    """What makes the metric of one process. Raises InputError for word weights that need all references in one process."""
+    if options.workers > 1 and options.idf == "references":
+        raise InputError("--idf references weighs words by all references together: take --workers 1")
+    threads = options.threads or (1 if options.workers > 1 else None)
+    return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
+
+
+def progress_bar(options: argparse.Namespace, total: int, done: int = 0) -> Any:
+    """A bar over segments on standard error; silent unless that is a terminal or --progress was given."""
+    disable = None if options.progress is None else not options.progress
+    return tqdm(total=total, initial=done, unit="segment", desc="rome", disable=disable, file=sys.stderr, leave=False)
+
+
+def report_line(message: str) -> None:
+    """One line on standard error."""
+    print(f"rome: {message}", file=sys.stderr)
+
+
+@contextmanager
+def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Iterator[Block]]]:
+    """What the pairs are that the options name, and their blocks: read and checked once, then kept in a temporary file.
+
+    Raises InputError, with file and line, for a row that cannot be scored, and when there is none.
+    """
+    with open_named_pairs(options) as rows, tempfile.TemporaryFile("w+", encoding="utf-8") as kept:
+        found = check_rows(rows, kept, empty_reference=options.empty_reference, whole=options.idf == "references")
+        if not found.count:
+            raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
+        yield found, read_blocks(kept)
+
+
+@contextmanager
+def ended_by_signal() -> Iterator[None]:
+    """A polite request to end (SIGTERM) is obeyed like Ctrl-C: workers end, half-written outputs vanish, what is done is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

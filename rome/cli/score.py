@@ -21,10 +21,17 @@ from typing import Any
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
 from rome.batch.workers import run_in_order
-from rome.cli.blocks import add_worker_argument, block_metric, checked_blocks, ended_by_signal, progress_bar, report_line
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import add_pair_arguments
+from rome.cli.pairs import (
+    add_pair_arguments,
+    add_worker_argument,
+    block_metric,
+    checked_blocks,
+    ended_by_signal,
+    progress_bar,
+    report_line,
+)
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
@@ -115,7 +122,7 @@ def _keep(
     metric = make()
     there = kept.begin(_description(options, metric, found))
     begun = next(number for number in count() if number not in there)
-    ready = sum(len(block.hypotheses) for block in islice(blocks, begun))
+    ready = sum(len(block.pairs) for block in islice(blocks, begun))
     if begun:
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
     source = make if options.workers > 1 else partial(_same, metric)

@@ -132,21 +132,21 @@ class FeatureTable:
 
         Only one of them needs to be in memory. Raises InputError when they are not alike, StoreError when writing fails.
         """
-        from rome.storage.table_file import write_tables
+        from rome.combining.table_file import write_tables
 
         return write_tables(path, tables)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> FeatureTable:
         """Read what `save` or `rome features` wrote. Raises InputError when it is no table, StoreError when it is damaged."""
-        from rome.storage.table_file import read_table
+        from rome.combining.table_file import read_table
 
         return read_table(path)
 
     @staticmethod
     def iter_batches(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
         """Read a table in pieces of about ``rows`` rows, never separating the rows of one segment. Raises as `load`."""
-        from rome.storage.table_file import iter_tables
+        from rome.combining.table_file import iter_tables
 
         return iter_tables(path, rows)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from rome.combining.signature import fitted_on
 from rome.exceptions import InputError, ModelMissingError
-from rome.features.values import FEATURES
 from rome.integrations.measuring import DEFAULT_COLUMNS, check_columns, check_names, score_columns, shared_metric
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
     from rome.results import CorpusScore
 
-__all__ = ["result_columns", "score_frame", "texts_of_frame", "to_polars"]
+__all__ = ["score_frame", "texts_of_frame", "to_polars"]
 
 Frame = TypeVar("Frame")
 _TEXT, _WHOLE = ("flags", "signature"), ("reference_index",)
@@ -64,20 +62,6 @@ def texts_of_frame(frame: Any, *, reference: str = "reference", hypothesis: str 
     return _texts(table[reference]), _texts(table[hypothesis])
 
 
-def result_columns(result: CorpusScore) -> dict[str, list[Any]]:
-    """The columns of ``result.to_dataframe()`` as lists, one value a segment."""
-    rows = result.segments
-    columns: dict[str, list[Any]] = {
-        name: [getattr(row, name) for row in rows]
-        for name in ("segment", "reference", "hypothesis", "reference_index", "score")
-    }
-    for ending, field in (("", "value"), ("_raw", "raw")):
-        columns |= {f"{name}{ending}": [getattr(getattr(r.components, name), field) for r in rows] for name in FEATURES}
-    columns |= {f"{name}_contribution": [getattr(r.contributions, name) for r in rows] for name in FEATURES}
-    columns |= {"flags": [",".join(r.flags) for r in rows]}
-    return columns | ({"scorer": ["supervised"] * len(rows)} if fitted_on(result.signature) else {})
-
-
 def to_polars(result: CorpusScore) -> polars.DataFrame:
     """One row a segment, with the columns of ``result.to_dataframe()``. Raises ModelMissingError without polars."""
     try:
@@ -86,7 +70,7 @@ def to_polars(result: CorpusScore) -> polars.DataFrame:
         raise ModelMissingError("to_polars needs polars: run `pip install polars`") from error
     text, whole = ("reference", "hypothesis", "flags", "scorer"), ("segment", "reference_index")
     kinds: Any = {True: polars.String, False: polars.Float64}
-    columns = result_columns(result)
+    columns = result.columns()
     schema = {name: polars.Int64 if name in whole else kinds[name in text] for name in columns}
     return polars.DataFrame(columns, schema=schema)
 

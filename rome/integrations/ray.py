@@ -14,11 +14,10 @@ from os import PathLike
 from typing import Any
 
 from rome.batch.checkpoint import located
-from rome.batch.columns import RowOptions, arrow_schema
 from rome.batch.parts import OutputFolder, Summary, score_part
 from rome.batch.plan import PART_ROWS, Part, make_plan
 from rome.batch.row_files import Span, input_files, kind_of
-from rome.batch.rows import MakeMetric, own_metric, score_columns
+from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_columns
 from rome.exceptions import InputError, ModelMissingError
 
 __all__ = ["RowOptions", "ScoreBatches", "ScoreParts", "Summary", "score_dataset", "score_files"]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rome.batch.columns import COLUMNS, RowOptions
-from rome.batch.rows import MakeMetric, Scores, own_metric, score_columns
+from rome.batch.rows import COLUMNS, MakeMetric, RowOptions, own_metric, score_columns
 from rome.exceptions import InputError
+
+if TYPE_CHECKING:
+    from rome.metric import RoMe
 
 __all__ = ["RowOptions", "result_schema", "score_frame", "scorer"]
 
 Frames = Iterator[Any]
-_LOADED: dict[str, Scores] = {}
+_LOADED: dict[str, RoMe] = {}
 """The metric of this process, under the name of the scorer that it belongs to: Spark sends the function anew for each partition."""
 
 _TYPES = {"float64": "double", "int32": "int", "string": "string", "list<string>": "array<string>"}
@@ -45,7 +47,7 @@ def _values(column: Any) -> list[Any]:
     return [None if isinstance(value, float) and value != value else value for value in column.tolist()]
 
 
-def loaded(name: str, make: MakeMetric) -> Scores:
+def loaded(name: str, make: MakeMetric) -> RoMe:
     """The metric of this process for a scorer, made at the first call; that of another scorer is let go."""
     if name not in _LOADED:
         _LOADED.clear()

@@ -247,8 +247,18 @@ class CorpusScore:
             import pandas
         except ImportError as error:
             raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
-        frame = pandas.DataFrame([_row(segment) for segment in self.segments], columns=list(_COLUMNS))
-        return frame.assign(scorer="supervised") if fitted_on(self.signature) else frame
+        return pandas.DataFrame(self.columns())
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns of `to_dataframe` as lists, one value a segment."""
+        rows = self.segments
+        names = ("segment", "reference", "hypothesis", "reference_index", "score")
+        columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
+        for ending, field in (("", "value"), ("_raw", "raw")):
+            columns |= {f"{name}{ending}": [getattr(getattr(row.components, name), field) for row in rows] for name in FEATURES}
+        columns |= {f"{name}_contribution": [getattr(row.contributions, name) for row in rows] for name in FEATURES}
+        columns["flags"] = [",".join(row.flags) for row in rows]
+        return columns | ({"scorer": ["supervised"] * len(rows)} if fitted_on(self.signature) else {})
 
     def __repr__(self) -> str:
         """Short: the score and the number of segments."""
@@ -275,26 +285,6 @@ class CorpusScore:
 
         plain = str(self) if len(self) <= SHORT else document_text(corpus_document(self))
         return {"text/html": self._repr_html_(), "text/plain": plain}
-
-
-_COLUMNS = (
-    *("segment", "reference", "hypothesis", "reference_index", "score"),
-    *FEATURES,
-    *(f"{name}_raw" for name in FEATURES),
-    *(f"{name}_contribution" for name in FEATURES),
-    "flags",
-)
-
-
-def _row(segment: SegmentScore) -> tuple[Any, ...]:
-    """The values of one segment, in the order of _COLUMNS."""
-    return (
-        *(segment.segment, segment.reference, segment.hypothesis, segment.reference_index, segment.score),
-        *(component.value for component in segment.components),
-        *(component.raw for component in segment.components),
-        *segment.contributions,
-        ",".join(segment.flags),
-    )
 
 
 def _mean(values: list[float]) -> float:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from rome.checks import Pair
 from rome.exceptions import InputError
@@ -15,16 +15,12 @@ from rome.results import CorpusScore, SegmentScore
 from rome.service.errors import RequestError, Say, described
 from rome.service.limits import Limits
 
-__all__ = ["Batcher", "Metric"]
+if TYPE_CHECKING:
+    from rome.metric import RoMe
 
-WARM_UP = ("Snow fell on the hills all night.", "It snowed on the hills during the night.")
+__all__ = ["Batcher"]
 
-
-class Metric(Protocol):
-    """What the service needs of RoMe."""
-
-    def score(self, *, references: list[list[str]], hypotheses: list[str]) -> CorpusScore:
-        """Score every segment."""
+WARM_UP = Pair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
 
 
 class _Job:
@@ -48,7 +44,7 @@ class Batcher:
     on what else is in the call. say : takes a line when the models are loaded, and about what went wrong; never a text.
     """
 
-    def __init__(self, make: Callable[[], Metric], limits: Limits, *, together: bool = True, say: Say = lambda _: None) -> None:
+    def __init__(self, make: Callable[[], RoMe], limits: Limits, *, together: bool = True, say: Say = lambda _: None) -> None:
         self.limits, self._make, self._together, self.say = limits, make, together, say
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.signature: str | None = None
@@ -90,8 +86,8 @@ class Batcher:
     async def work(self) -> None:
         """Load, then score until cancelled. Whatever ends it before is `failure`, and refuses all who wait."""
         try:
-            metric: Metric = await self._in_thread(self._make)
-            warm = await self._in_thread(metric.score, references=[[WARM_UP[0]]], hypotheses=[WARM_UP[1]])
+            metric: RoMe = await self._in_thread(self._make)
+            warm = await self._in_thread(metric.score_pairs, pairs=[WARM_UP])
             self.state, self.signature = "ready", warm.signature
             self.say("ready; Ctrl-C ends")
             while await self._arrived.wait():
@@ -128,17 +124,15 @@ class Batcher:
                 job.taken += 1
         return units
 
-    async def _score(self, metric: Metric, units: list[tuple[_Job, int]]) -> None:
+    async def _score(self, metric: RoMe, units: list[tuple[_Job, int]]) -> None:
         """Score the pairs in one call; when that fails, in halves, so that only the request of a bad pair fails."""
         units = [(job, number) for job, number in units if not job.result.done()]
         if not units:
             return
-        pairs = [job.pairs[number] for job, number in units]
+        pairs = [replace(job.pairs[number], segment=n) for n, (job, number) in enumerate(units)]
         self.calls += 1
         try:
-            result = await self._in_thread(
-                metric.score, references=[list(p.references) for p in pairs], hypotheses=[p.hypothesis for p in pairs]
-            )
+            result = await self._in_thread(metric.score_pairs, pairs=pairs)
             scores = list(zip(units, result.segments, strict=True))
         except Exception as error:  # the service must outlive whatever a text does to a model
             if self._together and len(units) > 1:

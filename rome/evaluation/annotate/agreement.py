@@ -8,8 +8,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from rome.evaluation.annotate.export import Ratings, dimensions_of
-from rome.evaluation.annotate.ratings import Record
+from rome.evaluation.annotate.ratings import Ratings, Record, dimensions_of
 from rome.exceptions import ModelMissingError
 from rome.reports.model import Table
 

@@ -1,4 +1,4 @@
-"""The file of ratings: one line of JSON for each save, on the disk before it is called saved; reading it back, the last one wins."""
+"""The file of ratings: one line of JSON for each save, on the disk before it is called saved; read back, and put together, the last one wins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,28 +14,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from rome.data.readers.lines import json_object
+from rome.data.readers.own import rated_line
+from rome.data.readers.rated import ErrorMark
 from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["Mark", "RatingsFile", "Record", "last_records", "read_records"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One error: ``hypothesis[start:end]`` in code points; both None for an omission or for the whole text."""
-
-    start: int | None
-    end: int | None
-    severity: str
-    category: str
-
-    @classmethod
-    def of(cls, row: Any, length: int) -> Mark:
-        """The mark of a JSON object in a text of that length. Raises ValueError, KeyError, TypeError or AttributeError when it is none."""
-        start, end = row.get("start"), row.get("end")
-        if (start, end) != (None, None) and not (type(start) is type(end) is int and 0 <= start < end <= length):
-            raise ValueError(f"characters {start} to {end} are no span of a text of {length}")
-        return cls(start, end, str(row["severity"]), str(row.get("category") or ""))
+__all__ = ["RatingsFile", "Record", "dimensions_of", "export_lines", "last_records", "read_ratings", "read_records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +30,7 @@ class Record:
     item: AnnotationItem
     annotator: str
     ratings: Mapping[str, float]
-    marks: tuple[Mark, ...]
+    marks: tuple[ErrorMark, ...]
     scale: str
     place: str = ""
 
@@ -63,16 +48,13 @@ class Record:
     def of(cls, line: bytes, place: str) -> Record:
         """The record of one line. Raises InputError when it is none."""
         try:
-            row: Any = json.loads(line)
-            references = (row["reference"],) if isinstance(row["reference"], str) else tuple(row["reference"])
-            system, language_pair = (str(row.get(name) or "") for name in ("system", "language_pair"))
-            item = AnnotationItem(str(row["item"]), references, row["hypothesis"], system, language_pair, place)
-            marks = tuple(Mark.of(mark, len(item.hypothesis)) for mark in row.get("errors") or ())
-            "".join((*references, item.hypothesis)).encode("utf-8")
-            ratings = {str(name): value + 0 for name, value in row["ratings"].items() if value is not None}
-            return cls(item, str(row["annotator"]), ratings, marks, str(row.get("scale") or ""), place)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(f"{place}: not a record of `rome annotate` ({error!r}): restore the line, or remove it") from error
+            row = json_object(line.decode("utf-8"), place, ("item", "reference", "hypothesis", "annotator", "ratings"))
+            said = rated_line(row, place)
+        except (InputError, UnicodeDecodeError) as error:
+            raise InputError(f"{place}: not a record of `rome annotate` ({error}): restore the line, or remove it") from error
+        one = said.segment
+        item = AnnotationItem(one.item, one.references, one.hypothesis, one.system, one.language_pair, place)
+        return cls(item, said.annotator, said.ratings, said.marks or (), str(row.get("scale") or ""), place)
 
 
 class RatingsFile:
@@ -167,3 +149,55 @@ def _records(content: bytes, path: str) -> tuple[list[Record], bytes]:
     except (ValueError, RecursionError):
         pass
     return [Record.of(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip()], rest
+
+
+Ratings = Mapping[Identity, Mapping[str, Record]]
+
+
+def read_ratings(paths: Sequence[str]) -> tuple[Ratings, list[str]]:
+    """The last word of every annotator on every output, from one or several files, and notes on torn lines.
+
+    Raises InputError when a line is no record, when files give one item different texts or use different scales, or when nothing
+    was rated.
+    """
+    records, notes = [], []
+    for path in paths:
+        found, note = read_records(path)
+        records.extend(found)
+        notes.extend([note] if note else [])
+    scales = {record.scale: record.place for record in records if record.scale}
+    if len(scales) > 1:
+        (one, place), (other, elsewhere) = list(scales.items())[:2]
+        raise InputError(f"{place} is on the scale {one}, {elsewhere} on {other}: put together ratings of one scale only")
+    ratings = last_records(records)
+    if not any(record.ratings or record.marks for group in ratings.values() for record in group.values()):
+        raise InputError(f"{', '.join(paths)}: nothing was rated: rate at least one item first")
+    return ratings, notes
+
+
+def dimensions_of(ratings: Ratings) -> list[str]:
+    """The dimensions that anybody rated, in the order in which they first appear."""
+    return list(dict.fromkeys(name for group in ratings.values() for record in group.values() for name in record.ratings))
+
+
+def export_lines(ratings: Ratings) -> Iterator[str]:
+    """One line of JSON for each output that somebody rated in every dimension: the means over those annotators, everybody's marks.
+
+    ratings : the mean for each dimension. errors : every mark, with its annotator. annotators : whose ratings are in the means.
+    An annotator who left out a dimension of an item is left out of that item, so that all its means are of the same people.
+    """
+    dimensions = dimensions_of(ratings)
+    for group in ratings.values():
+        complete = [record for record in group.values() if set(record.ratings) >= set(dimensions)]
+        if complete:
+            yield json.dumps(_merged(complete, dimensions), ensure_ascii=False)
+
+
+def _merged(records: Sequence[Record], dimensions: Sequence[str]) -> dict[str, Any]:
+    """One output with what several annotators said of it."""
+    return {
+        **records[0].item.row(),
+        "ratings": {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions},
+        "errors": [error | {"annotator": record.annotator} for record in records for error in record.said()["errors"]],
+        "annotators": [record.annotator for record in records],
+    }

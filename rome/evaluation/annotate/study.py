@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from rome.data.readers.rated import mark_of
 from rome.evaluation.annotate.guideline import SEVERITIES, Guideline
 from rome.evaluation.annotate.items import AnnotationItem, in_order
-from rome.evaluation.annotate.ratings import Mark, RatingsFile, Record, last_records
+from rome.evaluation.annotate.ratings import RatingsFile, Record, last_records
 from rome.exceptions import InputError
 
 __all__ = ["Conflict", "Study", "UnknownItem"]
@@ -149,10 +150,9 @@ class Study:
             raise InputError(f"errors: {len(errors)} marks: give at most {_MOST_MARKS}")
         categories, marks = used.union(self.guideline.categories), []
         for number, row in enumerate(errors):
-            try:
-                marks.append(Mark.of(row, len(item.hypothesis)))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"errors[{number}]: no mark ({error}): give start, end, severity and category") from error
+            marks.append(mark_of(row, len(item.hypothesis), f"errors[{number}]"))
+            if marks[-1].start is not None and marks[-1].start == marks[-1].end:
+                raise InputError(f"errors[{number}]: no character is marked: give start and end, or neither")
             if marks[-1].severity not in SEVERITIES:
                 raise InputError(f"errors[{number}]: severity {marks[-1].severity!r} is unknown: use {', '.join(SEVERITIES)}")
             if marks[-1].category not in categories:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rome.data.readers.lines import json_objects
 from rome.data.readers.mqm import MqmWeights, mqm_score
-from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_marks
+from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
 from rome.evaluation.metrics.pairs import candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
@@ -201,14 +201,7 @@ class MarkFile:
 
     def _marks(self, segment: RatedSegment) -> tuple[ErrorMark, ...]:
         place, row = self._row(segment)
-        if not isinstance(row["errors"], list) or not all(isinstance(error, Mapping) for error in row["errors"]):
-            raise InputError(f"{place}: errors is no list of objects: give [] where there is none")
-        marks = tuple(
-            ErrorMark(e.get("start"), e.get("end"), str(e.get("severity", "")).lower(), str(e.get("category", "")))
-            for e in row["errors"]
-        )
-        check_marks(marks, len(segment.hypothesis), place)
-        return marks
+        return marks_of(row["errors"], len(segment.hypothesis), place)
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
