@@ -18,6 +18,7 @@ if find_spec("features") is not None:
     pytest.exit("the checkout shadows the installed rome: run `pytest` (or `python -P -m pytest`), not `python -m pytest`", 4)
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests run in as many processes as there are cores
 
 # Hugging Face's packages read these when they are first imported: no test may write to the user's caches, or ask a hub.
 _hub = tempfile.mkdtemp(prefix="rome-tests-hub-")

@@ -253,7 +253,7 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
     assert found == [f"{score:.6f}" for score in expected[0]] != [f"{score:.6f}" for score in expected[1]]
     shutil.copy(set_folder("small") / "scorer" / "scorer.safetensors", tmp_path / "net")
     assert main(["rescore", table, "--net", str(tmp_path / "net")]) == 2
-    assert "models: base.1234 here, " in capsys.readouterr().err
+    assert "models: base.1234 in the table, " in capsys.readouterr().err
     shutil.rmtree(package / "base")
     assert main(["rescore", table]) == 2
     assert "the model set base is not there" in capsys.readouterr().err

@@ -25,7 +25,7 @@ from rome.features.analyser.model_set import ModelSet
 from rome.features.analyser.parser import embedded_parser
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import load_tree_head
-from rome.features.analyser.trunk import Layer, distance_bias
+from rome.features.analyser.trunk import TrunkLayer, distance_bias
 from rome.features.analyser.weights import quantise
 from rome.metric import RoMe
 from rome.train.base import recipe as base
@@ -343,7 +343,7 @@ def test_batches_repeat_with_their_seed(pieces: WordPieces) -> None:
 def test_a_trunks_layer_is_torchs_own_under_other_names() -> None:
     """The acceptability head computes what the layer computed in the trunk, biases of distances included."""
     torch.manual_seed(0)
-    layer = Layer(base.TrunkConfig(50, WIDTH, 1, 4, 48))
+    layer = TrunkLayer(base.TrunkConfig(50, WIDTH, 1, 4, 48))
     for parameter in layer.parameters():
         nn.init.normal_(parameter, mean=float(parameter.ndim == 1), std=0.2)
     head = Acceptability(1, 2, hidden=WIDTH, heads=4, inner=48, buckets=8).eval()

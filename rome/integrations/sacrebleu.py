@@ -19,6 +19,7 @@ SHORT = {
     "emd": "w",
     "delta": "d",
     "rho": "r",
+    "penalty": "p",
     "theta": "th",
     "syntax": "sx",
     "grammar": "g",
