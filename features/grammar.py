@@ -20,10 +20,16 @@ __all__ = ["Grammar", "GrammarConfig", "GrammarEvidence", "SentenceAcceptability
 class GrammarConfig:
     """How the sentences of a text become one number.
 
-    smallest : probabilities below it are raised to it before their logarithm, so that one sentence cannot erase a long text.
-    fluency : how many times the mean logarithm of the words' probabilities counts beside that of the sentence.
-    relative : measure the hypothesis against the reference's own probability; False takes its probability as it is.
-    floor : texts less likely than it count as this likely when they are set against each other: what is noise is not divided by noise.
+    Attributes
+    ----------
+    smallest
+        Probabilities below it are raised to it before their logarithm, so that one sentence cannot erase a long text.
+    fluency
+        How many times the mean logarithm of the words' probabilities counts beside that of the sentence.
+    relative
+        Measure the hypothesis against the reference's own probability; False takes its probability as it is.
+    floor
+        Texts less likely than it count as this likely when they are set against each other: what is noise is not divided by noise.
     """
 
     smallest: float = 1e-4
@@ -36,8 +42,13 @@ class GrammarConfig:
 class SentenceAcceptability:
     """One sentence of a text and where it stands.
 
-    probability : in [0, 1], the CoLA class "acceptable". word_probability : in [0, 1], the geometric mean over its words of the
-    probability that the word is the right one in its place; 1 for a sentence without words.
+    Attributes
+    ----------
+    probability
+        In [0, 1], the CoLA class "acceptable".
+    word_probability
+        In [0, 1], the geometric mean over its words of the probability that the word is the right one in its place; 1 for a sentence without
+        words.
     """
 
     text: str
@@ -51,8 +62,11 @@ class SentenceAcceptability:
 class GrammarEvidence:
     """The sentences of the hypothesis that the component was combined from.
 
-    reference_probability : in [0, 1], the reference's own, that the hypothesis' was measured against; None where it was not, because the
-    reference has no sentences or ``relative`` is False.
+    Attributes
+    ----------
+    reference_probability
+        In [0, 1], the reference's own, that the hypothesis' was measured against; None where it was not, because the reference has no sentences
+        or ``relative`` is False.
     """
 
     sentences: tuple[SentenceAcceptability, ...]
@@ -61,7 +75,13 @@ class GrammarEvidence:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """log_probability : of the text, that of ``smallest`` for one without sentences."""
+    """
+
+    Attributes
+    ----------
+    log_probability
+        Of the text, that of ``smallest`` for one without sentences.
+    """
 
     log_probability: float
     sentences: tuple[SentenceAcceptability, ...]

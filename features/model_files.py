@@ -28,8 +28,14 @@ _NO_MODEL = (MANIFEST, ANSWERS, "card.json")
 class Manifest:
     """What a set's set.json says.
 
-    name : letters, digits, ``_`` and ``-``; stands in signatures. settings : by feature, the settings found for the set's trunk, where
-    they differ from the defaults. files : SHA-256 in hexadecimal digits of every model file, by its path in the set.
+    Attributes
+    ----------
+    name
+        Letters, digits, ``_`` and ``-``; stands in signatures.
+    settings
+        By feature, the settings found for the set's trunk, where they differ from the defaults.
+    files
+        SHA-256 in hexadecimal digits of every model file, by its path in the set.
     """
 
     name: str

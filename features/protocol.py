@@ -32,8 +32,12 @@ TOGETHER = 64
 class Text:
     """One text as every feature gets it.
 
-    analysis : what is known of it.
-    units : (n, d) the vectors of its words brought to length 1.
+    Attributes
+    ----------
+    analysis
+        What is known of it.
+    units
+        (n, d) the vectors of its words brought to length 1.
     """
 
     analysis: Analysis
@@ -49,10 +53,16 @@ class Text:
 class Resources:
     """What a feature may be made of besides its settings.
 
-    idf : how telling words are.
-    lexicon : antonyms.
-    folder : of the model set.
-    threads : that models use; None for torch's own number.
+    Attributes
+    ----------
+    idf
+        How telling words are.
+    lexicon
+        Antonyms.
+    folder
+        Of the model set.
+    threads
+        That models use; None for torch's own number.
     """
 
     idf: IdfTable
@@ -64,8 +74,12 @@ class Resources:
 class Feature(ABC, Generic[Prepared]):
     """One feature of a pair. It remembers nothing between calls, so several threads can share it.
 
-    name : how tables and results call it.
-    config : its settings, a frozen dataclass of the type ``config_class``, whose defaults a model set may change.
+    Attributes
+    ----------
+    name
+        How tables and results call it.
+    config
+        Its settings, a frozen dataclass of the type ``config_class``, whose defaults a model set may change.
     """
 
     name: ClassVar[str]

@@ -51,7 +51,10 @@ class _Exceptions:
 class LargeTable:
     """A dataclass's field for an array of float64: reading gives the array that was put in, made anew each time when it is large.
 
-    filling : the number that stands nearly everywhere. A table with other numbers in every fourth place or more is kept as it is.
+    Parameters
+    ----------
+    filling
+        The number that stands nearly everywhere. A table with other numbers in every fourth place or more is kept as it is.
     """
 
     def __init__(self, filling: float) -> None:
@@ -82,16 +85,22 @@ class LargeTable:
 class SemanticConfig:
     """How the distance is built; defaults found on development data for the embedded encoder.
 
-    emd : ``soft`` is RoMe in full (hard alignment, delta, soft position penalty); ``aligned`` leaves out the penalty; ``standard``
-        is the plain Earth Mover's Distance over all pairs of words (RoMe table 5: EMD_soft, EMD_align, EMD_std).
-    delta : an aligned pair counts only when its cosine exceeds it (eq. 4).
-    rho : in [0, 1], the share of its cosine that every other pair is credited with: it costs 1 - rho max(cos, 0). Our generalisation:
-        0 is eq. 4 as printed, where mass left over between two aligned words of unequal weight pays in full. ``standard`` knows no
-        alignment and ignores it.
-    penalty : in [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better
-        with people (see docs/pages/features/semantic.md).
-
     Raises InputError for another rho or penalty.
+
+    Attributes
+    ----------
+    emd
+        ``soft`` is RoMe in full (hard alignment, delta, soft position penalty); ``aligned`` leaves out the penalty; ``standard`` is the plain
+        Earth Mover's Distance over all pairs of words (RoMe table 5: EMD_soft, EMD_align, EMD_std).
+    delta
+        An aligned pair counts only when its cosine exceeds it (eq. 4).
+    rho
+        In [0, 1], the share of its cosine that every other pair is credited with: it costs 1 - rho max(cos, 0). Our generalisation: 0 is eq. 4
+        as printed, where mass left over between two aligned words of unequal weight pays in full. ``standard`` knows no alignment and ignores
+        it.
+    penalty
+        In [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better with people
+        (see docs/pages/features/semantic.md).
     """
 
     emd: Emd = "soft"
@@ -111,7 +120,12 @@ class SemanticConfig:
 class AlignedPair:
     """Word ``reference`` of the reference stands for word ``hypothesis`` of the hypothesis (indices into the words).
 
-    similarity : the cosine of their vectors, above delta; distance : the transport cost in [0, 1] (eq. 4).
+    Attributes
+    ----------
+    similarity
+        The cosine of their vectors, above delta.
+    distance
+        The transport cost in [0, 1] (eq. 4).
     """
 
     reference: int
@@ -124,9 +138,15 @@ class AlignedPair:
 class SemanticEvidence:
     """The alignment and the transport that the distance was made of.
 
-    pairs : those of the one-to-one alignment whose cosine exceeds delta, in the order of the reference. weights : (p,) and (q,)
-    normalised TF-IDF masses. cost, flow : (p, q) transport costs and masses; the distance is the sum of cost * flow. Of long texts
-    (over 65,536 pairs of words) both are kept small: the cost of a pair that is not aligned and carries no mass then reads 1.
+    Attributes
+    ----------
+    pairs
+        Those of the one-to-one alignment whose cosine exceeds delta, in the order of the reference.
+    weights
+        (p,) and (q,) normalised TF-IDF masses.
+    cost, flow
+        (p, q) transport costs and masses; the distance is the sum of cost * flow. Of long texts (over 65,536 pairs of words) both are kept
+        small: the cost of a pair that is not aligned and carries no mass then reads 1.
     """
 
     reference_words: tuple[str, ...]
@@ -167,9 +187,14 @@ def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def transport_plan(source: NDArray[np.float64], target: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(p, q) masses moved at the least total cost from (p,) source to (q,) target, each summing to 1; cost : (p, q).
+    """(p, q) masses moved at the least total cost from (p,) source to (q,) target, each summing to 1.
 
     POT's network simplex (Bonneel et al. 2011).
+
+    Parameters
+    ----------
+    cost
+        (p, q).
     """
     import ot
 
@@ -182,7 +207,12 @@ def soft_cost(
 ) -> NDArray[np.float64]:
     """(p, q) costs in [0, 1]: 1 - cos * exp(gamma * position difference) for aligned pairs above delta (eq. 4), else 1 - rho max(cos, 0).
 
-    gamma = -penalty |j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``. rows, columns : the alignment.
+    gamma = -penalty |j - i| / max(p, q) (soft penalty); 0 for ``emd="aligned"``.
+
+    Parameters
+    ----------
+    rows, columns
+        The alignment.
     """
     p, q = similarity.shape
     above = similarity[rows, columns] > config.delta

@@ -25,14 +25,19 @@ ROOT = "<root>"
 
 @dataclass(frozen=True, slots=True)
 class SyntaxConfig:
-    """theta : two lemmas whose vectors have a cosine above it are the same node (found on development data).
+    """Raises InputError for another distance.
 
-    punctuation : whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
-    max_nodes : of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the
-        sizes; rome/results/flags.py says so in the result (``tree_cut``).
-    distance : ``compiled``, or ``zss`` for the reference implementation, which gives the same numbers some hundred times slower.
-
-    Raises InputError for another distance.
+    Attributes
+    ----------
+    theta
+        Two lemmas whose vectors have a cosine above it are the same node (found on development data).
+    punctuation
+        Whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
+    max_nodes
+        Of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the sizes;
+        rome/results/flags.py says so in the result (``tree_cut``).
+    distance
+        ``compiled``, or ``zss`` for the reference implementation, which gives the same numbers some hundred times slower.
     """
 
     theta: float = 0.65
@@ -50,8 +55,14 @@ class SyntaxConfig:
 class Tree:
     """An ordered dependency tree in reading order under one imaginary root.
 
-    labels, relations : node 0 is the imaginary root, the others are lemmas and their relations to the parent.
-    parents : index of each node's parent, -1 for node 0. words : index of each node in ``Analysis.words``, -1 for node 0.
+    Attributes
+    ----------
+    labels, relations
+        Node 0 is the imaginary root, the others are lemmas and their relations to the parent.
+    parents
+        Index of each node's parent, -1 for node 0.
+    words
+        Index of each node in ``Analysis.words``, -1 for node 0.
     """
 
     labels: tuple[str, ...]
@@ -64,7 +75,10 @@ class Tree:
 class TreeEdit:
     """One step from the hypothesis' tree to the reference's: ``match``, ``change``, ``insert`` or ``delete``.
 
-    reference, hypothesis : the nodes concerned; None on the side that has none.
+    Attributes
+    ----------
+    reference, hypothesis
+        The nodes concerned; None on the side that has none.
     """
 
     kind: str
@@ -76,7 +90,12 @@ class TreeEdit:
 class SyntaxEvidence:
     """The two trees, which nodes count as the same, and the distance; the edit operations are found when asked for.
 
-    equal : (n, m) bool over the nodes of hypothesis and reference. bound : the number of operations of the worst pair of this size.
+    Attributes
+    ----------
+    equal
+        (n, m) bool over the nodes of hypothesis and reference.
+    bound
+        The number of operations of the worst pair of this size.
     """
 
     reference: Tree
@@ -120,7 +139,10 @@ def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
 def edit_operations(source: Tree, target: Tree, equal: NDArray[np.bool_]) -> tuple[TreeEdit, ...]:
     """A cheapest way from source to target, that of ``zss``: first the nodes that stand for each other, then deletions and insertions.
 
-    equal : (nodes of source, nodes of target), whether a change is free.
+    Parameters
+    ----------
+    equal
+        (nodes of source, nodes of target), whether a change is free.
     """
     from .tree_edit_distance import tree_mapping
 

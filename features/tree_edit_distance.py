@@ -34,9 +34,14 @@ def compiled(function: Function) -> Function:
 class PostOrder(NamedTuple):
     """A tree of n nodes in post-order.
 
-    order : (n,) the node at each position.
-    leftmost : (n,) the position of the leftmost leaf under it.
-    keyroots : the positions that have a left sibling, and the root.
+    Attributes
+    ----------
+    order
+        (n,) the node at each position.
+    leftmost
+        (n,) the position of the leftmost leaf under it.
+    keyroots
+        The positions that have a left sibling, and the root.
     """
 
     order: NDArray[np.int64]
@@ -47,9 +52,13 @@ class PostOrder(NamedTuple):
 def post_order(parents: Sequence[int], mirrored: bool = False) -> PostOrder:
     """Arrange a tree for the distance.
 
-    parents : for each node the index of its parent, -1 for the one root; children stand in the order of their indices.
-    mirrored : they stand in the other order, which does not change a distance: English branches to the right, so there are then fewer
-        key roots and smaller ones.
+    Parameters
+    ----------
+    parents
+        For each node the index of its parent, -1 for the one root; children stand in the order of their indices.
+    mirrored
+        They stand in the other order, which does not change a distance: English branches to the right, so there are then fewer key roots and
+        smaller ones.
     """
     children: list[list[int]] = [[] for _ in parents]
     root, step = 0, -1 if mirrored else 1
@@ -139,9 +148,14 @@ def _pairs(equal, left_a, left_b, tree):  # type: ignore[no-untyped-def]
 def tree_edit_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
     """The least number of changes, insertions and deletions that turn tree a into tree b.
 
-    parents_a, parents_b : (n,) and (m,) parent indices, -1 for the root; n, m >= 1.
-    equal : (n, m) bool, whether a change of node i of a into node j of b is free.
     Raises ValueError when a tree is empty or the shape of equal does not fit. Source: Zhang and Shasha 1989; RoMe §3.2.
+
+    Parameters
+    ----------
+    parents_a, parents_b
+        (n,) and (m,) parent indices, -1 for the root; n, m >= 1.
+    equal
+        (n, m) bool, whether a change of node i of a into node j of b is free.
     """
     _check(parents_a, parents_b, equal)
     return distance_of(post_order(parents_a, mirrored=True), post_order(parents_b, mirrored=True), equal)

@@ -25,10 +25,15 @@ FEATURES = tuple(CLASSES)
 class Word:
     """One syntactic word (Universal Dependencies) with its place in the text.
 
-    start, end : character offsets into the analysed text, ``text[start:end]``; the words of a multi-word token such as
-        ``don't`` share the span of their token unless the parser can split it.
-    head : index of the governing word in ``Analysis.words``, -1 for the root of a sentence.
-    sentence : index into ``Analysis.sentences``.
+    Attributes
+    ----------
+    start, end
+        Character offsets into the analysed text, ``text[start:end]``; the words of a multi-word token such as ``don't`` share the span of their
+        token unless the parser can split it.
+    head
+        Index of the governing word in ``Analysis.words``, -1 for the root of a sentence.
+    sentence
+        Index into ``Analysis.sentences``.
     """
 
     text: str
@@ -56,11 +61,17 @@ class Sentence:
 class Analysis:
     """Everything that the features may know of one text; made once for each distinct text, then stored.
 
-    words : n words in reading order; n is 0 for an empty text.
-    vectors : (n, d) float32, one contextual vector a word (mean of its pieces).
-    word_probabilities : (n,) float32 in [0, 1], the probability that the word is the right one in its place.
-    states : (n, w) float16, what the reader of both texts starts from (mean of the word's pieces after a lower layer of the trunk); w is
-        0 where no reader needs them.
+    Attributes
+    ----------
+    words
+        N words in reading order; n is 0 for an empty text.
+    vectors
+        (n, d) float32, one contextual vector a word (mean of its pieces).
+    word_probabilities
+        (n,) float32 in [0, 1], the probability that the word is the right one in its place.
+    states
+        (n, w) float16, what the reader of both texts starts from (mean of the word's pieces after a lower layer of the trunk); w is 0 where no
+        reader needs them.
     """
 
     text: str
@@ -87,9 +98,14 @@ class Analysis:
 class Component:
     """What one feature says of one pair.
 
-    value : in [0, 1], 1 is best.
-    raw : the quantity before it was brought to [0, 1], in the unit named by ``unit``.
-    evidence : the feature's own frozen evidence value; None when the number was read from a stored table.
+    Attributes
+    ----------
+    value
+        In [0, 1], 1 is best.
+    raw
+        The quantity before it was brought to [0, 1], in the unit named by ``unit``.
+    evidence
+        The feature's own frozen evidence value; None when the number was read from a stored table.
     """
 
     name: str

@@ -43,17 +43,23 @@ def check_pairs(
 ) -> list[Pair]:
     """Return one Pair a hypothesis, or say what is wrong with the input and what to do about it.
 
-    references : for each hypothesis one text, or a list of texts; several references are ``[segment][reference]``. The two
-        forms may be mixed. Any iterable but a mapping or a set will do (a list, a tuple, a pandas column).
-    hypotheses : one text a segment; it may be empty or blank.
-    empty_reference : "error" refuses an empty or blank reference, "score" lets it pass.
-    first : the number of the first segment.
-
     A square nest (as many references as segments) cannot be told from its transpose and is read as ``[segment][reference]``.
 
-    Raises InputError for a bare string, None, bytes or anything else that is not a text where a text belongs, for unequal
-    lengths, for the transposed shape, for a lone surrogate, for a text of more than MOST_WORDS or MOST_CHARACTERS, for an empty
-    reference, and for no segments at all: a mean over nothing has no value.
+    Raises InputError for a bare string, None, bytes or anything else that is not a text where a text belongs, for unequal lengths, for the
+    transposed shape, for a lone surrogate, for a text of more than MOST_WORDS or MOST_CHARACTERS, for an empty reference, and for no segments
+    at all: a mean over nothing has no value.
+
+    Parameters
+    ----------
+    references
+        For each hypothesis one text, or a list of texts; several references are ``[segment][reference]``. The two forms may be mixed. Any
+        iterable but a mapping or a set will do (a list, a tuple, a pandas column).
+    hypotheses
+        One text a segment; it may be empty or blank.
+    empty_reference
+        "error" refuses an empty or blank reference, "score" lets it pass.
+    first
+        The number of the first segment.
     """
     if empty_reference not in ("error", "score"):
         raise InputError(f'empty_reference is {empty_reference!r}: choose "error" or "score"')

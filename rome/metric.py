@@ -128,8 +128,14 @@ class RoMe:
     def score(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
         """Score each hypothesis against its reference, or against the one of its references that it matches best.
 
-        references : one text, or a list of texts, for each hypothesis. hypotheses : one text a segment; may be empty.
         Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
+
+        Parameters
+        ----------
+        references
+            One text, or a list of texts, for each hypothesis.
+        hypotheses
+            One text a segment; may be empty.
         """
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 

@@ -59,8 +59,14 @@ class SelfCheck:
 def selfcheck(metric: RoMe | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
     """Score the known pairs and hash the model files of a set; compare both with what was recorded at release.
 
-    models : the set, by name or folder. metric : the metric to check; by default a fresh one of this set. A metric of other models
-    fails at its signature. Raises ModelMissingError when one of the records is not in the set, StoreError when it is damaged.
+    Raises ModelMissingError when one of the records is not in the set, StoreError when it is damaged.
+
+    Parameters
+    ----------
+    models
+        The set, by name or folder.
+    metric
+        The metric to check; by default a fresh one of this set. A metric of other models fails at its signature.
     """
     folder = set_folder(models)
     expected = _read(folder / ANSWERS)

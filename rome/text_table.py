@@ -47,8 +47,12 @@ def visible(text: str) -> str:
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = ()) -> str:
     """Lines with every column as wide as its widest cell.
 
-    right : for each column, whether it is aligned to the right (numbers). rule_after : rows that a line of dashes follows.
-    Without rows: an empty string.
+    Parameters
+    ----------
+    right
+        For each column, whether it is aligned to the right (numbers).
+    rule_after
+        Rows that a line of dashes follows. Without rows: an empty string.
     """
     widths = widest(rows)
     lines = []

@@ -177,18 +177,6 @@ def test_pictures_are_there_and_small() -> None:
     assert sum(sizes.values()) < KILOBYTES_TOGETHER
 
 
-def test_docstrings_become_lists() -> None:
-    """Lines of names become items, several in one line too; what raises stands apart; other paragraphs stay."""
-    listed = pytest.importorskip("docstrings").listed
-    text = (
-        "Does it.\n\none : first thing. two, three : others,\n    in two lines. Raises InputError for more.\n\nAs ever: plain."
-    )
-    assert listed(text) == (
-        "Does it.\n\n- `one`: first thing.\n- `two, three`: others, in two lines.\n\nRaises InputError for more.\n\nAs ever: plain."
-    )
-    assert listed("Only a sentence : with a colon.") == "Only a sentence : with a colon."
-
-
 def test_foreign_resources_are_found(tmp_path: Path) -> None:
     """What a browser loads by itself from elsewhere is named; links that a reader follows, and own files, are not."""
     with pytest.raises(FileNotFoundError, match="no page"):

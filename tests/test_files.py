@@ -37,7 +37,9 @@ def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[s
     assert read_lines(write(tmp_path_factory.mktemp("lines"), "a.txt", content)) == lines
 
 
-@pytest.mark.parametrize("content", [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"\xef\xbb\xbfa\nb\n", gzip.compress(b"a\nb\n", mtime=0)])
+@pytest.mark.parametrize(
+    "content", [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"\xef\xbb\xbfa\nb\n", gzip.compress(b"a\nb\n", mtime=0)]
+)
 def test_usual_ways_to_write_lines_are_one(tmp_path: Path, content: bytes) -> None:
     """With or without a last line end, with Windows line ends, with a byte order mark, gzipped: the same two lines."""
     assert read_lines(write(tmp_path, "a.txt", content)) == ["a", "b"]

@@ -28,7 +28,13 @@ TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One perturbation of a text. edits : (start, end, new), in reading order."""
+    """One perturbation of a text.
+
+    Attributes
+    ----------
+    edits
+        (start, end, new), in reading order.
+    """
 
     name: str
     severity: str
@@ -53,7 +59,12 @@ class Text:
 class Mark:
     """One edit that is an error.
 
-    new : the words that it put in. old, forms : the words of the old text that it took away, by place and as they are written.
+    Attributes
+    ----------
+    new
+        The words that it put in.
+    old, forms
+        The words of the old text that it took away, by place and as they are written.
     """
 
     name: str
@@ -67,7 +78,12 @@ class Mark:
 class Made:
     """A text after some changes.
 
-    words, sentences : spans in the new text. marks : one for each edit that is an error.
+    Attributes
+    ----------
+    words, sentences
+        Spans in the new text.
+    marks
+        One for each edit that is an error.
     """
 
     text: str
@@ -148,7 +164,13 @@ def plain(text: str) -> Made:
 
 
 def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Random) -> list[Change]:
-    """Up to so many changes that fit together. strangers : words that may stand in the place of others."""
+    """Up to so many changes that fit together.
+
+    Parameters
+    ----------
+    strangers
+        Words that may stand in the place of others.
+    """
     found: list[Change] = []
     draw = _drawn(text, strangers, chance)
     for _ in range(TRIES * wanted if text.words else 0):

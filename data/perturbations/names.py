@@ -26,9 +26,14 @@ SAYING = ("say", "tell", "ask", "write", "think", "believe", "marry", "announce"
 class Entity:
     """A name in the text: its words, its head, its characters, and its kind.
 
-    kind : person, country, region, continent, city, organisation, date, landscape, or "" where nothing tells.
-    start, end : without a title (*Dr.*) and with an article that belongs to the name (*the Netherlands*).
-    modifier : whether it stands before a noun that it modifies (*Paris police*).
+    Attributes
+    ----------
+    kind
+        Person, country, region, continent, city, organisation, date, landscape, or "" where nothing tells.
+    start, end
+        Without a title (*Dr.*) and with an article that belongs to the name (*the Netherlands*).
+    modifier
+        Whether it stands before a noun that it modifies (*Paris police*).
     """
 
     words: tuple[int, ...]

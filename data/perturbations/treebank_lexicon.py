@@ -23,8 +23,12 @@ PATTERN = re.compile(
 class Token:
     """One word: its text, whether white space follows, its Penn tag ("" = unknown), and what a corruption did to it.
 
-    wrong : this word is not the right one in its place.
-    unsure : the word is untouched but stands beside the mistake; nothing should be learned from it.
+    Attributes
+    ----------
+    wrong
+        This word is not the right one in its place.
+    unsure
+        The word is untouched but stands beside the mistake; nothing should be learned from it.
     """
 
     text: str
@@ -50,10 +54,18 @@ class Token:
 class Corruption:
     """A text after one operation.
 
-    operation : name of the operation; "" when the text is untouched.
-    ungrammatical : True when the sentence is no longer acceptable English, False when it is, None when it may still be.
-    words : indices of the wrong words among the new text's tokens; spans : their characters ``text[start:end]``.
-    unsure_spans : words beside the mistake that are neither right nor wrong.
+    Attributes
+    ----------
+    operation
+        Name of the operation; "" when the text is untouched.
+    ungrammatical
+        True when the sentence is no longer acceptable English, False when it is, None when it may still be.
+    words
+        Indices of the wrong words among the new text's tokens.
+    spans
+        Their characters ``text[start:end]``.
+    unsure_spans
+        Words beside the mistake that are neither right nor wrong.
     """
 
     text: str

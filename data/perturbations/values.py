@@ -49,9 +49,18 @@ class NotApplicable:
 class Materials:
     """What perturbations may draw on besides the text itself; whatever is empty makes those that need it not applicable.
 
-    antonyms, hypernyms, synonyms : lemma -> lemmas. names : kind of name (person, place, organisation) -> names.
-    texts : other texts, for the unrelated one and for entities of the same kind. similar : word -> similar words, nearest first.
-    inflect : (lemma, Penn tag) -> the inflected form, or None where the language has none.
+    Attributes
+    ----------
+    antonyms, hypernyms, synonyms
+        Lemma -> lemmas.
+    names
+        Kind of name (person, place, organisation) -> names.
+    texts
+        Other texts, for the unrelated one and for entities of the same kind.
+    similar
+        Word -> similar words, nearest first.
+    inflect
+        (lemma, Penn tag) -> the inflected form, or None where the language has none.
     """
 
     antonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -67,11 +76,20 @@ class Materials:
 class Perturbation:
     """One way to change a text.
 
-    name : unique, snake_case, such as ``negation_added``. category : accuracy, fluency, mixed, typography or baseline (DEMETR,
-        table 1), or robustness (RoMe 4.7). type : the column Type of DEMETR's table A1, such as ``omission``.
-    severity : as table 1 has it; ``base`` for the baselines; ``none`` where meaning and form are kept (a passive form).
-    identifier : the number in DEMETR's table 1, None for what is not there.
-    function : (analysis, random generator, materials) -> Perturbed or NotApplicable; pure, all chance comes from the generator.
+    Attributes
+    ----------
+    name
+        Unique, snake_case, such as ``negation_added``.
+    category
+        Accuracy, fluency, mixed, typography or baseline (DEMETR, table 1), or robustness (RoMe 4.7).
+    type
+        The column Type of DEMETR's table A1, such as ``omission``.
+    severity
+        As table 1 has it; ``base`` for the baselines; ``none`` where meaning and form are kept (a passive form).
+    identifier
+        The number in DEMETR's table 1, None for what is not there.
+    function
+        (analysis, random generator, materials) -> Perturbed or NotApplicable; pure, all chance comes from the generator.
     """
 
     name: str

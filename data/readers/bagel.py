@@ -24,8 +24,12 @@ _METRICS = ("TER", "Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "NIST", "L
 def read_bagel(path: str | Path | None = None) -> RatedSet:
     """The 404 BAGEL outputs of the development data with their human references; every output is an item of its own.
 
-    path : another file in that layout, JSON lines with ``segment``, ``reference``, ``hypothesis`` and ``scores``.
     Raises InputError for a line without these, a rating outside 1 to 6 and a segment that comes twice.
+
+    Parameters
+    ----------
+    path
+        Another file in that layout, JSON lines with ``segment``, ``reference``, ``hypothesis`` and ``scores``.
     """
     segments = []
     numbered: dict[str, str] = {}

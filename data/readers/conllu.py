@@ -38,8 +38,15 @@ class TreebankSentence:
 class TreeWord:
     """One syntactic word.
 
-    head : 1-based number of the governing word, 0 for the root. start, end : the word's characters in the sentence's text; words of
-    a multi-word token divide its characters where they spell it, else each has all of them. place : number within its token, from 0.
+    Attributes
+    ----------
+    head
+        1-based number of the governing word, 0 for the root.
+    start, end
+        The word's characters in the sentence's text; words of a multi-word token divide its characters where they spell it, else each has all
+        of them.
+    place
+        Number within its token, from 0.
     """
 
     form: str

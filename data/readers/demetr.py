@@ -22,13 +22,21 @@ Severity = Literal["critical", "major", "minor", "base"]
 class Kind:
     """One row of the paper's table 1.
 
-    identifier : 1 to 35. category : accuracy, fluency, mixed, typography or baseline. type, description : the two parts of the
-    column Type of tables A1 and A3. severity : as table 1 has it; of its two rows "minor-major", the wrong function word is minor
-    (the appendix: most are, and table 4 counts it so) and the omitted adjective or adverb major (the end of its range nearer to
-    table 4, which counts it as critical).
-    released : the severity of the released file, which **the means of table 4 count by**: unweighted means over kinds, critical
-    with the untranslated word, the omitted adjective or adverb and the shuffled words, "all" with every kind but the reference
-    give all its 14 rows within 0.03; by table 1 they do not.
+    Attributes
+    ----------
+    identifier
+        1 to 35.
+    category
+        Accuracy, fluency, mixed, typography or baseline.
+    type, description
+        The two parts of the column Type of tables A1 and A3.
+    severity
+        As table 1 has it; of its two rows "minor-major", the wrong function word is minor (the appendix: most are, and table 4 counts it so)
+        and the omitted adjective or adverb major (the end of its range nearer to table 4, which counts it as critical).
+    released
+        The severity of the released file, which **the means of table 4 count by**: unweighted means over kinds, critical with the untranslated
+        word, the omitted adjective or adverb and the shuffled words, "all" with every kind but the reference give all its 14 rows within 0.03;
+        by table 1 they do not.
     """
 
     identifier: int
@@ -96,9 +104,19 @@ KINDS: Mapping[str, Kind] = _kinds()
 class MinimalPair:
     """A reference, its translation and the perturbed translation.
 
-    kind : name of the released file, a key of KINDS, from which severity (by table 1), released_severity (the file's),
-    identifier, category and type are taken. item : unique together with language (``german``, as published); data_source :
-    FLORES or WMT; source : the text in that language. place : ``file:line``.
+    Attributes
+    ----------
+    kind
+        Name of the released file, a key of KINDS, from which severity (by table 1), released_severity (the file's), identifier, category and
+        type are taken.
+    item
+        Unique together with language (``german``, as published).
+    data_source
+        FLORES or WMT.
+    source
+        The text in that language.
+    place
+        ``file:line``.
     """
 
     kind: str
@@ -125,13 +143,16 @@ _MOST_UNCHANGED = 0.02
 def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
     """Every item whose perturbation was checked by hand, in the order of the files' names; an empty perturbed text is a full stop.
 
-    folder : with the released JSON files, or some of them; without it, the development half. Of the development half's items
-    eight leave the translation as it was (two repetitions, an aspect, a prepositional phrase, a reference, three first words that
-    are numbers); they are kept, as the paper's figures count them.
+    Raises InputError for a file that is no kind of the paper, an item that names another perturbation than its file, an item that comes twice,
+    a text that is another in another file (slips of the publication, such as a space before the full stop, pass), and a file where more than 2
+    % of the items are unchanged.
 
-    Raises InputError for a file that is no kind of the paper, an item that names another perturbation than its file, an item
-    that comes twice, a text that is another in another file (slips of the publication, such as a space before the full stop,
-    pass), and a file where more than 2 % of the items are unchanged.
+    Parameters
+    ----------
+    folder
+        With the released JSON files, or some of them; without it, the development half. Of the development half's items eight leave the
+        translation as it was (two repetitions, an aspect, a prepositional phrase, a reference, three first words that are numbers); they are
+        kept, as the paper's figures count them.
     """
     root = Path(folder) if folder is not None else data_file("demetr")
     paths = sorted(root.glob("*.json"))
@@ -147,7 +168,13 @@ def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
 
 
 def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str]]) -> list[MinimalPair]:
-    """The checked items of one file; seen : the first occurrence of every item in the files so far, extended here."""
+    """The checked items of one file.
+
+    Parameters
+    ----------
+    seen
+        The first occurrence of every item in the files so far, extended here.
+    """
     pairs, here = [], set()
     for place, row in json_array(path, _KEYS):
         if not all(isinstance(row[name], str) for name in _TEXTS) or not isinstance(row.get("data_source", ""), str):

@@ -91,12 +91,18 @@ def read_ad_scores(
 ) -> RatedSet:
     """The later years' ``ad-seg-scores-de-en.csv``: columns SYS, SID (line of the test set), RAW.SCR and Z.SCR.
 
-    outputs : the folder with one text file a system, named ``SYS`` with whatever stands before or after it as in
-    ``newstest2017.SYS.de-en``. The dimensions are ``raw`` and ``z``. language_pair : by default the end of the file's name.
-    first : the number of the first line.
+    Raises InputError for a system without a file or with several, files that have not the same number of lines, a line number outside them, a
+    system that is rated twice on one line.
 
-    Raises InputError for a system without a file or with several, files that have not the same number of lines, a line
-    number outside them, a system that is rated twice on one line.
+    Parameters
+    ----------
+    outputs
+        The folder with one text file a system, named ``SYS`` with whatever stands before or after it as in ``newstest2017.SYS.de-en``. The
+        dimensions are ``raw`` and ``z``.
+    language_pair
+        By default the end of the file's name.
+    first
+        The number of the first line.
     """
     path = Path(scores)
     pair = language_pair or path.name.split(".")[0].removeprefix("ad-seg-scores-")

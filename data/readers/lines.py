@@ -82,9 +82,14 @@ def shown(text: str, most: int = 60) -> str:
 def table(
     path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield ``(file:line, row by column name)`` of a table with a header; quoted : as in CSV, where a cell may hold line ends.
+    """Yield ``(file:line, row by column name)`` of a table with a header.
 
     Raises InputError for a missing column, a row of another width, a column named twice.
+
+    Parameters
+    ----------
+    quoted
+        As in CSV, where a cell may hold line ends.
     """
     lines = text_lines(path)
     ended = (line + "\n" for line in lines)

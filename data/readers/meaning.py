@@ -29,7 +29,13 @@ LAYOUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One text of a group. distance : how far its words are from the reference's; "" where nobody said."""
+    """One text of a group.
+
+    Attributes
+    ----------
+    distance
+        How far its words are from the reference's; "" where nobody said.
+    """
 
     text: str
     distance: Distance = ""
@@ -39,10 +45,18 @@ class Wording:
 class MeaningGroup:
     """References with texts that say the same (acceptable) and texts that turn a fact (critical).
 
-    kind : which falsehood, "" when unknown. rewrite : how the acceptable far text was made, likewise. cluster : groups made of one text
-    share it and are resampled together; "" stands alone. place : ``file:line``, for messages.
-
     Raises InputError naming the place for: no reference, a side without a text, a blank text, a text on both sides.
+
+    Attributes
+    ----------
+    kind
+        Which falsehood, "" when unknown.
+    rewrite
+        How the acceptable far text was made, likewise.
+    cluster
+        Groups made of one text share it and are resampled together; "" stands alone.
+    place
+        ``file:line``, for messages.
     """
 
     references: tuple[str, ...]
@@ -71,9 +85,15 @@ class MeaningGroup:
 def read_meaning(spec: str | Path, limit: int | None = None) -> list[MeaningGroup]:
     """The groups of a file of JSON lines, gzipped or plain, or of a development set by its name in MEANING_SETS.
 
-    A line holds ``reference`` (a text or a list) with ``acceptable`` and ``critical`` (likewise), or with the four texts
-    ``acceptable_near``, ``acceptable_far``, ``critical_near``, ``critical_far``; and ``kind`` where it is known. Other keys are left alone.
-    limit : at most so many groups of each kind. Raises InputError naming file, line and remedy, and for a file without groups.
+    A line holds ``reference`` (a text or a list) with ``acceptable`` and ``critical`` (likewise), or with the four texts ``acceptable_near``,
+    ``acceptable_far``, ``critical_near``, ``critical_far``; and ``kind`` where it is known. Other keys are left alone.
+
+    Raises InputError naming file, line and remedy, and for a file without groups.
+
+    Parameters
+    ----------
+    limit
+        At most so many groups of each kind.
     """
     path = data_file(f"meaning/{spec}.jsonl.gz") if str(spec) in MEANING_SETS and not Path(spec).is_file() else Path(spec)
     groups: list[MeaningGroup] = []

@@ -28,12 +28,18 @@ def read_metrics_eval(
 ) -> RatedSet:
     """The rated outputs of one language pair.
 
-    human : name of the human scores, or several, of which a segment needs all. reference : its name, needed where there are
-    several; an output file of that name is the reference itself and is left out. metrics : names of published metrics; None
-    takes every one that has scores of all systems with that reference. Segments whose human score is ``None`` are left out.
+    Raises InputError for files that do not have a line for each source line, a block of scores that is not as long as the test set, a scored
+    system without outputs, a reference that differs from the output of its name, a missing metric score.
 
-    Raises InputError for files that do not have a line for each source line, a block of scores that is not as long as the test
-    set, a scored system without outputs, a reference that differs from the output of its name, a missing metric score.
+    Parameters
+    ----------
+    human
+        Name of the human scores, or several, of which a segment needs all.
+    reference
+        Its name, needed where there are several; an output file of that name is the reference itself and is left out.
+    metrics
+        Names of published metrics; None takes every one that has scores of all systems with that reference. Segments whose human score is
+        ``None`` are left out.
     """
     root = Path(folder)
     name, texts = _reference(root, language_pair, reference)

@@ -28,7 +28,10 @@ __all__ = ["FREITAG_2021", "MqmWeights", "PLAIN", "map_span", "mqm_score", "read
 class MqmWeights:
     """What an error costs, by its severity, and for two categories of Freitag et al. 2021, table 4, more or less than that.
 
-    most : what one rater can take from a segment at most; None for no limit. Severities that are not named cost nothing.
+    Attributes
+    ----------
+    most
+        What one rater can take from a segment at most; None for no limit. Severities that are not named cost nothing.
     """
 
     minor: float = 1.0
@@ -118,12 +121,16 @@ def map_span(marked: str, hypothesis: str, span: tuple[int, int], place: str) ->
 def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -> RatedSet:
     """The 188 segments of ten systems, up to three raters each: dimension ``mqm`` and marks by rater.
 
-    A span of null lies in the source (an omission). Where the text that was marked differs from the hypothesis in white space,
-    the span is mapped to the hypothesis. weights : by default those of the development figures; FREITAG_2021 gives minor
-    punctuation 0.1 and no limit.
+    A span of null lies in the source (an omission). Where the text that was marked differs from the hypothesis in white space, the span is
+    mapped to the hypothesis.
 
-    Raises InputError for a line without segment, system or raters, a rater named twice, a marked text that is not the
-    hypothesis, a span outside it, a segment with other references elsewhere, a system with two outputs for one segment.
+    Raises InputError for a line without segment, system or raters, a rater named twice, a marked text that is not the hypothesis, a span
+    outside it, a segment with other references elsewhere, a system with two outputs for one segment.
+
+    Parameters
+    ----------
+    weights
+        By default those of the development figures; FREITAG_2021 gives minor punctuation 0.1 and no limit.
     """
     segments = []
     for place, row in development_rows(path or data_file("human/wmt23_mqm_zh-en_spans.jsonl.gz"), "ratings"):
@@ -193,14 +200,17 @@ def read_mqm(
 ) -> RatedSet:
     """Google's table (``system doc doc_id seg_id rater source target category severity``): dimension ``mqm`` and marks by rater.
 
-    Marks in the source are omissions: they count and have no place in the hypothesis; so do errors without a mark. A rater
-    whose only line says "No-error" found none. Lines that test the raters (severity HOTW-test) are left out, and so is a system
-    whose every output is the reference.
-    references : a table with ``seg_id``, ``source``, ``reference`` (and ``reference_2``, ..., ``doc``), or a text whose line
-    is the ``seg_id``; then sources is the parallel text of the sources.
+    Marks in the source are omissions: they count and have no place in the hypothesis; so do errors without a mark. A rater whose only line says
+    "No-error" found none. Lines that test the raters (severity HOTW-test) are left out, and so is a system whose every output is the reference.
 
-    Raises InputError for marks that do not pair, a segment with another source, document or, within one system, another target
-    than before (white space aside), a severity that is none, a segment without reference, a reference of another source.
+    Raises InputError for marks that do not pair, a segment with another source, document or, within one system, another target than before
+    (white space aside), a severity that is none, a segment without reference, a reference of another source.
+
+    Parameters
+    ----------
+    references
+        A table with ``seg_id``, ``source``, ``reference`` (and ``reference_2``, ..., ``doc``), or a text whose line is the ``seg_id``; then
+        sources is the parallel text of the sources.
     """
     known = _references(Path(references), sources)
     texts: dict[str, tuple[str, str, str]] = {}
@@ -224,7 +234,13 @@ def read_mqm(
 
 
 def _outputs(path: str | Path, texts: dict[str, tuple[str, str, str]]) -> dict[tuple[str, str], _Annotated]:
-    """What the lines say by system and segment; texts : segment -> document, source, place, filled here."""
+    """What the lines say by system and segment.
+
+    Parameters
+    ----------
+    texts
+        Segment -> document, source, place, filled here.
+    """
     outputs: dict[tuple[str, str], _Annotated] = {}
     for place, row in table(path, _NEEDED):
         if row["severity"].lower() == _TEST:

@@ -107,7 +107,13 @@ def _from_json(path: str | Path) -> list[RatedSegment]:
 
 @dataclass(frozen=True, slots=True)
 class RatedLine:
-    """One output, without ratings, and what one annotator said of it; marks : None where the line has no errors, not even none."""
+    """One output, without ratings, and what one annotator said of it.
+
+    Attributes
+    ----------
+    marks
+        None where the line has no errors, not even none.
+    """
 
     segment: RatedSegment
     annotator: str
@@ -135,7 +141,13 @@ def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
 
 
 def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> RatedSegment:
-    """The segment with the mean of each dimension over those who rated it; rated : whether anybody rated anything in the set."""
+    """The segment with the mean of each dimension over those who rated it.
+
+    Parameters
+    ----------
+    rated
+        Whether anybody rated anything in the set.
+    """
     values: dict[str, list[float]] = {}
     for ratings in output.ratings.values():
         for name, value in ratings.items():

@@ -32,9 +32,14 @@ SEVERITIES = ("neutral", "minor", "major", "critical")
 class ErrorMark:
     """One error that a rater marked.
 
-    start, end : the characters ``hypothesis[start:end]``; both None when the mark lies in the source (an omission) or the whole
-        segment is meant.
-    severity : one of SEVERITIES. category : as the rater's guideline names it, such as ``Accuracy/Mistranslation``.
+    Attributes
+    ----------
+    start, end
+        The characters ``hypothesis[start:end]``; both None when the mark lies in the source (an omission) or the whole segment is meant.
+    severity
+        One of SEVERITIES.
+    category
+        As the rater's guideline names it, such as ``Accuracy/Mistranslation``.
     """
 
     start: int | None
@@ -47,10 +52,20 @@ class ErrorMark:
 class RatedSegment:
     """One output with its references and what people said of it.
 
-    item : outputs that answer the same input share it (unique together with language_pair). system : "" when unknown.
-    ratings : dimension -> mean rating over the raters, **higher is better**; every segment of a set has the same dimensions.
-    marks : rater -> the errors that this rater marked (an empty tuple: looked and found none); empty without span annotation.
-    published : name of a metric -> its score as published with the data. place : ``file:line``, for messages.
+    Attributes
+    ----------
+    item
+        Outputs that answer the same input share it (unique together with language_pair).
+    system
+        "" when unknown.
+    ratings
+        Dimension -> mean rating over the raters, **higher is better**; every segment of a set has the same dimensions.
+    marks
+        Rater -> the errors that this rater marked (an empty tuple: looked and found none); empty without span annotation.
+    published
+        Name of a metric -> its score as published with the data.
+    place
+        ``file:line``, for messages.
     """
 
     item: str
@@ -187,7 +202,13 @@ def numbers(values: object, place: str) -> dict[str, float]:
 
 
 def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[str, float]) -> RatedSegment:
-    """The rated segment of one row; item : what it shares with other outputs for the same input."""
+    """The rated segment of one row.
+
+    Parameters
+    ----------
+    item
+        What it shares with other outputs for the same input.
+    """
     return RatedSegment(
         item=item,
         references=texts_of(row["reference"], place, "reference"),

@@ -46,11 +46,14 @@ READERS: Mapping[str, Callable[..., RatedSet]] = {
 def read_rated(spec: str) -> RatedSet:
     """The rated set that a short text names.
 
-    spec : a name in DEVELOPMENT_SETS; ``FORMAT:PATH[,PATH...]`` with a format in READERS, whose arguments follow in order; or the
-    path of a file of your own, a table or JSON lines (see read_own).
+    Raises InputError that lists the choices where spec is none of these, that gives the arguments where their number is wrong, and for what the
+    reader refuses.
 
-    Raises InputError that lists the choices where spec is none of these, that gives the arguments where their number is
-    wrong, and for what the reader refuses.
+    Parameters
+    ----------
+    spec
+        A name in DEVELOPMENT_SETS; ``FORMAT:PATH[,PATH...]`` with a format in READERS, whose arguments follow in order; or the path of a file
+        of your own, a table or JSON lines (see read_own).
     """
     if spec in DEVELOPMENT_SETS:
         return DEVELOPMENT_SETS[spec]()

@@ -25,7 +25,10 @@ def read_wikipedia(path: Path) -> Iterator[str]:
 class TranslatedSegment:
     """One source segment in English: its human references and the systems' outputs in the order of the systems' names.
 
-    judged_elsewhere : whether items that judge final figures share its text (WMT22 from Chinese): nothing may learn from it.
+    Attributes
+    ----------
+    judged_elsewhere
+        Whether items that judge final figures share its text (WMT22 from Chinese): nothing may learn from it.
     """
 
     language_pair: str

@@ -45,11 +45,15 @@ def read_webnlg17_third(path: str | Path | None = None) -> RatedSet:
 def read_webnlg17(folder: str | Path, outputs: str | Path | None = None) -> RatedSet:
     """The released folder: averaged ratings by meaning representation and team, the inputs, up to three files of references.
 
-    The rows of the human references (team ``webnlg``) are left out. outputs : optionally the folder with one file ``TEAM.txt``
-    a team, in the order of the inputs; each rated text is then checked against it.
+    The rows of the human references (team ``webnlg``) are left out.
 
-    Raises InputError for references that do not have a line an input, a rated input that is not among the inputs, a team
-    that rates an input twice or misses one that others have, a rated text that is not the team's output.
+    Raises InputError for references that do not have a line an input, a rated input that is not among the inputs, a team that rates an input
+    twice or misses one that others have, a rated text that is not the team's output.
+
+    Parameters
+    ----------
+    outputs
+        Optionally the folder with one file ``TEAM.txt`` a team, in the order of the inputs; each rated text is then checked against it.
     """
     root = Path(folder)
     references = sorted(root.glob(REFERENCES))
@@ -132,14 +136,21 @@ def read_webnlg20(
 ) -> RatedSet:
     """The rated outputs with their references.
 
-    ratings : ``english_humeval_data_all_teams.json`` (z-scores), or the folder that holds ``SYSTEM/primary.json`` with the raw
-        ratings of each worker, 0 to 100, of which the mean is taken.
-    outputs : the folder ``submissions/rdf2text/en`` with ``SYSTEM/primary.en``. references : the test data with references, XML
-        or JSON. leave_out : rated systems without such a file, such as the human references.
+    Raises InputError for a rated system without outputs, a file of outputs that has not a line an input, a rating of an input that does not
+    exist or is of another category or size than the rating says, a system that is rated twice on one input, and two systems whose rated outputs
+    are all the same.
 
-    Raises InputError for a rated system without outputs, a file of outputs that has not a line an input, a rating of an input
-    that does not exist or is of another category or size than the rating says, a system that is rated twice on one input,
-    and two systems whose rated outputs are all the same.
+    Parameters
+    ----------
+    ratings
+        ``english_humeval_data_all_teams.json`` (z-scores), or the folder that holds ``SYSTEM/primary.json`` with the raw ratings of each
+        worker, 0 to 100, of which the mean is taken.
+    outputs
+        The folder ``submissions/rdf2text/en`` with ``SYSTEM/primary.en``.
+    references
+        The test data with references, XML or JSON.
+    leave_out
+        Rated systems without such a file, such as the human references.
     """
     inputs = _inputs(Path(references))
     folder = Path(outputs)

@@ -32,8 +32,12 @@ VECTORS = 64
 class Acceptability(nn.Module):
     """Transformer layers (post-norm, GELU) on the trunk's states after layer ``input_layer``; 0 means its embeddings.
 
-    buckets : distances told apart by a table of attention biases that the layers share, as MPNet's do; 0 for no such table.
-    sentence_temperature, piece_temperature : the logits are divided by them, so that probabilities are calibrated.
+    Parameters
+    ----------
+    buckets
+        Distances told apart by a table of attention biases that the layers share, as MPNet's do; 0 for no such table.
+    sentence_temperature, piece_temperature
+        The logits are divided by them, so that probabilities are calibrated.
     """
 
     sentence_temperature: torch.Tensor
@@ -75,8 +79,12 @@ class Acceptability(nn.Module):
     def forward(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of a batch: (b,) that each sentence is acceptable, (b, L) that each piece is the right one.
 
-        states : (b, L, 384) float32, the trunk's states after layer ``input_layer`` of sentences with [CLS] and [SEP].
-        mask : (b, L) bool, True for real pieces; what stands under False changes nothing, and its logits mean nothing.
+        Parameters
+        ----------
+        states
+            (b, L, 384) float32, the trunk's states after layer ``input_layer`` of sentences with [CLS] and [SEP].
+        mask
+            (b, L) bool, True for real pieces; what stands under False changes nothing, and its logits mean nothing.
         """
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
         bias = self.position_bias(mask.shape[1])
@@ -118,7 +126,10 @@ def load_acceptability(folder: Path) -> Acceptability:
 class Judge:
     """Runs an Acceptability model over rows of different lengths without padding: equal to the last bit in every batch.
 
-    model : in evaluation mode; its weights are shared, not copied.
+    Parameters
+    ----------
+    model
+        In evaluation mode; its weights are shared, not copied.
     """
 
     def __init__(self, model: Acceptability) -> None:
@@ -129,7 +140,10 @@ class Judge:
     def probabilities(self, rows: Sequence[torch.Tensor]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """(n,) that each row is an acceptable sentence, and for each row (L,) that each of its pieces is the right one.
 
-        rows : (L, width) float32 states after the trunk's layer ``model.input_layer``, [CLS] and [SEP] included; L > 0.
+        Parameters
+        ----------
+        rows
+            (L, width) float32 states after the trunk's layer ``model.input_layer``, [CLS] and [SEP] included; L > 0.
         """
         order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
         sentences = np.zeros(len(rows), np.float32)

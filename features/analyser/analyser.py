@@ -31,8 +31,14 @@ CHUNK_CHARACTERS = 8_000
 class Analyser:
     """Stanza, the encoder and the acceptability model, loaded once.
 
-    config : where the models come from. threads : CPU threads that torch uses inside an operation; None takes its own number.
     Raises ModelMissingError when a model is not there.
+
+    Parameters
+    ----------
+    config
+        Where the models come from.
+    threads
+        CPU threads that torch uses inside an operation; None takes its own number.
     """
 
     def __init__(self, config: ModelConfig = ModelConfig(), *, threads: int | None = None) -> None:

@@ -29,13 +29,22 @@ def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
 class ModelConfig:
     """Where each model comes from: ``embedded`` (the set's own), a local folder, or (encoder, acceptability) a model's name on a hub.
 
-    encoder : gives the word vectors; embedded, or any encoder that transformers' AutoModel loads. layer : which of its hidden states
-        (0 = embeddings, -1 = last); the set's own encoder gives the states that the set was made for.
-    parser : ``embedded``, or a folder that holds Stanza's own English package (its ``dir``).
-    acceptability : embedded, or a sequence classifier that AutoModelForSequenceClassification loads, fine-tuned on CoLA.
-    acceptable_label : index of its class "acceptable" (CoLA: 1).
-    download : whether names may be fetched from a hub; nothing is ever downloaded unless this is True.
-    set : the model set, ``base``, ``small`` or the folder of another (see ModelSet): trunk, heads, word weights and net.
+    Attributes
+    ----------
+    encoder
+        Gives the word vectors; embedded, or any encoder that transformers' AutoModel loads.
+    layer
+        Which of its hidden states (0 = embeddings, -1 = last); the set's own encoder gives the states that the set was made for.
+    parser
+        ``embedded``, or a folder that holds Stanza's own English package (its ``dir``).
+    acceptability
+        Embedded, or a sequence classifier that AutoModelForSequenceClassification loads, fine-tuned on CoLA.
+    acceptable_label
+        Index of its class "acceptable" (CoLA: 1).
+    download
+        Whether names may be fetched from a hub; nothing is ever downloaded unless this is True.
+    set
+        The model set, ``base``, ``small`` or the folder of another (see ModelSet): trunk, heads, word weights and net.
     """
 
     encoder: str = EMBEDDED
@@ -50,7 +59,10 @@ class ModelConfig:
     def paper(cls, parser: str | None = None, *, download: bool = False) -> ModelConfig:
         """The models of the RoMe paper (§4.2): ALBERT-large vectors, Stanza's English package, a BERT classifier for CoLA.
 
-        parser : Stanza's resource folder; ``~/stanza_resources`` by default.
+        Parameters
+        ----------
+        parser
+            Stanza's resource folder; ``~/stanza_resources`` by default.
         """
         folder = parser or str(Path.home() / "stanza_resources")
         return cls("albert-large-v2", -1, folder, "textattack/bert-base-uncased-CoLA", 1, download)

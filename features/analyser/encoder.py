@@ -70,8 +70,12 @@ def load_tokenizer(folder: Path) -> WordPieces:
 class SentenceStates:
     """What one pass of the trunk gives for a text.
 
-    pieces : its n word pieces and the rows that they were read in. rows : for each row (layers, length, width) float32, the states
-    after every layer, the first one's first, marks at both ends included.
+    Attributes
+    ----------
+    pieces
+        Its n word pieces and the rows that they were read in.
+    rows
+        For each row (layers, length, width) float32, the states after every layer, the first one's first, marks at both ends included.
     """
 
     pieces: Encoded
@@ -96,9 +100,15 @@ class SentenceStates:
 class EmbeddedEncoder:
     """A trunk, its word pieces, and how vectors of words are made of its states.
 
-    trunk : frozen. common : (d,) the mean vector over a sample of text, which is taken off every vector, because all share it and
-    cosines mean more without it. projections, bias : matrices (d, width) by the number of a layer, and (d,): a vector is the sum of what
-    they make of the states after these layers. Without any it is the state after the last layer.
+    Parameters
+    ----------
+    trunk
+        Frozen.
+    common
+        (d,) the mean vector over a sample of text, which is taken off every vector, because all share it and cosines mean more without it.
+    projections, bias
+        Matrices (d, width) by the number of a layer, and (d,): a vector is the sum of what they make of the states after these layers. Without
+        any it is the state after the last layer.
     """
 
     def __init__(
@@ -165,9 +175,14 @@ def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def load_encoder(folder: Path, dtype: torch.dtype = torch.float32) -> EmbeddedEncoder:
-    """Load a set's encoder from its folder. dtype : in which the trunk computes.
+    """Load a set's encoder from its folder.
 
     Raises ModelMissingError when the folder does not hold it, ValueError as `load_trunk`.
+
+    Parameters
+    ----------
+    dtype
+        In which the trunk computes.
     """
     folder, projections, bias = Path(folder), {}, None
     trunk, tokenizer = load_trunk(folder).to(dtype), load_tokenizer(folder)

@@ -63,7 +63,10 @@ class Place:
 class FillHead(nn.Module):
     """Transformer layers (post-norm, GELU), at least one, a dense layer, normalisation; times the trunk's word embeddings.
 
-    input_layer : which of the trunk's layers gives the states.
+    Parameters
+    ----------
+    input_layer
+        Which of the trunk's layers gives the states.
     """
 
     def __init__(
@@ -97,8 +100,16 @@ class FillHead(nn.Module):
     def forward(self, states: torch.Tensor, mask: torch.Tensor, places: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
         """(p, V) logits over the vocabulary at p places.
 
-        states : (b, L, d) the trunk's states after layer ``input_layer``. mask : (b, L) bool, True for real pieces. places : (b, L)
-        bool, p of them True, read row by row. embeddings : (V, d) the trunk's word embeddings.
+        Parameters
+        ----------
+        states
+            (b, L, d) the trunk's states after layer ``input_layer``.
+        mask
+            (b, L) bool, True for real pieces.
+        places
+            (b, L) bool, p of them True, read row by row.
+        embeddings
+            (V, d) the trunk's word embeddings.
         """
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
         for layer in self.layers[:-1]:
@@ -106,7 +117,13 @@ class FillHead(nn.Module):
         return self.norm(self.dense(self.last(states, ignored, places))) @ embeddings.T + self.bias
 
     def last(self, states: torch.Tensor, ignored: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """(p, d) what the last layer makes of the places; the other pieces are only looked at. ignored : -inf at padding, else 0."""
+        """(p, d) what the last layer makes of the places; the other pieces are only looked at.
+
+        Parameters
+        ----------
+        ignored
+            -inf at padding, else 0.
+        """
         layer: Any = self.layers[-1]
         counts = places.sum(1).tolist()
         asked = nn.utils.rnn.pad_sequence(list(torch.split(states[places], counts)), batch_first=True)
@@ -127,8 +144,12 @@ def first_layers(trunk: Trunk, count: int) -> Trunk:
 class Filling:
     """The first layers of a trunk, its tokenizer and a fill head, working on places in texts.
 
-    casing : lower-case word -> how it is written inside sentences ("Paris", "NATO", "I"); words that are not in it are lower case.
-    sometimes : lower-case words that are written with a capital now and then: as names, where a name stood.
+    Parameters
+    ----------
+    casing
+        Lower-case word -> how it is written inside sentences ("Paris", "NATO", "I"); words that are not in it are lower case.
+    sometimes
+        Lower-case words that are written with a capital now and then: as names, where a name stood.
     """
 
     def __init__(
@@ -232,7 +253,12 @@ def _rounded(probability: float) -> float:
 def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> Filling:
     """Load the embedded masked-language head, or one of a folder written by `rome train fill`; evaluation mode, no gradients.
 
-    encoder : the folder of the trunk that it was trained on. Raises ModelMissingError when either is not there.
+    Raises ModelMissingError when either is not there.
+
+    Parameters
+    ----------
+    encoder
+        The folder of the trunk that it was trained on.
     """
     tensors, about = load_weights(Path(folder or set_folder("small") / "fill") / FILL_FILE)
     sizes: dict[str, int] = dict(about["sizes"])  # type: ignore[call-overload]

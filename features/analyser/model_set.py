@@ -45,8 +45,16 @@ RUN = "run-2"
 class ModelSet:
     """One set, complete as far as names go; each file's hash is compared when the file is read. Make one with `ModelSet.load`.
 
-    name : as signatures show it. folder : holds a folder for each of PARTS, and set.json. settings : by feature, what differs from the
-    defaults of its configuration. files : SHA-256 of every model file by its path in the folder.
+    Attributes
+    ----------
+    name
+        As signatures show it.
+    folder
+        Holds a folder for each of PARTS, and set.json.
+    settings
+        By feature, what differs from the defaults of its configuration.
+    files
+        SHA-256 of every model file by its path in the folder.
     """
 
     name: str

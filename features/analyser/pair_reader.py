@@ -41,8 +41,16 @@ ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
 class PairReader:
     """Loaded at the first pair.
 
-    folder : of the model set. below : after how many layers it begins, as the set says. threads : CPU threads that torch uses; None leaves
-    its own number. Raises ModelMissingError, when it reads, for files that are not there or do not fit.
+    Raises ModelMissingError, when it reads, for files that are not there or do not fit.
+
+    Parameters
+    ----------
+    folder
+        Of the model set.
+    below
+        After how many layers it begins, as the set says.
+    threads
+        CPU threads that torch uses; None leaves its own number.
     """
 
     def __init__(self, folder: Path, below: int, threads: int | None = None) -> None:
@@ -160,8 +168,18 @@ def joined(
 ) -> torch.Tensor:
     """(p + q + 3, d) one row of both texts.
 
-    one, other : (p, d) and (q, d) states. forms, others : the words in small letters. marks : (3, d) what stands before, between and
-    after. sides : (2, d) added by side. shared : (5, d) added to each word by what `company` says of it.
+    Parameters
+    ----------
+    one, other
+        (p, d) and (q, d) states.
+    forms, others
+        The words in small letters.
+    marks
+        (3, d) what stands before, between and after.
+    sides
+        (2, d) added by side.
+    shared
+        (5, d) added to each word by what `company` says of it.
     """
     row = [marks[:1]]
     for side, (states, words, elsewhere) in enumerate(((one, forms, others), (other, others, forms))):

@@ -82,7 +82,10 @@ class ParsedWord(NamedTuple):
 class ParsedSentence:
     """One sentence, ``text[start:end]``, with its tokens and words in reading order; never empty.
 
-    states : what the trunk gave for its text, when the parser read that.
+    Attributes
+    ----------
+    states
+        What the trunk gave for its text, when the parser read that.
     """
 
     start: int
@@ -101,7 +104,14 @@ def parsed_sentence(
 ) -> ParsedSentence:
     """A sentence of ``text`` put together.
 
-    spans : where each token stands. forms : the words of each token, as the models read them. columns : of each word, in order.
+    Parameters
+    ----------
+    spans
+        Where each token stands.
+    forms
+        The words of each token, as the models read them.
+    columns
+        Of each word, in order.
     """
     tokens: list[Token] = []
     words: list[ParsedWord] = []
@@ -125,7 +135,13 @@ def _or(tag: str | None, instead: str) -> str:
 
 
 class Parser:
-    """Parses texts with a pipeline of Stanza's. reader : gives tags and trees in the place of Stanza's own tagger and parser."""
+    """Parses texts with a pipeline of Stanza's.
+
+    Parameters
+    ----------
+    reader
+        Gives tags and trees in the place of Stanza's own tagger and parser.
+    """
 
     def __init__(self, pipeline: Pipeline, reader: TreeReader | None = None) -> None:
         self.pipeline, self.reader = pipeline, reader
@@ -168,8 +184,14 @@ class Parser:
 def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None = None) -> Parser:
     """The parser of a model set.
 
-    folder : holds tokenizer/, mwt/, lemmatizer/ and, unless that of another is given, trees/. encoder : whose states the trees are
-    found from. Raises ModelMissingError, with what to do, when a model's file is absent.
+    Raises ModelMissingError, with what to do, when a model's file is absent.
+
+    Parameters
+    ----------
+    folder
+        Holds tokenizer/, mwt/, lemmatizer/ and, unless that of another is given, trees/.
+    encoder
+        Whose states the trees are found from.
     """
     reader = TreeReader(encoder, load_tree_head(trees or Path(folder) / "trees"))
     return Parser(embedded_pipeline(folder), reader)

@@ -41,10 +41,18 @@ MARKS = {
 class Encoded:
     """The pieces of one sentence, without special tokens.
 
-    ids : piece ids. spans : for each piece the characters of the sentence that it covers.
-    rows : the windows over the pieces, each with the special tokens around it; one row when the sentence fits.
-    places : for each row the half-open range of pieces that it holds.
-    before : how many special tokens stand in front of the pieces of a row.
+    Attributes
+    ----------
+    ids
+        Piece ids.
+    spans
+        For each piece the characters of the sentence that it covers.
+    rows
+        The windows over the pieces, each with the special tokens around it; one row when the sentence fits.
+    places
+        For each row the half-open range of pieces that it holds.
+    before
+        How many special tokens stand in front of the pieces of a row.
     """
 
     ids: tuple[int, ...]
@@ -143,7 +151,13 @@ def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
 
 
 def pooled(pieces: NDArray[np.floating], ranges: NDArray[np.int64], reduce: str = "mean") -> NDArray[np.float32]:
-    """(words, ...) the mean (or ``min``) over a range of pieces for each word; zeros for an empty range. ranges : as `touched` gives them."""
+    """(words, ...) the mean (or ``min``) over a range of pieces for each word; zeros for an empty range.
+
+    Parameters
+    ----------
+    ranges
+        As `touched` gives them.
+    """
     first, last = ranges
     out = np.zeros((len(first), *pieces.shape[1:]), dtype=np.float32)
     counts = last - first
@@ -202,8 +216,12 @@ class WordPieces:
     ) -> Pieces:
         """Ids of one text or of each of several.
 
-        padding : to the longest of these texts. max_length : with truncation the most pieces of a row, special ones included. verbose
-        changes nothing.
+        Parameters
+        ----------
+        padding
+            To the longest of these texts.
+        max_length
+            With truncation the most pieces of a row, special ones included. verbose changes nothing.
         """
         several = not isinstance(texts, str)
         cut = truncation and max_length is not None

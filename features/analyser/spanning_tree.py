@@ -17,8 +17,11 @@ Numbers = NDArray[np.int64]
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     """Heads of the highest-scoring tree in which exactly one node hangs under node 0.
 
-    scores : (n, n), scores[i, j] is the score of j as the head of i; node 0 is the imaginary root and its row is not read,
-        the diagonal neither. Returns (n,) heads, 0 for node 0 itself; for n = 1 just [0].
+    Parameters
+    ----------
+    scores
+        (n, n), scores[i, j] is the score of j as the head of i; node 0 is the imaginary root and its row is not read, the diagonal neither.
+        Returns (n,) heads, 0 for node 0 itself; for n = 1 just [0].
     """
     matrix = np.array(scores, dtype=np.float64)
     finite = np.isfinite(matrix)

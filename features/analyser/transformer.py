@@ -55,7 +55,12 @@ def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> tuple[torch.Tensor, torc
 class TransformerEncoder:
     """Piece states of one hidden layer of an encoder.
 
-    name : a local folder or a hub name. layer : index into the hidden states, 0 = embeddings, -1 = last.
+    Parameters
+    ----------
+    name
+        A local folder or a hub name.
+    layer
+        Index into the hidden states, 0 = embeddings, -1 = last.
     """
 
     def __init__(self, name: str, layer: int = -1, *, download: bool = False) -> None:
@@ -114,8 +119,14 @@ class Classifier:
 class PieceStates:
     """States of one hidden layer of an encoder, special tokens left out, windows over long texts merged.
 
-    encoder : "" for the embedded one, else a local folder or hub name. layer : index into the hidden states; -1 is the last, and the
-    embedded encoder's are counted from 1. Raises ModelMissingError when the encoder is not on this machine.
+    Raises ModelMissingError when the encoder is not on this machine.
+
+    Parameters
+    ----------
+    encoder
+        "" for the embedded one, else a local folder or hub name.
+    layer
+        Index into the hidden states; -1 is the last, and the embedded encoder's are counted from 1.
     """
 
     def __init__(self, encoder: str = "", layer: int = -1) -> None:

@@ -100,8 +100,14 @@ def _number(part: str) -> int:
 class WordPlaces(NamedTuple):
     """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
 
-    first, last : (n,) half-open ranges of rows, at least one row each. place : (n,) each word's number within its token, from 0.
-    spellings : for each word the parts of how it is written, see `spellings_of`.
+    Attributes
+    ----------
+    first, last
+        (n,) half-open ranges of rows, at least one row each.
+    place
+        (n,) each word's number within its token, from 0.
+    spellings
+        For each word the parts of how it is written, see `spellings_of`.
     """
 
     first: Sequence[int]
@@ -143,7 +149,14 @@ class ParsedTree(NamedTuple):
 class TreeScores:
     """Scores of the n words of each of b sentences.
 
-    tags : (b, n, labels) each. arcs : (b, n, n + 1) to the root and to each word. below, above : what relations are scored from.
+    Attributes
+    ----------
+    tags
+        (b, n, labels) each.
+    arcs
+        (b, n, n + 1) to the root and to each word.
+    below, above
+        What relations are scored from.
     """
 
     tags: Mapping[str, torch.Tensor]
@@ -153,11 +166,22 @@ class TreeScores:
 
 
 class TreeHead(nn.Module):
-    """The head. width : of the trunk's states. mixed : how many of the trunk's layers, counted from the first, are mixed.
+    """The head.
 
-    labels : the names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``. layers : transformer layers of its own
-    (post-norm, GELU; heads and inner are their sizes). arc, relation : widths of the two biaffine scorers. dropout : in
-    training, of the words' numbers; ``part_dropout`` leaves out parts of their spellings.
+    Parameters
+    ----------
+    width
+        Of the trunk's states.
+    mixed
+        How many of the trunk's layers, counted from the first, are mixed.
+    labels
+        The names of the classes by ``upos``, ``xpos``, ``feats`` and ``relation``.
+    layers
+        Transformer layers of its own (post-norm, GELU; heads and inner are their sizes).
+    arc, relation
+        Widths of the two biaffine scorers.
+    dropout
+        In training, of the words' numbers; ``part_dropout`` leaves out parts of their spellings.
     """
 
     def __init__(
@@ -205,7 +229,10 @@ class TreeHead(nn.Module):
     def spelled(self, places: Sequence[WordPlaces], lengths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """What spellings add: for each sentence (length, width) to its rows, and (n + 1, width) to the root, which is 0, and its words.
 
-        lengths : rows of each sentence.
+        Parameters
+        ----------
+        lengths
+            Rows of each sentence.
         """
         spellings = [spelling for each in places for spelling in each.spellings]
         counts = torch.tensor([len(spelling) for spelling in spellings])
@@ -220,14 +247,26 @@ class TreeHead(nn.Module):
     def words(self, states: torch.Tensor, averages: torch.Tensor, numbers: torch.Tensor, spelled: torch.Tensor) -> torch.Tensor:
         """(..., n + 1, width) one vector for the root and for each word.
 
-        states : (..., L, width), read by the head's own layers. averages, numbers : (..., n + 1, L) and (..., n + 1), see `WordPlaces`.
-        spelled : (..., n + 1, width), see `spelled`.
+        Parameters
+        ----------
+        states
+            (..., L, width), read by the head's own layers.
+        averages, numbers
+            (..., n + 1, L) and (..., n + 1), see `WordPlaces`.
+        spelled
+            (..., n + 1, width), see `spelled`.
         """
         found: torch.Tensor = averages @ states + self.place(numbers) + spelled
         return found
 
     def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
-        """Scores from (b, n + 1, width) words, the root first. missing : (b, n + 1) bool, where there is no word; no arc leads there."""
+        """Scores from (b, n + 1, width) words, the root first.
+
+        Parameters
+        ----------
+        missing
+            (b, n + 1) bool, where there is no word; no arc leads there.
+        """
         words = self.dropout(words)
         below, above = (self.dropout(torch.relu(layer(words))) for layer in (self.arc_below, self.arc_above))
         arcs = (_extended(below) @ self.arc @ above.transpose(1, 2))[:, 1:]
@@ -238,7 +277,13 @@ class TreeHead(nn.Module):
         return TreeScores(tags, arcs, _extended(one[:, 1:]), _extended(other))
 
     def relation_scores(self, scores: TreeScores, heads: torch.Tensor) -> torch.Tensor:
-        """(b, n, labels) of each word's arc to its head; heads : (b, n) with 0 for the root."""
+        """(b, n, labels) of each word's arc to its head.
+
+        Parameters
+        ----------
+        heads
+            (b, n) with 0 for the root.
+        """
         above = scores.above.gather(1, heads[:, :, None].expand(-1, -1, scores.above.shape[-1]))
         return self._related(scores.below, above)
 
@@ -253,8 +298,11 @@ class TreeHead(nn.Module):
     def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordPlaces]) -> list[ParsedTree]:
         """Tags and the best tree of each sentence.
 
-        sentences : (mixed, rows, width) states of the trunk's layers, marks at both ends included. The result for a sentence does
-        not depend on the others. A sentence has at least one word.
+        Parameters
+        ----------
+        sentences
+            (mixed, rows, width) states of the trunk's layers, marks at both ends included. The result for a sentence does not depend on the
+            others. A sentence has at least one word.
         """
         if not sentences:
             return []
@@ -321,7 +369,13 @@ class Reading(NamedTuple):
 
 
 class TreeReader:
-    """Reads sentences as they stand in the text, in one pass of the trunk. encoder, head : of one model set."""
+    """Reads sentences as they stand in the text, in one pass of the trunk.
+
+    Parameters
+    ----------
+    encoder, head
+        Of one model set.
+    """
 
     def __init__(self, encoder: EmbeddedEncoder, head: TreeHead) -> None:
         self.encoder, self.head = encoder, head

@@ -54,8 +54,14 @@ LEAST = 16
 class TrunkConfig:
     """Sizes, under the names of BERT's own configuration.
 
-    type_vocab_size : token types; 0 for an architecture without them. first_position : the number of a row's first piece in the
-        table of positions. relative_attention_num_buckets : distances that the attention bias tells apart; 0 for no bias.
+    Attributes
+    ----------
+    type_vocab_size
+        Token types; 0 for an architecture without them.
+    first_position
+        The number of a row's first piece in the table of positions.
+    relative_attention_num_buckets
+        Distances that the attention bias tells apart; 0 for no bias.
     """
 
     vocab_size: int
@@ -112,7 +118,13 @@ class Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
 
     def forward(self, ids: torch.Tensor, places: torch.Tensor | None = None) -> torch.Tensor:
-        """(..., d) from (..., L) piece ids of single texts. places : (L,) or as ids, each piece's place in its row, from 0."""
+        """(..., d) from (..., L) piece ids of single texts.
+
+        Parameters
+        ----------
+        places
+            (L,) or as ids, each piece's place in its row, from 0.
+        """
         places = torch.arange(ids.shape[-1]) if places is None else places
         states = self.word_embeddings(ids)
         if self.token_type_embeddings is not None:
@@ -157,7 +169,13 @@ class TrunkLayer(nn.Module):
         self.output = closing(config.intermediate_size)
 
     def forward(self, states: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-        """(b, L, d) states to states. bias : added to the attention's logits, (b, 1, 1 or L, L); None where every piece is real."""
+        """(b, L, d) states to states.
+
+        Parameters
+        ----------
+        bias
+            Added to the attention's logits, (b, 1, 1 or L, L); None where every piece is real.
+        """
         asked, after = self.attention["self"], self.attention["output"]
         shape = (*states.shape[:2], self.heads, -1)
         query, key, value = (asked[name](states).view(shape).transpose(1, 2) for name in ("query", "key", "value"))
@@ -200,8 +218,11 @@ class Trunk(nn.Module):
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_: Any) -> SimpleNamespace:
         """All states of (b, L) rows of pieces.
 
-        attention_mask : (b, L), 0 at padding, which nothing then looks at. Returns hidden_states, the embeddings' and each layer's
-        (b, L, d), and last_hidden_state, the last of them.
+        Parameters
+        ----------
+        attention_mask
+            (b, L), 0 at padding, which nothing then looks at. Returns hidden_states, the embeddings' and each layer's (b, L, d), and
+            last_hidden_state, the last of them.
         """
         states = [self.embeddings(input_ids)]
         bias = self.encoder.position_bias(input_ids.shape[1])
@@ -312,9 +333,14 @@ def layer_states(
 ) -> Iterator[torch.Tensor]:
     """The states after each layer, (pieces, width) each.
 
-    states : (pieces, width), what the first layer reads, the pieces of each row one below the other. lengths : pieces of each
-    row, equal ones best side by side: they are attended to together. position_bias : what is added to the attention scores of a
-    row of so many pieces, (1, heads, length, length); None for nothing.
+    Parameters
+    ----------
+    states
+        (pieces, width), what the first layer reads, the pieces of each row one below the other.
+    lengths
+        Pieces of each row, equal ones best side by side: they are attended to together.
+    position_bias
+        What is added to the attention scores of a row of so many pieces, (1, heads, length, length); None for nothing.
     """
     count = len(states)
     biases = {length: position_bias(length) for length in dict.fromkeys(lengths)}

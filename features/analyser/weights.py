@@ -29,8 +29,11 @@ CLIPPED = (0.9, 0.8, 0.7, 0.6, 0.5)
 def quantise(matrix: torch.Tensor, bits: int | torch.Tensor = 8) -> tuple[torch.Tensor, torch.Tensor]:
     """Round an (n, d) float matrix to int8 with one float32 scale a row: matrix ~ values * scale[:, None].
 
-    bits : of all rows, or (n,) of each. With fewer than eight only so many different values are used, which archives store in that much
-    less space; the row's largest numbers are then cut where that lowers its squared error.
+    Parameters
+    ----------
+    bits
+        Of all rows, or (n,) of each. With fewer than eight only so many different values are used, which archives store in that much less
+        space; the row's largest numbers are then cut where that lowers its squared error.
     """
     bits = torch.as_tensor(bits).expand(len(matrix))
     top = (2.0 ** (bits - 1) - 1)[:, None]
@@ -56,7 +59,10 @@ def save_weights(
 ) -> None:
     """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices.
 
-    bits : see `quantise`, by the name of a tensor; 8 for those not named.
+    Parameters
+    ----------
+    bits
+        See `quantise`, by the name of a tensor; 8 for those not named.
     """
     out: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():

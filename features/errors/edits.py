@@ -25,12 +25,25 @@ __all__ = ["AlignmentConfig", "Edit", "WordMatch", "edit_script", "match_words",
 
 @dataclass(frozen=True, slots=True)
 class AlignmentConfig:
-    """threshold : likeness that a pair must exceed. position : likeness lost per unit of difference in relative position.
+    """
 
-    lemma, spelling : the likeness that an equal lemma, or a word spelled almost alike, has at least. spelled_alike : the
-    Jaro-Winkler similarity from which two words count as spelled almost alike. same_cosine : what the cosine adds to the likeness of
-    equal forms, which is 1. symbol_cosine : the cosine below which a symbol stands for no other symbol. same_place : gained by a pair
-    of left-over words that take each other's place, beside their cosine; the more, the more such pairs rather than nearer ones.
+    Attributes
+    ----------
+    threshold
+        Likeness that a pair must exceed.
+    position
+        Likeness lost per unit of difference in relative position.
+    lemma, spelling
+        The likeness that an equal lemma, or a word spelled almost alike, has at least.
+    spelled_alike
+        The Jaro-Winkler similarity from which two words count as spelled almost alike.
+    same_cosine
+        What the cosine adds to the likeness of equal forms, which is 1.
+    symbol_cosine
+        The cosine below which a symbol stands for no other symbol.
+    same_place
+        Gained by a pair of left-over words that take each other's place, beside their cosine; the more, the more such pairs rather than nearer
+        ones.
     """
 
     threshold: float = 0.35
@@ -143,9 +156,16 @@ def match_words(reference: PreparedText, hypothesis: PreparedText, config: Align
 class Edit:
     """One operation on words.
 
-    reference, hypothesis : the word indices concerned on each side, consecutive; empty on a side that is not touched.
-    distance : for ``order``, how far the words moved, as a share of the text in [0, 1]. repeated : for ``unnecessary``, whether the
-    words repeat what stands right before them. match : for ``replacement``, the two words' cosine and spelling.
+    Attributes
+    ----------
+    reference, hypothesis
+        The word indices concerned on each side, consecutive; empty on a side that is not touched.
+    distance
+        For ``order``, how far the words moved, as a share of the text in [0, 1].
+    repeated
+        For ``unnecessary``, whether the words repeat what stands right before them.
+    match
+        For ``replacement``, the two words' cosine and spelling.
     """
 
     kind: Kind
@@ -195,10 +215,13 @@ def edit_script(
 ) -> tuple[Edit, ...]:
     """Every edit, word by word: replacements of words whose forms differ, missing and unnecessary words, and moved runs.
 
-    moved : the matches that are out of order, see `moved_pairs`.
+    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is wrong
+    with them.
 
-    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is
-    wrong with them.
+    Parameters
+    ----------
+    moved
+        The matches that are out of order, see `moved_pairs`.
     """
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}

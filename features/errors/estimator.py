@@ -23,12 +23,21 @@ __all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "PairEdits", "pair_edit
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """smallest_weight : what weighs less is a difference without consequence: it is listed as such and does not count. Of casing,
-        spacing and punctuation the probability of a mistake decides instead.
+    """
 
-    threshold : the probability of a mistake from which a word is part of one.
-    estimator : "learned" (the reader of both texts) or "edit-script" (rules alone). head : a digest of the reader's file. below : after
-        how many layers of the trunk the reader begins.
+    Attributes
+    ----------
+    smallest_weight
+        What weighs less is a difference without consequence: it is listed as such and does not count. Of casing, spacing and punctuation the
+        probability of a mistake decides instead.
+    threshold
+        The probability of a mistake from which a word is part of one.
+    estimator
+        "learned" (the reader of both texts) or "edit-script" (rules alone).
+    head
+        A digest of the reader's file.
+    below
+        After how many layers of the trunk the reader begins.
     """
 
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
@@ -45,10 +54,16 @@ class ErrorsConfig:
 class PairEdits:
     """A pair laid side by side, which every estimator starts from.
 
-    matches : in the order of the reference.
-    moved : the places of those that are out of order.
-    edits : each with what the rules say of it.
-    surface : what characters alone show.
+    Attributes
+    ----------
+    matches
+        In the order of the reference.
+    moved
+        The places of those that are out of order.
+    edits
+        Each with what the rules say of it.
+    surface
+        What characters alone show.
     """
 
     reference: PreparedText

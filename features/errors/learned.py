@@ -29,7 +29,14 @@ LEAST_COST = 1e-9
 class _Unit(NamedTuple):
     """A pair of words that stand for each other, or one word alone, and what the reader says of it.
 
-    cost : the expected weight. severity : the likeliest of an error. wrong : whether it is likely enough one.
+    Attributes
+    ----------
+    cost
+        The expected weight.
+    severity
+        The likeliest of an error.
+    wrong
+        Whether it is likely enough one.
     """
 
     kind: Kind

@@ -105,8 +105,14 @@ class Number(NamedTuple):
 class NumbersCompared:
     """Places of words of reference and hypothesis.
 
-    same : of numbers that the other text writes in another way. other : of numbers that stand in the place of another one. count : how
-    many of the latter.
+    Attributes
+    ----------
+    same
+        Of numbers that the other text writes in another way.
+    other
+        Of numbers that stand in the place of another one.
+    count
+        How many of the latter.
     """
 
     same: tuple[frozenset[int], frozenset[int]]
@@ -152,7 +158,10 @@ def _joined(value: float, more: float, word: str) -> float | None:
 def compare_numbers(reference: Sequence[Number], hypothesis: Sequence[Number], aligned: Mapping[int, int]) -> NumbersCompared:
     """Pair the numbers of both texts by what is written, then by value; those that are left are told by the alignment.
 
-    aligned : for a word of the reference the place of the one that stands for it.
+    Parameters
+    ----------
+    aligned
+        For a word of the reference the place of the one that stands for it.
     """
     ones, others = list(reference), list(hypothesis)
     _paired(ones, others, lambda number: (number.value, number.text))

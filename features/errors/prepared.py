@@ -42,7 +42,13 @@ VISIBLE = re.compile(r"[^\w\s]|_")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One punctuation mark at ``text[place]``. before, after : the words around it, -1 where there is none."""
+    """One punctuation mark at ``text[place]``.
+
+    Attributes
+    ----------
+    before, after
+        The words around it, -1 where there is none.
+    """
 
     character: str
     place: int
@@ -54,16 +60,28 @@ class Mark:
 class PreparedText:
     """One side of a pair.
 
-    places : of the n words that are compared, see `words_of`.
-    following : for each of them the next one, -1 for the last.
-    units : (n, d) their vectors, of length 1.
-    forms : as written, lower-cased.
-    lemmas : lower-cased.
-    numbers : (n,) their values, NaN for words that are none.
-    symbols : (n,) bool.
-    classes : one of CLASSES each, 0 for none.
-    salience : of every word the TF-IDF weight, relative to the text's average word (1); 0 for those that are not compared.
-    marks, articles, quantities : see `marks_of`, `wrong_articles` and `numbers_of`.
+    Attributes
+    ----------
+    places
+        Of the n words that are compared, see `words_of`.
+    following
+        For each of them the next one, -1 for the last.
+    units
+        (n, d) their vectors, of length 1.
+    forms
+        As written, lower-cased.
+    lemmas
+        Lower-cased.
+    numbers
+        (n,) their values, NaN for words that are none.
+    symbols
+        (n,) bool.
+    classes
+        One of CLASSES each, 0 for none.
+    salience
+        Of every word the TF-IDF weight, relative to the text's average word (1); 0 for those that are not compared.
+    marks, articles, quantities
+        See `marks_of`, `wrong_articles` and `numbers_of`.
     """
 
     analysis: Analysis

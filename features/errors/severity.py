@@ -27,24 +27,48 @@ PRONOUN_LIKE = frozenset(("PRON",))
 class SeverityConfig:
     """Found on development data; the benchmarks show what they give. What ends in ``major`` is the probability that such a mistake is major.
 
-    salience : lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
-    salience_width, likelihood, likelihood_width : the slopes, and gamma, the probability in context, likewise. likelihood_share : how
-        much the second of the two says of a word that was added or replaced; the first says the rest.
-    function_word, inflection : the probability that such an edit is a mistake at all; unnecessary : a factor of it for words
-        that the hypothesis adds, because readers forgive an addition sooner than a loss.
-    function_major : how much less often an edit of a function word is major.
-    same_meaning, other_meaning : cosines at which a replacement is surely no mistake, and surely one; floor : what is left of the
-        probability of a mistake when the meaning is the same.
-    order, order_function, order_distance : a moved content word, a moved function word, and what a move across the whole text adds.
-    order_major : of a move across the whole text.
-    repetition_major : of a repeated word of average weight.
-    negation_major, negation_replaced_major : of a negation that is missing or too much, and of one in another word's place.
-    number_major : of another number; equal_number : the probability that the same number in other clothes is a mistake.
-    antonym_major, inflection_major : of an antonym, and of another form of the same word.
-    spelled_alike : the Jaro-Winkler similarity from which an unknown word is a slip of spelling; spelling : the probability that it
-        is a mistake; spelling_major.
-    name_alike : the similarity up to which two names have nothing in common; name_forgiven : the probability that a name spelled in
-        almost the same way is no mistake. name_major : of a wrong name; it falls with the square of the similarity above name_alike.
+    Attributes
+    ----------
+    salience
+        Lambda, the TF-IDF weight (1 = the average word of the text) at which a loss is as likely major as minor.
+    salience_width, likelihood, likelihood_width
+        The slopes, and gamma, the probability in context, likewise.
+    likelihood_share
+        How much the second of the two says of a word that was added or replaced; the first says the rest.
+    function_word, inflection
+        The probability that such an edit is a mistake at all.
+    unnecessary
+        A factor of it for words that the hypothesis adds, because readers forgive an addition sooner than a loss.
+    function_major
+        How much less often an edit of a function word is major.
+    same_meaning, other_meaning
+        Cosines at which a replacement is surely no mistake, and surely one.
+    floor
+        What is left of the probability of a mistake when the meaning is the same.
+    order, order_function, order_distance
+        A moved content word, a moved function word, and what a move across the whole text adds.
+    order_major
+        Of a move across the whole text.
+    repetition_major
+        Of a repeated word of average weight.
+    negation_major, negation_replaced_major
+        Of a negation that is missing or too much, and of one in another word's place.
+    number_major
+        Of another number.
+    equal_number
+        The probability that the same number in other clothes is a mistake.
+    antonym_major, inflection_major
+        Of an antonym, and of another form of the same word.
+    spelled_alike
+        The Jaro-Winkler similarity from which an unknown word is a slip of spelling.
+    spelling
+        The probability that it is a mistake; spelling_major.
+    name_alike
+        The similarity up to which two names have nothing in common.
+    name_forgiven
+        The probability that a name spelled in almost the same way is no mistake.
+    name_major
+        Of a wrong name; it falls with the square of the similarity above name_alike.
     """
 
     salience: float = 1.0
@@ -82,7 +106,10 @@ class SeverityConfig:
 class Judgement:
     """The type of an edit, the probability that it is a mistake, and the probability that such a mistake is severe.
 
-    critical : whether a severe one turns the meaning; else it is major.
+    Attributes
+    ----------
+    critical
+        Whether a severe one turns the meaning; else it is major.
     """
 
     type: str

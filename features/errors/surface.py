@@ -25,10 +25,20 @@ SLIPS = frozenset(("casing", "spacing", "punctuation"))
 class PunctuationConfig:
     """The probability that each difference is a mistake; all are minor.
 
-    no_end : the text ends without the reference's final mark. other_end : with another one, or with one where the reference has none.
-    missing, added : a mark is missing, or too much, between words that stand side by side in both texts. loose : the same where the
-        words around it differ too, so that the sentence may be built another way. stray : a mark that splits what no mark can split.
-    slip : what a mistake counts beside another minor one (in MQM .1, Freitag et al. 2021), but for the missing final mark.
+    Attributes
+    ----------
+    no_end
+        The text ends without the reference's final mark.
+    other_end
+        With another one, or with one where the reference has none.
+    missing, added
+        A mark is missing, or too much, between words that stand side by side in both texts.
+    loose
+        The same where the words around it differ too, so that the sentence may be built another way.
+    stray
+        A mark that splits what no mark can split.
+    slip
+        What a mistake counts beside another minor one (in MQM .1, Freitag et al. 2021), but for the missing final mark.
     """
 
     no_end: float = 0.6
@@ -111,9 +121,16 @@ def _error(
 class SurfaceConfig:
     """The probability that each kind of difference is a mistake; all are minor.
 
-    slip : what a mistake of casing or spacing counts beside another minor one.
-    article : of ``a`` where ``an`` belongs, and the other way round.
-    repetition : of the first word that is typed twice; repetition_more : of each further one.
+    Attributes
+    ----------
+    slip
+        What a mistake of casing or spacing counts beside another minor one.
+    article
+        Of ``a`` where ``an`` belongs, and the other way round.
+    repetition
+        Of the first word that is typed twice.
+    repetition_more
+        Of each further one.
     """
 
     slip: float = 0.2

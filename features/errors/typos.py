@@ -45,7 +45,13 @@ MARKS = "\"'“”‘’([ "
 
 @dataclass(frozen=True, slots=True)
 class TypedTwice:
-    """Characters ``text[start:end]`` that repeat, word for word, the words right before them; words : how many they are."""
+    """Characters ``text[start:end]`` that repeat, word for word, the words right before them.
+
+    Attributes
+    ----------
+    words
+        How many they are.
+    """
 
     start: int
     end: int
@@ -54,9 +60,14 @@ class TypedTwice:
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """A text as it was meant. origin : for each of its characters the place in the text as it stands.
+    """A text as it was meant.
 
-    closed : whether a full stop was added at its end; that one has no place.
+    Attributes
+    ----------
+    origin
+        For each of its characters the place in the text as it stands.
+    closed
+        Whether a full stop was added at its end; that one has no place.
     """
 
     text: str

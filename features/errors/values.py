@@ -78,12 +78,20 @@ class TextSpan:
 class ErrorSpan:
     """One edit between reference and hypothesis that counts as a mistake.
 
-    kind : what was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
-    type : what it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, article, ...
-    severity : minor, major or critical (the meaning is turned); none for a difference without consequence. confidence : in [0, 1], the
-        probability that it is a mistake at all.
-    weight : what it counts, in [0, 25]; 1 for a sure minor error, 5 for a major, 10 for a critical one; 0 for a mere difference.
-    reference, hypothesis : where it stands; None on a side that it does not touch.
+    Attributes
+    ----------
+    kind
+        What was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
+    type
+        What it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, article, ...
+    severity
+        Minor, major or critical (the meaning is turned); none for a difference without consequence.
+    confidence
+        In [0, 1], the probability that it is a mistake at all.
+    weight
+        What it counts, in [0, 25]; 1 for a sure minor error, 5 for a major, 10 for a critical one; 0 for a mere difference.
+    reference, hypothesis
+        Where it stands; None on a side that it does not touch.
     """
 
     kind: Kind
@@ -99,8 +107,14 @@ class ErrorSpan:
 class ErrorsEvidence:
     """What was found, in the order of the hypothesis.
 
-    errors : what counts. count : the sum of their weights, at most 25; what the component's value is made of, and its raw quantity.
-    differences : where the texts differ without consequence.
+    Attributes
+    ----------
+    errors
+        What counts.
+    count
+        The sum of their weights, at most 25; what the component's value is made of, and its raw quantity.
+    differences
+        Where the texts differ without consequence.
     """
 
     errors: tuple[ErrorSpan, ...]
@@ -112,8 +126,14 @@ class ErrorsEvidence:
 class PairReading:
     """For p words of the reference and q of the hypothesis, the reference's first.
 
-    probabilities : (p + q, 4) of SEVERITIES. types : (p + q, len(TYPES)), given that the word is part of an error. amount : at least 0,
-    what the errors of the pair weigh together.
+    Attributes
+    ----------
+    probabilities
+        (p + q, 4) of SEVERITIES.
+    types
+        (p + q, len(TYPES)), given that the word is part of an error.
+    amount
+        At least 0, what the errors of the pair weigh together.
     """
 
     probabilities: NDArray[np.floating[Any]]

@@ -47,8 +47,16 @@ class Block:
 class Checked:
     """What a first look at all rows found.
 
-    count : how many there are. digest : of all of them. ids, notes : whether any has one. shared : texts of more than one block, which
-    are worth keeping; the first SHARED_CHARACTERS of them.
+    Attributes
+    ----------
+    count
+        How many there are.
+    digest
+        Of all of them.
+    ids, notes
+        Whether any has one.
+    shared
+        Texts of more than one block, which are worth keeping; the first SHARED_CHARACTERS of them.
     """
 
     count: int
@@ -75,9 +83,14 @@ def cut(items: Iterable[Item], size: Callable[[Item], float], most: float, *, co
 
 
 def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "error", whole: bool = False) -> Iterator[Block]:
-    """Consecutive rows, checked, in blocks of similar length; whole : everything in one.
+    """Consecutive rows, checked, in blocks of similar length.
 
     Raises InputError with the file and the line of a row that cannot be scored.
+
+    Parameters
+    ----------
+    whole
+        Everything in one.
     """
     start = 0
     for held in cut(rows, _characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
@@ -99,8 +112,14 @@ def check_rows(
 ) -> Checked:
     """Look at every row before any is scored, one block in memory at a time.
 
-    kept : a file that gets the blocks, for `read_blocks`, so that the rows need not be read again. whole : everything in one block.
     Raises InputError with the file and the line of the first row that cannot be scored.
+
+    Parameters
+    ----------
+    kept
+        A file that gets the blocks, for `read_blocks`, so that the rows need not be read again.
+    whole
+        Everything in one block.
     """
     digest, count, ids, notes = hashlib.blake2b(digest_size=16), 0, False, False
     repeated = _Repeated()
@@ -142,7 +161,13 @@ class _Repeated:
 
 
 class _BlockWork:
-    """Works on block after block with one RoMe, which ``make`` makes; shared : texts that several blocks hold."""
+    """Works on block after block with one RoMe, which ``make`` makes.
+
+    Parameters
+    ----------
+    shared
+        Texts that several blocks hold.
+    """
 
     def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = ()) -> None:
         self.metric = make()

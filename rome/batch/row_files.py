@@ -24,8 +24,16 @@ READ_ROWS = 512
 class Span:
     """Rows of one file that stand together.
 
-    file : its path as the file system knows it. first : number of the first row, or line, from 1. rows : how many rows.
-    start, stop : bytes of a JSON-lines file, rows from 0 of a Parquet file.
+    Attributes
+    ----------
+    file
+        Its path as the file system knows it.
+    first
+        Number of the first row, or line, from 1.
+    rows
+        How many rows.
+    start, stop
+        Bytes of a JSON-lines file, rows from 0 of a Parquet file.
     """
 
     file: str

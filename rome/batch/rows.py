@@ -47,13 +47,24 @@ that could not be scored. Then all others are null; of a scored row ``error`` is
 class RowOptions:
     """Which columns hold what, and how rows are scored.
 
-    reference, hypothesis : columns of texts; a reference may be a list of texts. key : a column of texts or whole numbers that
-        names each row; None takes a digest of the texts. keep : columns that are passed on.
-    exact : analyse each text alone, so that the bits of a row depend on nothing but the row, on one kind of processor and with one
-        thread for linear algebra (OMP_NUM_THREADS=1, which Ray sets in its workers). False analyses the texts of a batch
-        together: about twice as fast, the same to within 1e-6.
-    evidence : add a column ``evidence``, JSON. longest : characters of the longest text that is scored.
     Raises InputError for a bound below 1 and for names that clash.
+
+    Attributes
+    ----------
+    reference, hypothesis
+        Columns of texts; a reference may be a list of texts.
+    key
+        A column of texts or whole numbers that names each row; None takes a digest of the texts.
+    keep
+        Columns that are passed on.
+    exact
+        Analyse each text alone, so that the bits of a row depend on nothing but the row, on one kind of processor and with one thread for
+        linear algebra (OMP_NUM_THREADS=1, which Ray sets in its workers). False analyses the texts of a batch together: about twice as fast,
+        the same to within 1e-6.
+    evidence
+        Add a column ``evidence``, JSON.
+    longest
+        Characters of the longest text that is scored.
     """
 
     reference: str = "reference"
@@ -131,8 +142,14 @@ def score_columns(
 ) -> dict[str, list[Any]]:
     """Score a batch: columns of plain values in, the columns of `arrow_schema` out, one row a row and in order.
 
-    keys : names of the rows where no column has them. faults : messages of rows that are known to be bad, None for the others.
     Raises InputError for a missing column and for a metric whose scores depend on the other rows (``idf="references"``).
+
+    Parameters
+    ----------
+    keys
+        Names of the rows where no column has them.
+    faults
+        Messages of rows that are known to be bad, None for the others.
     """
     options.check_columns(list(columns))
     if getattr(metric, "idf", "") == "references":

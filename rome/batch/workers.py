@@ -40,11 +40,15 @@ def run_in_order(
 ) -> Generator[Result, None, None]:
     """The result of every task, in the order of the tasks; with one worker in this process, with more in as many others.
 
-    make : called once in each worker; what it returns is called with every task. Only a few tasks are read ahead, so memory
-        does not grow with their number. report : told in one line when a worker ended and what was under way is done again.
+    Raises what a task raised, and StoreError when workers end again and again. Whatever happens, no worker is left when the iterator is closed.
 
-    Raises what a task raised, and StoreError when workers end again and again. Whatever happens, no worker is left when the iterator
-    is closed.
+    Parameters
+    ----------
+    make
+        Called once in each worker; what it returns is called with every task. Only a few tasks are read ahead, so memory does not grow with
+        their number.
+    report
+        Told in one line when a worker ended and what was under way is done again.
     """
     if workers == 1:
         yield from map(make(), tasks)

@@ -46,8 +46,12 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
 
-    arguments : the words after `rome`; by default those of the command line.
-    metric : what makes the metric of a command from its parsed options; tests pass a small one here.
+    Parameters
+    ----------
+    arguments
+        The words after `rome`; by default those of the command line.
+    metric
+        What makes the metric of a command from its parsed options; tests pass a small one here.
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:

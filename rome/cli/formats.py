@@ -57,7 +57,14 @@ class Means:
 class LineScorer:
     """Scores blocks and gives the lines of each; before the first one, the line that says what all have in common.
 
-    make : makes the metric. name : one of FORMATS. evidence : with json and jsonl, the evidence too.
+    Parameters
+    ----------
+    make
+        Makes the metric.
+    name
+        One of FORMATS.
+    evidence
+        With json and jsonl, the evidence too.
     """
 
     def __init__(self, make: Callable[[], RoMe], name: str, evidence: bool, found: Checked) -> None:
@@ -167,7 +174,13 @@ def _json(lines: Lines) -> Iterator[str]:
 
 
 def json_lines(head: dict[str, Any], segments: Iterable[dict[str, Any]], count: int) -> Iterator[str]:
-    """One JSON object, whose last value are the segments, none of which need be in memory; count : how many there are."""
+    """One JSON object, whose last value are the segments, none of which need be in memory.
+
+    Parameters
+    ----------
+    count
+        How many there are.
+    """
     begun = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
     yield f'{begun},\n "segments": [' + ("" if count else "]\n}")
     for number, segment in enumerate(segments, start=1):

@@ -33,7 +33,13 @@ STORE = "keep the analyses in this FILE, so that known texts skip the models"
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE) -> None:
-    """Models, transport, word weights, net, empty references, store, threads and progress. store : what --store means here."""
+    """Models, transport, word weights, net, empty references, store, threads and progress.
+
+    Parameters
+    ----------
+    store
+        What --store means here.
+    """
     group = parser.add_argument_group("metric")
     add_models_argument(group)
     group.add_argument("--emd", choices=CHOICES["emd"], default=MetricConfig.emd, help="variant of the transport cost")

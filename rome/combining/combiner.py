@@ -39,8 +39,16 @@ Vector = NDArray[np.float64]
 class CombinedScores:
     """One row a segment, in the order of the segment numbers.
 
-    segment : (m,) int64. score : (m,) float64 in [0, 1], against the best reference. reference : (m,) int32, which reference
-    that was (the first of equals). row : (m,) int64, its row in the combined table.
+    Attributes
+    ----------
+    segment
+        (m,) int64.
+    score
+        (m,) float64 in [0, 1], against the best reference.
+    reference
+        (m,) int32, which reference that was (the first of equals).
+    row
+        (m,) int64, its row in the combined table.
     """
 
     segment: NDArray[np.int64]
@@ -100,9 +108,13 @@ class Combiner:
     ) -> Combiner:
         """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
 
-        scorer : "supervised" is the set's net that was fitted on human ratings; its signature says so.
-        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path
-        together with "supervised", or for a set without a supervised net.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path together
+        with "supervised", or for a set without a supervised net.
+
+        Parameters
+        ----------
+        scorer
+            "supervised" is the set's net that was fitted on human ratings; its signature says so.
         """
         if scorer not in SCORERS:
             raise InputError(f"scorer={scorer!r} is unknown: choose {' or '.join(SCORERS)}")

@@ -60,7 +60,14 @@ def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows)
 class Loss:
     """What one mistake, or one feature, cost.
 
-    feature : one of FEATURES. loss : at most 0, a share of the whole score. error : the mistake; None where the feature itself is meant.
+    Attributes
+    ----------
+    feature
+        One of FEATURES.
+    loss
+        At most 0, a share of the whole score.
+    error
+        The mistake; None where the feature itself is meant.
     """
 
     feature: str

@@ -57,8 +57,14 @@ def feature_signature(
 ) -> str:
     """The signature of the four features: which models made the analyses, and every setting of every feature.
 
-    name : of the model set, with ``+`` and what of it was replaced by other models. models : the analyser's identity, without the
-    arithmetic of this machine. idf : the name of the IDF table.
+    Parameters
+    ----------
+    name
+        Of the model set, with ``+`` and what of it was replaced by other models.
+    models
+        The analyser's identity, without the arithmetic of this machine.
+    idf
+        The name of the IDF table.
     """
     parts = {
         "features": "4",
@@ -89,7 +95,12 @@ def _settings(syntax: SyntaxConfig) -> dict[str, object]:
 class RatedSource(NamedTuple):
     """A rated set that a net was fitted on.
 
-    name : what the set is called. outputs : `outputs_digest` of its hypotheses, so that it is known under another name too.
+    Attributes
+    ----------
+    name
+        What the set is called.
+    outputs
+        `outputs_digest` of its hypotheses, so that it is known under another name too.
     """
 
     name: str

@@ -26,15 +26,24 @@ WIDTH = len(FEATURES)
 class FeatureTable:
     """n candidates: who they are and what the four features say of them; checked when made, never changed.
 
-    segment : (n,) int64, which segment; the rows of one segment stand together.
-    reference : (n,) int32, which of the segment's references, from 0.
-    values : (n, 4) float64 in [0, 1], the features in the order of FEATURES, 1 is best.
-    raw : (n, 4) float64, the same before they were brought to [0, 1], in ``units``.
-    units : unit of each raw column.
-    signature : every choice that changed a number, ``key:value|key:value``; empty when unknown.
-    flags : (n,) uint32 or None; bit i says that ``flag_names[i]`` holds for the row (such as ``empty_hypothesis``).
-
     An empty table (n = 0) is allowed. Raises InputError when lengths, shapes or ranges do not fit.
+
+    Attributes
+    ----------
+    segment
+        (n,) int64, which segment; the rows of one segment stand together.
+    reference
+        (n,) int32, which of the segment's references, from 0.
+    values
+        (n, 4) float64 in [0, 1], the features in the order of FEATURES, 1 is best.
+    raw
+        (n, 4) float64, the same before they were brought to [0, 1], in ``units``.
+    units
+        Unit of each raw column.
+    signature
+        Every choice that changed a number, ``key:value|key:value``; empty when unknown.
+    flags
+        (n,) uint32 or None; bit i says that ``flag_names[i]`` holds for the row (such as ``empty_hypothesis``).
     """
 
     segment: NDArray[np.int64]

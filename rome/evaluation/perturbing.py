@@ -31,8 +31,16 @@ Analyse = Callable[[Sequence[str]], Mapping[str, Analysis]]
 class PerturbedText:
     """One text under one perturbation.
 
-    number : which of the texts, from 0. identifier : the number in DEMETR's table 1, or None.
-    perturbed : the new text; None where the perturbation does not apply. reason : then why; None otherwise.
+    Attributes
+    ----------
+    number
+        Which of the texts, from 0.
+    identifier
+        The number in DEMETR's table 1, or None.
+    perturbed
+        The new text; None where the perturbation does not apply.
+    reason
+        Then why; None otherwise.
     """
 
     number: int
@@ -64,9 +72,14 @@ def perturb_texts(
 
     Texts are analysed in blocks of 32 just before they are perturbed, so the first results come at once and memory stays bounded.
 
-    analyse : what analyses texts, such as ``RoMe().analyse``; not needed where all texts are Analysis values.
-    materials : lexicons, names, other texts; by default those of `materials_for` over these texts.
     Raises InputError for an unknown name, before anything is analysed, and TypeError for a text without ``analyse``.
+
+    Parameters
+    ----------
+    analyse
+        What analyses texts, such as ``RoMe().analyse``; not needed where all texts are Analysis values.
+    materials
+        Lexicons, names, other texts; by default those of `materials_for` over these texts.
     """
     chosen = list(PERTURBATIONS.values()) if names is None else [named(name) for name in dict.fromkeys(names)]
     return _perturbed(texts, chosen, analyse, seed, materials)
@@ -115,8 +128,14 @@ def materials_for(
 ) -> Materials:
     """The embedded lexicons, or the files that replace them: lines of a lemma, a tab and its antonyms, hypernyms or synonyms.
 
-    texts : where unrelated texts and, if they hold enough, other names are drawn from. similar : by default word vectors of the
-    embedded encoder, loaded at the first word that is looked up. Raises InputError that names the file and line at fault.
+    Raises InputError that names the file and line at fault.
+
+    Parameters
+    ----------
+    texts
+        Where unrelated texts and, if they hold enough, other names are drawn from.
+    similar
+        By default word vectors of the embedded encoder, loaded at the first word that is looked up.
     """
     return default_materials(
         texts,

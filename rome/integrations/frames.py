@@ -31,14 +31,22 @@ def score_frame(
 ) -> Frame:
     """The same frame with the scores as further columns: rows, order, index and the other columns stay as they are.
 
-    frame : a pandas or polars DataFrame, or a pyarrow Table. metric : a RoMe; None takes the one with default settings.
-    reference, hypothesis : the columns of texts; the one of references may hold lists of texts.
-    columns : what is added, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before it was brought to
-        [0, 1]) and ``semantic_contribution``, likewise the others; ``reference_index``, ``flags``, ``signature``.
-    missing : "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is no missing one.
+    An empty frame gets empty columns. Raises InputError, naming the row, for what `RoMe.score` refuses, for a column that is absent, and for a
+    new one that is there already; ModelMissingError without narwhals.
 
-    An empty frame gets empty columns. Raises InputError, naming the row, for what `RoMe.score` refuses, for a column that is absent, and
-    for a new one that is there already; ModelMissingError without narwhals.
+    Parameters
+    ----------
+    frame
+        A pandas or polars DataFrame, or a pyarrow Table.
+    metric
+        A RoMe; None takes the one with default settings.
+    reference, hypothesis
+        The columns of texts; the one of references may hold lists of texts.
+    columns
+        What is added, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before it was brought to [0, 1]) and
+        ``semantic_contribution``, likewise the others; ``reference_index``, ``flags``, ``signature``.
+    missing
+        "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is no missing one.
     """
     check_columns(columns, missing)
     table = _opened(frame)

@@ -45,8 +45,13 @@ def shared_metric() -> RoMe:
 class MetricHolder:
     """Holds a RoMe, or anything with its methods, for an object that is cloned, pickled or fingerprinted.
 
-    A copy shares the metric. A pickle of a RoMe holds its options, signature and net as plain values, never models or texts: the same
-    options give the same bytes, whatever was scored before. metric : None is the shared default, made when first asked for.
+    A copy shares the metric. A pickle of a RoMe holds its options, signature and net as plain values, never models or texts: the same options
+    give the same bytes, whatever was scored before.
+
+    Parameters
+    ----------
+    metric
+        None is the shared default, made when first asked for.
     """
 
     def __init__(self, metric: Any = None) -> None:
@@ -151,7 +156,14 @@ _PLACE = re.compile(r"^(references|hypotheses)\[(\d+)\](?:\[(\d+)\])?")
 class Measured:
     """m segments, each by the row of the reference that it matches best.
 
-    table : m rows. score : (m,) float64 in [0, 1]. net : what made the scores of the features.
+    Attributes
+    ----------
+    table
+        M rows.
+    score
+        (m,) float64 in [0, 1].
+    net
+        What made the scores of the features.
     """
 
     table: FeatureTable
@@ -196,9 +208,17 @@ def score_columns(
 ) -> dict[str, list[Any]]:
     """The asked columns, one value a row.
 
-    missing : what a row whose reference or hypothesis is missing (None or nan) means: "error" refuses it, "null" gives None in every
-    column of that row. names : what messages call the two columns; labels : what they call the rows besides their numbers from 0.
     Raises InputError that names the row; no rows give empty columns.
+
+    Parameters
+    ----------
+    missing
+        What a row whose reference or hypothesis is missing (None or nan) means: "error" refuses it, "null" gives None in every column of
+        that row.
+    names
+        What messages call the two columns.
+    labels
+        What they call the rows besides their numbers from 0.
     """
     check_columns(columns, missing)
     gaps = [

@@ -64,14 +64,22 @@ def score_dataset(
 ) -> Any:
     """A ray.data.Dataset of results for a ray.data.Dataset of pairs, one row a row: lazy, as Ray's own operations are.
 
-    options : columns, and how rows are scored. metric : makes the metric, once in each worker; None takes RoMe().
-    workers : how many; None takes one less than the cluster has processors, because reading and writing need one.
-    batch_size : rows that reach a worker at once; with exact scoring it changes no bit of the results.
-    check_keys : read the key column, where there is one, now, and refuse two rows of one key.
+    A row is scored again when its worker dies and appears once in what the dataset gives. A sink of Ray writes what it has when the driver
+    dies, and runs anew: for a run that goes on where it was killed see `score_files`. Raises InputError for a missing column and for a key that
+    two rows have, ModelMissingError without Ray.
 
-    A row is scored again when its worker dies and appears once in what the dataset gives. A sink of Ray writes what it has when the
-    driver dies, and runs anew: for a run that goes on where it was killed see `score_files`.
-    Raises InputError for a missing column and for a key that two rows have, ModelMissingError without Ray.
+    Parameters
+    ----------
+    options
+        Columns, and how rows are scored.
+    metric
+        Makes the metric, once in each worker; None takes RoMe().
+    workers
+        How many; None takes one less than the cluster has processors, because reading and writing need one.
+    batch_size
+        Rows that reach a worker at once; with exact scoring it changes no bit of the results.
+    check_keys
+        Read the key column, where there is one, now, and refuse two rows of one key.
     """
     _ray()
     present = dataset.columns()
@@ -101,16 +109,25 @@ def score_files(
 ) -> Summary:
     """Score a Parquet or JSON-lines file, or a folder of them, into a folder of part files; every row is there once.
 
-    source, output : paths, or addresses such as ``s3://bucket/folder``, that every machine of the cluster reaches.
-    output_format : "parquet" or "jsonl"; None takes that of the source. part_rows : rows of a part, less of long texts.
-    metric, workers : as in `score_dataset`. progress : True, False, or None for a bar on stderr when that is a terminal.
-
     A part appears whole or not at all, and ``_SUCCESS`` when all are there. A run that was killed is gone on with by calling this
     again: the parts that are there stay, the rest is made. With other data or options that is refused. Without a key column the key
     of a row is ``FILE:ROW#DIGEST``, its place from 1 and its texts. Connects to the Ray that runs, or to RAY_ADDRESS, or starts one
     for the time of the call.
     Raises InputError for what is wrong with the arguments, a missing column and a key that two rows have; StoreError for files that
     cannot be read or have lost rows; ModelMissingError without Ray.
+
+    Parameters
+    ----------
+    source, output
+        Paths, or addresses such as ``s3://bucket/folder``, that every machine of the cluster reaches.
+    output_format
+        "parquet" or "jsonl"; None takes that of the source.
+    part_rows
+        Rows of a part, less of long texts.
+    metric, workers
+        As in `score_dataset`.
+    progress
+        True, False, or None for a bar on stderr when that is a terminal.
     """
     ray = _ray()
     make = metric or own_metric()

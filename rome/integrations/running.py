@@ -17,9 +17,15 @@ __all__ = ["RunningScore"]
 class RunningScore:
     """Adds up batches: ``update(predictions=..., references=...)``, ``compute()``, ``reset()``, as torchmetrics names them.
 
-    What it keeps of a batch is its FeatureTable (a few dozen numbers a segment), never a text; so it pickles small, travels between
-    processes and is merged with `merge_state`. The order of batches and of merging does not change the result by a digit.
-    metric : a RoMe; None takes the one with default settings. Raises InputError for one whose scores depend on the batch.
+    What it keeps of a batch is its FeatureTable (a few dozen numbers a segment), never a text; so it pickles small, travels between processes
+    and is merged with `merge_state`. The order of batches and of merging does not change the result by a digit.
+
+    Raises InputError for one whose scores depend on the batch.
+
+    Parameters
+    ----------
+    metric
+        A RoMe; None takes the one with default settings.
     """
 
     def __init__(self, metric: Any = None) -> None:
@@ -29,9 +35,14 @@ class RunningScore:
         self._segments = 0
 
     def update(self, *, predictions: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
-        """Measure one batch. references : one text, or a list of texts, for each prediction. An empty batch adds nothing.
+        """Measure one batch.
 
         Raises as `RoMe.score`; nothing of a refused batch is kept.
+
+        Parameters
+        ----------
+        references
+            One text, or a list of texts, for each prediction. An empty batch adds nothing.
         """
         if _is_empty(predictions) and _is_empty(references):
             return

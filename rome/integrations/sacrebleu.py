@@ -49,8 +49,13 @@ def format_signature(
 ) -> str:
     """``nrefs:1|features:2|...|net:...|version:...``: the result's signature as sacreBLEU prints its own.
 
-    references : those that were scored, for ``nrefs`` (``var`` where segments differ); a result does not keep them, and without them the
-    key is left out. short : one or two letters a key, same values. Equal strings mean comparable numbers.
+    Parameters
+    ----------
+    references
+        Those that were scored, for ``nrefs`` (``var`` where segments differ); a result does not keep them, and without them the key is left
+        out.
+    short
+        One or two letters a key, same values. Equal strings mean comparable numbers.
     """
     parts = {} if references is None else {"nrefs": reference_count(references)}
     parts |= parse_signature(result.signature) | {"version": version("rome-metric")}

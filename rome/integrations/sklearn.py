@@ -25,8 +25,12 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
     X is a sequence of (reference, hypothesis) pairs, where a reference is a text or a list of texts, or a data frame with the two columns.
     Nothing is learnt: fit only checks. A row never depends on the others, so cross-validation leaks nothing.
 
-    metric : a RoMe; None takes the one with default settings. Copies and clones share it; a pickle holds its options, never its models.
-    reference, hypothesis : the columns of a frame.
+    Parameters
+    ----------
+    metric
+        A RoMe; None takes the one with default settings. Copies and clones share it; a pickle holds its options, never its models.
+    reference, hypothesis
+        The columns of a frame.
     """
 
     def __init__(self, metric: Any = None, reference: str = "reference", hypothesis: str = "hypothesis") -> None:

@@ -24,12 +24,16 @@ _TYPES = {"float64": "double", "int32": "int", "string": "string", "list<string>
 def scorer(options: RowOptions = RowOptions(), *, metric: MakeMetric | None = None) -> Callable[[Frames], Frames]:
     """A function for ``frame.mapInPandas(scorer(options), result_schema(frame, options))``.
 
-    options : columns, and how rows are scored. metric : makes the metric, once in each Python worker of Spark, which keeps it for
-    further partitions; None takes RoMe().
-
     A row that cannot be scored has its message in the column ``error``. With exact scoring the bits of a row do not depend on partitions,
-    retries or the size of Arrow's batches. Spark does not look for two rows of one key, and a partition that is tried again after its
-    results were written somewhere else than through Spark's own writers is written twice.
+    retries or the size of Arrow's batches. Spark does not look for two rows of one key, and a partition that is tried again after its results
+    were written somewhere else than through Spark's own writers is written twice.
+
+    Parameters
+    ----------
+    options
+        Columns, and how rows are scored.
+    metric
+        Makes the metric, once in each Python worker of Spark, which keeps it for further partitions; None takes RoMe().
     """
     make, name = metric or own_metric(), uuid.uuid4().hex
 
@@ -72,8 +76,12 @@ def score_frame(
 ) -> Any:
     """The Spark DataFrame of results for one of pairs, lazy as Spark's own.
 
-    check_keys : count the keys of the key column, where there is one, now, and refuse two rows of one key.
     Raises InputError for a column that the frame lacks and for a key that two rows have.
+
+    Parameters
+    ----------
+    check_keys
+        Count the keys of the key column, where there is one, now, and refuse two rows of one key.
     """
     schema = result_schema(frame, options)
     if options.key is not None and check_keys:

@@ -23,10 +23,16 @@ __all__ = ["RoMeScore"]
 class RoMeScore(torchmetrics.Metric):
     """The mean score and the means of the four features, each in [0, 1].
 
-    Called as torchmetrics calls its text metrics, ``update(preds, target)``, so that it fits into a MetricCollection with them: mind the
-    order. What it keeps is five sums and a count, which torchmetrics adds up over processes; texts are never gathered.
-    They are float64; for a device without it (``mps``) say ``RoMeScore().set_dtype(torch.float32)``.
-    metric : a RoMe; None takes the one with default settings. Raises InputError for one whose scores depend on the batch.
+    Called as torchmetrics calls its text metrics, ``update(preds, target)``, so that it fits into a MetricCollection with them: mind the order.
+    What it keeps is five sums and a count, which torchmetrics adds up over processes; texts are never gathered. They are float64; for a device
+    without it (``mps``) say ``RoMeScore().set_dtype(torch.float32)``.
+
+    Raises InputError for one whose scores depend on the batch.
+
+    Parameters
+    ----------
+    metric
+        A RoMe; None takes the one with default settings.
     """
 
     is_differentiable = False
@@ -45,7 +51,13 @@ class RoMeScore(torchmetrics.Metric):
         self.add_state("segments", default=torch.zeros((), dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
-        """Score one batch. target : one text, or a list of texts, for each prediction. An empty batch adds nothing; raises as `RoMe.score`."""
+        """Score one batch.
+
+        Parameters
+        ----------
+        target
+            One text, or a list of texts, for each prediction. An empty batch adds nothing; raises as `RoMe.score`.
+        """
         if not len(preds) and not len(target):
             return
         measured = measure(self._holder.metric, target, preds)

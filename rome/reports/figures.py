@@ -330,8 +330,12 @@ def corpus_figure(result: CorpusScore) -> Figure:
 def correlations_figure(result: CorpusScore, *, others: Mapping[str, ArrayLike] | None = None) -> Figure:
     """Spearman's correlations between the score, the components and other numbers for the same segments: the paper's figure 5.
 
-    others : name -> one number a segment, such as another metric's scores or people's ratings.
     Raises InputError for others of another length, ModelMissingError without matplotlib.
+
+    Parameters
+    ----------
+    others
+        Name -> one number a segment, such as another metric's scores or people's ratings.
     """
     table, names = measures(result), list(MEASURES)
     for name, given in (others or {}).items():

@@ -30,7 +30,10 @@ _LONGEST = 1 << 28
 class SystemTexts:
     """One PairTexts a system: the same number of segments, the same references, the same ids.
 
-    names : the systems, distinct, in the order they were given.
+    Attributes
+    ----------
+    names
+        The systems, distinct, in the order they were given.
     """
 
     names: tuple[str, ...]
@@ -61,8 +64,13 @@ def named_files(arguments: Sequence[str], option: str) -> list[tuple[str, str]]:
 def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]]) -> SystemTexts:
     """Read text files with one segment a line: those of the references, and one of each system.
 
-    hypotheses : (system, file), at least one. Raises InputError where `read_parallel` does, so for unequal numbers of lines with
-    both files and both numbers; and for standard input that is named twice.
+    Raises InputError where `read_parallel` does, so for unequal numbers of lines with both files and both numbers; and for standard input that
+    is named twice.
+
+    Parameters
+    ----------
+    hypotheses
+        (system, file), at least one.
     """
     if [*references, *(path for _, path in hypotheses)].count(STANDARD_INPUT) > 1:
         raise InputError("standard input was named twice: give `-` for one file only")
@@ -179,8 +187,13 @@ def iter_scores(path: str) -> Iterator[Stored]:
 def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[SegmentScore, ...]]]:
     """The name of each segment (its id, or its number from 0) with the score of every system, segment by segment.
 
-    files : (system, file). Raises InputError, with both places and counts, when the files do not hold the same segments: unequal
-    numbers, other ids, or another text for the same reference.
+    Raises InputError, with both places and counts, when the files do not hold the same segments: unequal numbers, other ids, or another text
+    for the same reference.
+
+    Parameters
+    ----------
+    files
+        (system, file).
     """
     readers = [iter_scores(path) for _, path in files]
     for count, rows in enumerate(zip_longest(*readers)):

@@ -42,9 +42,20 @@ def machine_manifest(
 ) -> dict[str, Any]:
     """Everything that someone needs in order to make a report again, as plain values.
 
-    command : the words of the command line (this process's own by default). data : name -> digest. metrics : name -> signature.
-    seconds : how long the run took. options : further choices; a path becomes its text. time : when it ran (now by default).
-    Nothing is imported in order to learn its version, and a machine that does not tell gives None.
+    Parameters
+    ----------
+    command
+        The words of the command line (this process's own by default).
+    data
+        Name -> digest.
+    metrics
+        Name -> signature.
+    seconds
+        How long the run took.
+    options
+        Further choices; a path becomes its text.
+    time
+        When it ran (now by default). Nothing is imported in order to learn its version, and a machine that does not tell gives None.
     """
     words = sys.argv if command is None else command
     return {

@@ -41,8 +41,16 @@ __all__ = [
 class Strip:
     """A drawing in a cell, on a scale from 0 to 1.
 
-    pieces : start, end, kind (a colour of the palette) and height, a share. marks : place and kind (``mean``, ``was``, ``zero``).
-    tall : a histogram, whose pieces stand on the ground. label : what it says, for who cannot see it; empty where numbers stand beside it.
+    Attributes
+    ----------
+    pieces
+        Start, end, kind (a colour of the palette) and height, a share.
+    marks
+        Place and kind (``mean``, ``was``, ``zero``).
+    tall
+        A histogram, whose pieces stand on the ground.
+    label
+        What it says, for who cannot see it; empty where numbers stand beside it.
     """
 
     pieces: tuple[tuple[float, float, str, float], ...] = ()
@@ -57,15 +65,30 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table by rows of cells, and of strips where it is only looked at. name : file name without ending.
+    """A table by rows of cells, and of strips where it is only looked at.
 
-    note : one or two sentences below the title (what, definitions, ties).
-
-    digits : decimals that people see, one number for all columns or by column name; files keep every digit.
-    highest, lowest : columns whose highest (lowest) value is marked as the best one. intervals : (value, low, high) columns that
-    people see as one, ``0.182 [0.150, 0.214]``; files keep the three. signed : columns whose numbers always show their sign.
-    right : columns of texts that stand to the right as numbers do. strong : (row, column) of cells that stand out.
-    rules : rows that a line follows. scale : what stands below a column of drawings, from its left to its right end.
+    Attributes
+    ----------
+    name
+        File name without ending.
+    note
+        One or two sentences below the title (what, definitions, ties).
+    digits
+        Decimals that people see, one number for all columns or by column name; files keep every digit.
+    highest, lowest
+        Columns whose highest (lowest) value is marked as the best one.
+    intervals
+        (value, low, high) columns that people see as one, ``0.182 [0.150, 0.214]``; files keep the three.
+    signed
+        Columns whose numbers always show their sign.
+    right
+        Columns of texts that stand to the right as numbers do.
+    strong
+        (row, column) of cells that stand out.
+    rules
+        Rows that a line follows.
+    scale
+        What stands below a column of drawings, from its left to its right end.
     """
 
     name: str
@@ -89,9 +112,17 @@ class Table:
 class Heatmap:
     """A matrix in colours with its numbers written in; the darker, the higher. nan is left blank.
 
-    values : (rows, columns). groups : the group of each row (DEMETR's figure 2: severities), or empty; rows of one group stand
-    together. axis : what the numbers are. ends : of the scale of colours (default: the lowest and the highest value); with ends that are
-    each other's negative, two colours tell the signs apart, and nan is a dash.
+    Attributes
+    ----------
+    values
+        (rows, columns).
+    groups
+        The group of each row (DEMETR's figure 2: severities), or empty; rows of one group stand together.
+    axis
+        What the numbers are.
+    ends
+        Of the scale of colours (default: the lowest and the highest value); with ends that are each other's negative, two colours tell the
+        signs apart, and nan is a dash.
     """
 
     name: str
@@ -113,7 +144,13 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Bars:
-    """A value with an interval for each label (a leaderboard). low, high : ends of the intervals, or empty."""
+    """A value with an interval for each label (a leaderboard).
+
+    Attributes
+    ----------
+    low, high
+        Ends of the intervals, or empty.
+    """
 
     name: str
     title: str
@@ -129,7 +166,12 @@ class Bars:
 class Lines:
     """One line a series over a common x (quality drift, data sizes).
 
-    series : name -> y for each x (nan: no point). low, high : for the series that have one, the ends of the interval of each y.
+    Attributes
+    ----------
+    series
+        Name -> y for each x (nan: no point).
+    low, high
+        For the series that have one, the ends of the interval of each y.
     """
 
     name: str
@@ -157,7 +199,13 @@ class Head:
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph. kind : ``note`` for a quiet one, ``verdict``, ``values``."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    kind
+        ``note`` for a quiet one, ``verdict``, ``values``.
+    """
 
     text: str
     kind: str = "note"
@@ -165,7 +213,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Mark:
-    """An error in a text, from start to end; empty where a word is missing. words : severity, kind and weight."""
+    """An error in a text, from start to end; empty where a word is missing.
+
+    Attributes
+    ----------
+    words
+        Severity, kind and weight.
+    """
 
     number: int
     severity: str
@@ -176,7 +230,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A text under its name with its errors marked. rest : what was cut. edit : pieces (``equal``, ``del`` or ``ins``, text) instead."""
+    """A text under its name with its errors marked.
+
+    Attributes
+    ----------
+    rest
+        What was cut.
+    edit
+        Pieces (``equal``, ``del`` or ``ins``, text) instead.
+    """
 
     name: str
     text: str
@@ -194,8 +256,17 @@ class Texts:
 
 @dataclass(frozen=True)
 class ErrorLine:
-    """An error in words. number : of its mark; None for what counts nothing. before, after : the words of reference and hypothesis,
-    None where there are none; places : where they stand."""
+    """An error in words.
+
+    Attributes
+    ----------
+    number
+        Of its mark; None for what counts nothing.
+    before, after
+        The words of reference and hypothesis, None where there are none.
+    places
+        Where they stand.
+    """
 
     number: int | None
     severity: str
@@ -219,8 +290,16 @@ class Errors:
 class Link:
     """One place of an alignment: a word on each side, empty where there is none.
 
-    text : what the link shows: a similarity, or the letter that stands at both ends of a link to another place. words : the same said.
-    kind : ``alone``, ``moved`` or nothing. severities : of the errors that touch the words.
+    Attributes
+    ----------
+    text
+        What the link shows: a similarity, or the letter that stands at both ends of a link to another place.
+    words
+        The same said.
+    kind
+        ``alone``, ``moved`` or nothing.
+    severities
+        Of the errors that touch the words.
     """
 
     reference: str
@@ -267,7 +346,17 @@ class Trees:
 
 @dataclass(frozen=True)
 class Section:
-    """A part that unfolds. lead : a number before its title. about : the title goes on, where there is room. note : stands beside it."""
+    """A part that unfolds.
+
+    Attributes
+    ----------
+    lead
+        A number before its title.
+    about
+        The title goes on, where there is room.
+    note
+        Stands beside it.
+    """
 
     title: str
     parts: tuple[Part, ...]
@@ -289,7 +378,15 @@ Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Sect
 
 @dataclass(frozen=True)
 class Document:
-    """One result, explained. label : what it is, for who hears it. kind : ``segment`` or ``summary``."""
+    """One result, explained.
+
+    Attributes
+    ----------
+    label
+        What it is, for who hears it.
+    kind
+        ``segment`` or ``summary``.
+    """
 
     label: str
     parts: tuple[Part, ...]
@@ -301,7 +398,12 @@ class Document:
 class Report:
     """Everything of one run, in the order of reading.
 
-    parts : tables and figures. manifest : what made it: command, data digests, metric signatures, versions, seed, machine, seconds.
+    Attributes
+    ----------
+    parts
+        Tables and figures.
+    manifest
+        What made it: command, data digests, metric signatures, versions, seed, machine, seconds.
     """
 
     title: str

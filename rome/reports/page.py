@@ -51,11 +51,17 @@ def write_report(
 ) -> None:
     """Write one HTML page that shows these systems, all or nothing.
 
-    results : system -> its scores, all of the same segments in the same order. ids : what the segments are called (default: their
-    numbers from 0). resamples, seed : of the intervals and tests. The same input gives the same bytes.
+    Raises InputError without a system, for a name that is blank or there twice (outer blanks aside), for an empty result, and for unequal
+    numbers of segments; what `compare` raises for scores that do not belong together; InputError when the file cannot be written.
 
-    Raises InputError without a system, for a name that is blank or there twice (outer blanks aside), for an empty result, and for
-    unequal numbers of segments; what `compare` raises for scores that do not belong together; InputError when the file cannot be written.
+    Parameters
+    ----------
+    results
+        System -> its scores, all of the same segments in the same order.
+    ids
+        What the segments are called (default: their numbers from 0).
+    resamples, seed
+        Of the intervals and tests. The same input gives the same bytes.
     """
     names = [name.strip() for name in results]
     if not names or not all(names) or len(set(names)) < len(names):
@@ -82,7 +88,12 @@ def write_page(
 ) -> None:
     """Write the page to an open stream; the segments are taken one by one, so only one needs to hold its evidence at a time.
 
-    names : the systems. segments : (what it is called, the score of each system in the same order).
+    Parameters
+    ----------
+    names
+        The systems.
+    segments
+        (what it is called, the score of each system in the same order).
     """
     gathered, waiting, blocks = Gathered(names), list[str](), 0
     with tempfile.TemporaryFile("w+", encoding="ascii", newline="\n") as packs:
@@ -118,7 +129,17 @@ def clean(text: str) -> str:
 class Gathered:
     """What the page knows of every segment before it is opened: numbers, texts, flags and kinds of errors.
 
-    names : the systems. corpora : their scores without evidence, for statistics. values : (systems, segments, measures) MEASURES.
+    Parameters
+    ----------
+    names
+        The systems.
+
+    Attributes
+    ----------
+    corpora
+        Their scores without evidence, for statistics.
+    values
+        (systems, segments, measures) MEASURES.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -196,7 +217,10 @@ def _place(known: dict[str, int], value: str) -> int:
 class Standing:
     """A system's place among all: its means of the MEASURES, their intervals (5, 2), and how it compares with the first.
 
-    against : the first system minus this one; None for the first itself.
+    Attributes
+    ----------
+    against
+        The first system minus this one; None for the first itself.
     """
 
     name: str

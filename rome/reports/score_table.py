@@ -23,7 +23,10 @@ HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
 def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
     """One line a segment (score, components, hypothesis, flags and worst errors), then the means and the signature.
 
-    notes : one text a segment for a column of its own, such as what kind of mistake an example shows.
+    Parameters
+    ----------
+    notes
+        One text a segment for a column of its own, such as what kind of mistake an example shows.
     """
     rows = [corpus_header(notes is not None)]
     for number, segment in enumerate(result.segments):

@@ -85,7 +85,13 @@ LEGEND = (
 
 
 def segment_document(segment: SegmentScore, *, every: bool = True) -> Document:
-    """Everything about one segment. every : False leaves out the matrices, which are the longest part."""
+    """Everything about one segment.
+
+    Parameters
+    ----------
+    every
+        False leaves out the matrices, which are the longest part.
+    """
     note = supervision_note(segment.signature)
     words = f"{'supervised ' if note else ''}score of segment {segment.segment}"
     errors = segment.evidence.errors
@@ -319,8 +325,13 @@ Place = tuple[int | None, int | None, "AlignedPair | None", str]
 def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> list[Place]:
     """Every word of both sides once, in the order of its side: word of the reference, of the hypothesis, the link, and its letter.
 
-    The longest run of links that do not cross share their places; the other links are lettered, each end at a place of its own. A pair
-    of cost 1 is no link: its words have nothing to do with each other. reference, hypothesis : the numbers of words.
+    The longest run of links that do not cross share their places; the other links are lettered, each end at a place of its own. A pair of cost
+    1 is no link: its words have nothing to do with each other.
+
+    Parameters
+    ----------
+    reference, hypothesis
+        The numbers of words.
     """
     linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
     straight = [linked[n] for n in longest_increasing_subsequence([pair.hypothesis for pair in linked])]

@@ -23,7 +23,13 @@ SHADES = 5
 
 @dataclass(frozen=True)
 class Label:
-    """A text of a drawing; small : a quieter one after it."""
+    """A text of a drawing.
+
+    Attributes
+    ----------
+    small
+        A quieter one after it.
+    """
 
     x: float
     y: float
@@ -35,7 +41,13 @@ class Label:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Paths by class, and texts over them. label : what it shows, for who cannot see it; empty for a decoration."""
+    """Paths by class, and texts over them.
+
+    Attributes
+    ----------
+    label
+        What it shows, for who cannot see it; empty for a decoration.
+    """
 
     width: float
     height: float

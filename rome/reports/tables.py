@@ -26,8 +26,20 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class Column:
     """A column as people see it.
 
-    numeric : whether it stands to the right. texts : what each cell shows. details : what follows it in a smaller hand (an interval), or an
-    empty text. cells : the values themselves. best : the rows that stand out. drawn : whether it holds drawings.
+    Attributes
+    ----------
+    numeric
+        Whether it stands to the right.
+    texts
+        What each cell shows.
+    details
+        What follows it in a smaller hand (an interval), or an empty text.
+    cells
+        The values themselves.
+    best
+        The rows that stand out.
+    drawn
+        Whether it holds drawings.
     """
 
     name: str

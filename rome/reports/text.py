@@ -60,14 +60,27 @@ BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
 def takes_colours(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
     """True for a terminal that can show colours and a user who wants them.
 
-    A set NO_COLOR (https://no-color.org) and TERM=dumb say no. environment : by default the process's own.
+    A set NO_COLOR (https://no-color.org) and TERM=dumb say no.
+
+    Parameters
+    ----------
+    environment
+        By default the process's own.
     """
     known = os.environ if environment is None else environment
     return stream.isatty() and not known.get("NO_COLOR") and known.get("TERM") != "dumb"
 
 
 def document_text(document: Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
-    """A document as text. width : columns; texts and tables are folded to them. colours : with escape sequences."""
+    """A document as text.
+
+    Parameters
+    ----------
+    width
+        Columns; texts and tables are folded to them.
+    colours
+        With escape sequences.
+    """
     shown = [part for each in document.parts for part in _shown(each)]
     signature = [Text(visible(f"signature  {document.signature}"), STYLES["quiet"])] if document.signature else []
     return "\n\n".join(_rendered(part, width, colours) for part in (*shown, *signature))
@@ -82,8 +95,11 @@ def terminal_text(document: Document, stream: TextIO) -> str:
 def table_text(table: Table, width: int = CELL) -> str:
     """Title, table and note: numbers to the right and rounded, a dash for what is missing.
 
-    width : columns that one text may take; what is cut shows as an ellipsis. Intervals follow their value in brackets, and an asterisk
-    precedes the best value of a column that has a best direction. Without rows: the header alone.
+    Parameters
+    ----------
+    width
+        Columns that one text may take; what is cut shows as an ellipsis. Intervals follow their value in brackets, and an asterisk precedes the
+        best value of a column that has a best direction. Without rows: the header alone.
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
@@ -205,7 +221,13 @@ def _difference(error: ErrorLine) -> str:
 
 
 def _grid(table: Table, width: int, star: str) -> RichTable:
-    """The table; drawings of bars as dashes. star : what precedes the best value of a column."""
+    """The table; drawings of bars as dashes.
+
+    Parameters
+    ----------
+    star
+        What precedes the best value of a column.
+    """
     columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for column in columns:

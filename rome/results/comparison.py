@@ -28,10 +28,18 @@ EQUAL = 1e-9
 class Difference:
     """The score or one component of two systems.
 
-    a, b : the two means, each in [0, 1]. difference : a minus b, so positive says that the first system is better.
-    low, high : the interval of the difference (see Comparison.level); nan with fewer than two segments.
-    p_value : two-sided, the probability of a difference at least as far from 0 if it were chance which system's output is which.
-    wins, losses, ties : the number of segments where the first system is better, worse, and neither.
+    Attributes
+    ----------
+    a, b
+        The two means, each in [0, 1].
+    difference
+        A minus b, so positive says that the first system is better.
+    low, high
+        The interval of the difference (see Comparison.level); nan with fewer than two segments.
+    p_value
+        Two-sided, the probability of a difference at least as far from 0 if it were chance which system's output is which.
+    wins, losses, ties
+        The number of segments where the first system is better, worse, and neither.
     """
 
     name: str
@@ -79,8 +87,18 @@ class SegmentPair:
 class Comparison:
     """Two systems compared segment by segment; made by `compare`, displays itself as text and in a notebook.
 
-    a, b : what was compared; names : what the two are called. differences : of the score and of each component, in the order of MEASURES.
-    level : of the intervals. resamples, seed : of the bootstrap and the test.
+    Attributes
+    ----------
+    a, b
+        What was compared.
+    names
+        What the two are called.
+    differences
+        Of the score and of each component, in the order of MEASURES.
+    level
+        Of the intervals.
+    resamples, seed
+        Of the bootstrap and the test.
     """
 
     a: CorpusScore

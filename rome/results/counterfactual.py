@@ -32,9 +32,12 @@ NEAR = 1e-9
 class Change:
     """One segment before and after something was changed; displays itself as text and in a notebook.
 
-    before, after : scores of two hypotheses against the same reference by the same metric. Every difference is after minus before, so
-    positive is better.
     Raises InputError for two references, SignatureMismatchError for two metrics.
+
+    Attributes
+    ----------
+    before, after
+        Scores of two hypotheses against the same reference by the same metric. Every difference is after minus before, so positive is better.
     """
 
     before: SegmentScore
@@ -122,8 +125,11 @@ class Change:
 class Counterfactual(Change):
     """A segment and the score that it would have without some of its errors.
 
-    dropped : the errors that were taken away. The components semantic, syntax and grammar stay as they were measured. ``after`` has the
-    flag ``counterfactual``: its hypothesis is still the one that was scored.
+    Attributes
+    ----------
+    dropped
+        The errors that were taken away. The components semantic, syntax and grammar stay as they were measured. ``after`` has the flag
+        ``counterfactual``: its hypothesis is still the one that was scored.
     """
 
     dropped: tuple[ErrorSpan, ...] = ()
@@ -134,12 +140,16 @@ def counterfactual(
 ) -> Counterfactual:
     """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
 
-    without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes the one of
-    the model set that the signature names. Without all its errors the errors component is 1. A gain is never negative, and a heavier error gains
-    at least what a lighter one does, as ``segment.losses`` say.
+    Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an empty
+    hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
 
-    Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an
-    empty hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
+    Parameters
+    ----------
+    without
+        Errors of ``evidence.errors.errors``, or their places in it.
+    combiner
+        The net that made the score; None takes the one of the model set that the signature names. Without all its errors the errors component
+        is 1. A gain is never negative, and a heavier error gains at least what a lighter one does, as ``segment.losses`` say.
     """
     evidence = _evidence(segment)
     net = _net(segment, combiner)

@@ -29,9 +29,13 @@ NEAR = 1e-12
 def bootstrap_means(table: ArrayLike, resamples: int, seed: int) -> Rows:
     """The column means of ``resamples`` tables, each as long as the given one, rows drawn with replacement.
 
-    table : (n, k), one row a segment. Gives (resamples, k); with no rows nan. Each resample draws ``integers(n, size=n)`` from
-    ``default_rng(seed)``; only how often each row came is kept, so 100,000 segments need no more memory than their table.
     Raises InputError for resamples below 1.
+
+    Parameters
+    ----------
+    table
+        (n, k), one row a segment. Gives (resamples, k); with no rows nan. Each resample draws ``integers(n, size=n)`` from
+        ``default_rng(seed)``; only how often each row came is kept, so 100,000 segments need no more memory than their table.
     """
     rows, generator = _checked(table, resamples), np.random.default_rng(seed)
     count = len(rows)
@@ -73,10 +77,15 @@ def mean_intervals(table: ArrayLike, seed: int = 0, level: float = LEVEL) -> Row
 def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
     """(k,) two-sided p-values: how often a mean would be as far from 0 if every row's sign were drawn by a coin.
 
-    table : (n, k) paired differences, one row a segment; a row's signs flip together, as its two systems change places. All 2**n patterns
-    are counted up to 12 segments; beyond them ``resamples`` random ones and the data itself as one more (Phipson and Smyth 2010), so p is
-    never 0. Without rows nan. Raises InputError for resamples below 1.
-    Source: Fisher's randomisation test, as Riezler and Maxwell 2005 recommend for comparing two systems.
+    Raises InputError for resamples below 1. Source: Fisher's randomisation test, as Riezler and Maxwell 2005 recommend for comparing two
+    systems.
+
+    Parameters
+    ----------
+    table
+        (n, k) paired differences, one row a segment; a row's signs flip together, as its two systems change places. All 2**n patterns are
+        counted up to 12 segments; beyond them ``resamples`` random ones and the data itself as one more (Phipson and Smyth 2010), so p is never
+        0. Without rows nan.
     """
     rows, generator = _checked(table, resamples), np.random.default_rng(seed)
     count, total = len(rows), rows.sum(axis=0)

@@ -103,10 +103,20 @@ class ComponentMeans(_FourNumbers):
 class SegmentScore:
     """One segment's score in [0, 1] with its parts.
 
-    reference : the reference that scored best. reference_index : its place among the segment's references, from 0.
-    components : the four features. contributions : the points that each lost against a perfect text, which scores 1; exactly.
-    flags : what a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
-    signature : every choice that changes a number, ``key:value|key:value``; of a supervised score it says so.
+    Attributes
+    ----------
+    reference
+        The reference that scored best.
+    reference_index
+        Its place among the segment's references, from 0.
+    components
+        The four features.
+    contributions
+        The points that each lost against a perfect text, which scores 1; exactly.
+    flags
+        What a reader should know, such as ``empty_hypothesis``; empty for an ordinary segment.
+    signature
+        Every choice that changes a number, ``key:value|key:value``; of a supervised score it says so.
     """
 
     segment: int
@@ -179,9 +189,14 @@ class SegmentScore:
     ) -> Counterfactual:
         """What the score would be if these errors had not been made; exact, and no model is needed.
 
-        without : errors of ``evidence.errors.errors``, or their places in it. combiner : the net that made the score; None takes that of
-        the model set that the signature names. Raises InputError for what is no error of this segment, for a segment without evidence,
-        and for a net that did not make this score.
+        Raises InputError for what is no error of this segment, for a segment without evidence, and for a net that did not make this score.
+
+        Parameters
+        ----------
+        without
+            Errors of ``evidence.errors.errors``, or their places in it.
+        combiner
+            The net that made the score; None takes that of the model set that the signature names.
         """
         from rome.results.counterfactual import counterfactual
 

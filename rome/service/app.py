@@ -29,7 +29,18 @@ __all__ = ["ScoreServer"]
 
 
 class ScoreServer(LocalServer):
-    """A metric behind HTTP; its limits are the batcher's. empty_reference : as the metric has it. options : of LocalServer."""
+    """A metric behind HTTP; its limits are the batcher's.
+
+    Parameters
+    ----------
+    empty_reference
+        As the metric has it.
+
+    Attributes
+    ----------
+    options
+        Of LocalServer.
+    """
 
     def __init__(self, batcher: Batcher, *, empty_reference: EmptyReference = "error", **options: Any) -> None:
         self.batcher, self.limits, self._empty_reference = batcher, batcher.limits, empty_reference

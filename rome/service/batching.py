@@ -40,8 +40,14 @@ class _Job:
 class Batcher:
     """Scores pairs for many requests with one metric. All but the metric runs in the event loop, so that nothing needs a lock.
 
-    make : makes the metric, in its thread. together : False scores each request in a call of its own, for a metric whose scores depend
-    on what else is in the call. say : takes a line when the models are loaded, and about what went wrong; never a text.
+    Parameters
+    ----------
+    make
+        Makes the metric, in its thread.
+    together
+        False scores each request in a call of its own, for a metric whose scores depend on what else is in the call.
+    say
+        Takes a line when the models are loaded, and about what went wrong; never a text.
     """
 
     def __init__(self, make: Callable[[], RoMe], limits: Limits, *, together: bool = True, say: Say = lambda _: None) -> None:

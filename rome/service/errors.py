@@ -38,7 +38,12 @@ CODES: Mapping[str, int] = {
 class RequestError(RomeError):
     """What is wrong, where, and what to do about it.
 
-    code : one of CODES. where : the place in the request, such as ``pairs[3]``; None when it is not in the body.
+    Parameters
+    ----------
+    code
+        One of CODES.
+    where
+        The place in the request, such as ``pairs[3]``; None when it is not in the body.
     """
 
     def __init__(self, code: str, message: str, where: str | None = None, headers: Mapping[str, str] | None = None) -> None:

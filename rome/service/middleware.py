@@ -36,8 +36,11 @@ def is_loopback(host: str) -> bool:
 class HostNames:
     """The names that a server on a host goes by: any other name that leads here (DNS rebinding) is refused.
 
-    further : names that lead to it, such as that of a proxy. On a loopback host only loopback names count; on another one also addresses
-    (a browser that was lured by a name sends the name) and this machine's own names.
+    Parameters
+    ----------
+    further
+        Names that lead to it, such as that of a proxy. On a loopback host only loopback names count; on another one also addresses (a browser
+        that was lured by a name sends the name) and this machine's own names.
     """
 
     def __init__(self, host: str, further: Iterable[str] = ()) -> None:
@@ -55,8 +58,14 @@ class HostNames:
 class Guard:
     """Middleware: who may ask, what a browser may do with the answer, and no word of a text in an error or a log.
 
-    policy : what a page may load, as Content-Security-Policy has it. say : takes one line about an unexpected error.
-    log : takes one line a request, or None.
+    Parameters
+    ----------
+    policy
+        What a page may load, as Content-Security-Policy has it.
+    say
+        Takes one line about an unexpected error.
+    log
+        Takes one line a request, or None.
     """
 
     def __init__(self, app: ASGIApp, names: HostNames, policy: str, say: Say, log: Say | None) -> None:

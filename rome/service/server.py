@@ -23,9 +23,23 @@ LOOPBACK = "127.0.0.1"
 class LocalServer:
     """It listens from the beginning; `run` answers until `stop`, SIGTERM or SIGINT.
 
-    port : 0 takes `preferred` when that is free, else any free one. names : further Host names that lead here.
-    policy, say, log : of Guard. lifespan : of Starlette. settings : of uvicorn.
     Raises InputError when the host or the port cannot be had, or the host is not loopback and nobody allowed that.
+
+    Parameters
+    ----------
+    port
+        0 takes `preferred` when that is free, else any free one.
+    names
+        Further Host names that lead here.
+    policy, say, log
+        Of Guard.
+    lifespan
+        Of Starlette.
+
+    Attributes
+    ----------
+    settings
+        Of uvicorn.
     """
 
     def __init__(

@@ -39,8 +39,11 @@ def _nobody(texts: Iterable[str]) -> None:
 class Analyses:
     """Gives the Analysis of any text, each distinct text through the models at most once.
 
-    path : the store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them.
-    Several threads may ask at once; one of them is served at a time.
+    Parameters
+    ----------
+    path
+        The store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them. Several threads may
+        ask at once; one of them is served at a time.
     """
 
     def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:

@@ -29,13 +29,18 @@ _WORD_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "relation", "
 class AnalysisStore(KeyValueFile):
     """A SQLite file of analyses, keyed by text and model identity; several processes and threads may share it.
 
-    path : the file; it is made when it is missing, its folder is not.
-
     Nothing is pickled. What is damaged counts as missing, so it is computed and written again. A store is only a memory: it may be
     deleted when no process uses it.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
+    Parameters
+    ----------
+    path
+        The file; it is made when it is missing, its folder is not.
+
+    Examples
+    --------
     >>> with AnalysisStore("analyses.sqlite") as store:           # doctest: +SKIP
     ...     known = store.get_many(["A cat sat."], identity="embedded-en-1")
     """

@@ -22,8 +22,13 @@ _ROOM, _MOST_RATIO = 1 << 26, 200
 def unpacked(stream: IO[bytes], name: str, *, bounded: bool = True) -> BinaryIO:
     """The content of a file that can be read from any place, from its beginning; gzip is recognised by its first bytes.
 
-    name : how messages call the file. bounded : False sets no bound to the whole, for whoever bounds each line.
-    Reading raises InputError before more is unpacked than 64 MiB and than 200 times the size of the file.
+    Parameters
+    ----------
+    name
+        How messages call the file.
+    bounded
+        False sets no bound to the whole, for whoever bounds each line. Reading raises InputError before more is unpacked than 64 MiB and than
+        200 times the size of the file.
     """
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)

@@ -19,8 +19,16 @@ __all__ = ["PairRow", "PairTexts", "check_standard_input", "pair_rows", "paralle
 class PairTexts:
     """The texts of a file, as ``RoMe.score`` takes them, and where each segment came from.
 
-    references : one list of texts a segment. ids : one a segment, or None when the file has none. notes : likewise.
-    places : ``file:line`` of each segment.
+    Attributes
+    ----------
+    references
+        One list of texts a segment.
+    ids
+        One a segment, or None when the file has none.
+    notes
+        Likewise.
+    places
+        ``file:line`` of each segment.
     """
 
     references: list[list[str]]
@@ -60,7 +68,15 @@ def check_standard_input(paths: Sequence[str]) -> None:
 def parallel_rows(
     columns: Sequence[Iterable[str]], lines: Iterable[str], references: Sequence[str], hypotheses: str
 ) -> Iterator[PairRow]:
-    """One row a line of parallel files; references, hypotheses : their names. Raises InputError when one of them ends too early."""
+    """One row a line of parallel files.
+
+    Raises InputError when one of them ends too early.
+
+    Parameters
+    ----------
+    references, hypotheses
+        Their names.
+    """
     all_columns = [iter(column) for column in (*columns, lines)]
     where = "+".join(map(named, (*references, hypotheses)))
     for number, row in enumerate(zip_longest(*all_columns), start=1):

@@ -33,15 +33,18 @@ Result = TypeVar("Result")
 class KeyValueFile:
     """A SQLite file with one table of keys (at most 64 bytes) and values (bytes); the base of every store.
 
-    path : the file; it is made when it is missing, its folder is not.
-    A subclass sets TABLE (its name) and APPLICATION_ID (written into the file's header), and FORMAT when its values change.
-
-    Every value stands under a checksum of key and value, verified on reading: a row that does not fit is absent, so it is computed
-    and written again. A file whose structure is damaged is set aside as NAME.damaged-1 and a new one begun. Each is said in one line
-    on stderr. A process killed at any moment loses at most the write it was in. ``NAME.lock`` beside the file keeps two processes from
-    making or replacing it at once.
+    Every value stands under a checksum of key and value, verified on reading: a row that does not fit is absent, so it is computed and written
+    again. A file whose structure is damaged is set aside as NAME.damaged-1 and a new one begun. Each is said in one line on stderr. A process
+    killed at any moment loses at most the write it was in. ``NAME.lock`` beside the file keeps two processes from making or replacing it at
+    once.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
+
+    Parameters
+    ----------
+    path
+        The file; it is made when it is missing, its folder is not. A subclass sets TABLE (its name) and APPLICATION_ID (written into the file's
+        header), and FORMAT when its values change.
     """
 
     TABLE = "items"

@@ -96,7 +96,17 @@ RIDGE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class VectorMap:
-    """projections : (width, d) by the trunk's layer. bias : (d,). A vector is the sum of all. explained : how much of the squares it meets."""
+    """
+
+    Attributes
+    ----------
+    projections
+        (width, d) by the trunk's layer.
+    bias
+        (d,). A vector is the sum of all.
+    explained
+        How much of the squares it meets.
+    """
 
     projections: Mapping[int, torch.Tensor]
     bias: torch.Tensor
@@ -116,7 +126,15 @@ def map_texts(rng: random.Random) -> list[str]:
 def vector_map(
     encoder: EmbeddedEncoder, source: Trunk, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
 ) -> VectorMap:
-    """Find the map. encoder : whose trunk's ``layers`` are read. source : the published network, whose ``levels`` teach it."""
+    """Find the map.
+
+    Parameters
+    ----------
+    encoder
+        Whose trunk's ``layers`` are read.
+    source
+        The published network, whose ``levels`` teach it.
+    """
     published = EmbeddedEncoder(source, encoder.tokenizer, torch.zeros(source.config.hidden_size))
     sample = [_rows(each, levels) for part in parts_of(texts[:SAMPLE]) for each in published.read(part)]
     shared = torch.cat(sample).mean(0)

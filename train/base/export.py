@@ -58,8 +58,16 @@ def export(
 ) -> dict[str, Any]:
     """Write the set without its net and its settings; returns the figures that its cards say, of the rounded models.
 
-    published : the whole published network. source : the folder of its checkpoint, for the word pieces. unseen : the treebank's
-    development part. about : recipe, seed, steps and seconds, for the cards.
+    Parameters
+    ----------
+    published
+        The whole published network.
+    source
+        The folder of its checkpoint, for the word pieces.
+    unseen
+        The treebank's development part.
+    about
+        Recipe, seed, steps and seconds, for the cards.
     """
     plan, out = model.plan, Path(out)
     for part in SHARED:

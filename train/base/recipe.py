@@ -60,12 +60,29 @@ RENAMED = {
 class BasePlan:
     """The sizes of one training run.
 
-    layers : of the trunk. own : further layers, the acceptability head's. frozen : lowest layers left as published. steps : each a
-    batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts; about so many
-    pieces each. tuning_steps : further ones, with ``tuning_share`` of judged sentences, of the acceptability head on the finished
-    trunk. rate : of published layers; head_rate : of new weights. lower_teacher, upper_teacher : the published layers whose cosines
-    are averaged. vector_width : numbers of a piece's vector. layer_bits, embedding_bits, rare_bits : how coarsely the matrices of
-    layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
+    Attributes
+    ----------
+    layers
+        Of the trunk.
+    own
+        Further layers, the acceptability head's.
+    frozen
+        Lowest layers left as published.
+    steps
+        Each a batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts; about so many
+        pieces each.
+    tuning_steps
+        Further ones, with ``tuning_share`` of judged sentences, of the acceptability head on the finished trunk.
+    rate
+        Of published layers.
+    head_rate
+        Of new weights.
+    lower_teacher, upper_teacher
+        The published layers whose cosines are averaged.
+    vector_width
+        Numbers of a piece's vector.
+    layer_bits, embedding_bits, rare_bits
+        How coarsely the matrices of layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
     """
 
     layers: int = 7
@@ -271,8 +288,14 @@ Parts = Mapping[str, Callable[[int], torch.Tensor | None]]
 def train(model: BaseModel, parts: Parts, steps: int, rates: tuple[float, float], log: Log, work: Path) -> None:
     """AdamW with warm-up over 6 % of the steps and linear decay; the weights are averaged over the last third.
 
-    parts : by name, what one step costs; None for a step without that part. rates : of published layers and of new weights. work :
-    folder that gets partial.pt every so often.
+    Parameters
+    ----------
+    parts
+        By name, what one step costs; None for a step without that part.
+    rates
+        Of published layers and of new weights.
+    work
+        Folder that gets partial.pt every so often.
     """
     rate, head_rate = rates
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]

@@ -78,11 +78,16 @@ def nearest(vectors: NDArray[np.floating], count: int, block: int = 512) -> NDAr
 class Perturber:
     """A running TextAttack process; a context manager.
 
-    python : the interpreter that has textattack; by default ROME_TEXTATTACK_PYTHON, else this one.
-    vocabulary : vectors for embedding swaps and the TextFooler-like attack; None leaves them out.
-    masked_lm : folder of a local masked language model, or None.
-
     Raises ModelMissingError, with the install command, when TextAttack cannot be loaded; InputError when python cannot be started.
+
+    Parameters
+    ----------
+    python
+        The interpreter that has textattack; by default ROME_TEXTATTACK_PYTHON, else this one.
+    vocabulary
+        Vectors for embedding swaps and the TextFooler-like attack; None leaves them out.
+    masked_lm
+        Folder of a local masked language model, or None.
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None, masked_lm: Path | None = None, python: str | None = None) -> None:

@@ -79,9 +79,15 @@ SAME_TEXT_COSINE = 0.80  # below this the attack counts as won and stops
 class Operations:
     """The available operations; ``perturb(text, operation, edits, seed)`` runs one.
 
-    vectors, words, neighbours : (n, d) float32, n words, (n, k) int, the word itself first; without them the operations
-        ``embedding`` and ``textfooler`` are absent.
-    masked_lm : folder of a local masked language model, or None: then ``masked_lm`` is absent.
+    Parameters
+    ----------
+    masked_lm
+        Folder of a local masked language model, or None: then ``masked_lm`` is absent.
+
+    Attributes
+    ----------
+    vectors, words, neighbours
+        (n, d) float32, n words, (n, k) int, the word itself first; without them the operations ``embedding`` and ``textfooler`` are absent.
     """
 
     def __init__(self, stopwords: list[str], embedding: Any = None, masked_lm: str | None = None) -> None:

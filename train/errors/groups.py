@@ -60,8 +60,18 @@ class Mixture:
 class Member:
     """One hypothesis of a group.
 
-    severity : what its errors weigh together, NaN where that is not known. sure : how sure its words' labels are. level : a higher one
-    must have the higher count. near : whether it was made of the reference itself. reference : its own, where it is not the group's.
+    Attributes
+    ----------
+    severity
+        What its errors weigh together, NaN where that is not known.
+    sure
+        How sure its words' labels are.
+    level
+        A higher one must have the higher count.
+    near
+        Whether it was made of the reference itself.
+    reference
+        Its own, where it is not the group's.
     """
 
     text: Made
@@ -74,7 +84,13 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hypotheses for one reference. kind : for the log."""
+    """Hypotheses for one reference.
+
+    Attributes
+    ----------
+    kind
+        For the log.
+    """
 
     kind: str
     reference: Made

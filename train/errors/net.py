@@ -56,7 +56,13 @@ class Layer(nn.Module):
         self.heads, self.drop = layer.heads, nn.Dropout(dropout)
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
-        """(b, N, d) states to states. bias : (b, heads or 1, N, N) added to the scores of attention."""
+        """(b, N, d) states to states.
+
+        Parameters
+        ----------
+        bias
+            (b, heads or 1, N, N) added to the scores of attention.
+        """
         shape = (*states.shape[:2], self.heads, -1)
         query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ADAPTED[:3])
         seen = scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
@@ -78,8 +84,16 @@ class Side:
 class Read:
     """What the reader says of b pairs of up to N words, the marks among them.
 
-    logits : (b, N, severities). types : (b, N, types). amount : (b,) >= 0, log(1 + what the pair's errors weigh together). start : (b, d)
-    states of the first mark, from which the amount is told.
+    Attributes
+    ----------
+    logits
+        (b, N, severities).
+    types
+        (b, N, types).
+    amount
+        (b,) >= 0, log(1 + what the pair's errors weigh together).
+    start
+        (b, d) states of the first mark, from which the amount is told.
     """
 
     logits: Tensor
@@ -89,7 +103,15 @@ class Read:
 
 
 class PairNet(nn.Module):
-    """The reader of both texts. trunk : whose last layers it starts from, so many as ``above``. below : layers that read each text alone."""
+    """The reader of both texts.
+
+    Parameters
+    ----------
+    trunk
+        Whose last layers it starts from, so many as ``above``.
+    below
+        Layers that read each text alone.
+    """
 
     def __init__(
         self,
@@ -153,7 +175,12 @@ class PairNet(nn.Module):
 class Sides:
     """Reads texts with the lower layers of a trunk, in bfloat16 where that is fast enough to train with.
 
-    folder : of the encoder. below : how many layers read each text alone.
+    Parameters
+    ----------
+    folder
+        Of the encoder.
+    below
+        How many layers read each text alone.
     """
 
     def __init__(self, folder: Path, below: int, dtype: torch.dtype = torch.bfloat16) -> None:
@@ -216,7 +243,10 @@ def counts(net: PairNet, sides: Sides, pairs: list[tuple[str, str]]) -> NDArray[
 def meaning_figures(net: PairNet, sides: Sides, limit: int | None = None) -> dict[str, float]:
     """Of each set that is there the share of comparisons in order, and of groups that are in order as a whole.
 
-    limit : at most so many groups of each kind.
+    Parameters
+    ----------
+    limit
+        At most so many groups of each kind.
     """
     figures: dict[str, float] = {}
     for name in MEANING_SETS:

@@ -62,12 +62,28 @@ HELD = 40
 
 @dataclass(frozen=True, slots=True)
 class ErrorsPlan:
-    """The sizes of one training run. below : layers of the trunk that read each text alone. above : of its last layers, that
-    read both. rank : of the adapters.
+    """The sizes of one training run.
 
-    wikipedia, systems : pairs of these kinds that are drawn beside all others. pairs : of all those, so many are used. segments : of
-    which outputs are ranked. steps, later : of the two stages. meaning, mistakes, outputs, rated, ladders : groups of these kinds in a step
-    of the second. signals : steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
+    Attributes
+    ----------
+    below
+        Layers of the trunk that read each text alone.
+    above
+        Of its last layers, that read both.
+    rank
+        Of the adapters.
+    wikipedia, systems
+        Pairs of these kinds that are drawn beside all others.
+    pairs
+        Of all those, so many are used.
+    segments
+        Of which outputs are ranked.
+    steps, later
+        Of the two stages.
+    meaning, mistakes, outputs, rated, ladders
+        Groups of these kinds in a step of the second.
+    signals
+        Steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
     """
 
     steps: int = 900
@@ -164,8 +180,13 @@ def fit(
 ) -> int:
     """Train; returns the seconds spent, those before an interruption included.
 
-    Every ``every`` steps a checkpoint is kept in ``work`` and a line of progress written; from a checkpoint, resume gives the very net
-    that an uninterrupted run gives. judge : (net, sides) -> more figures for the line.
+    Every ``every`` steps a checkpoint is kept in ``work`` and a line of progress written; from a checkpoint, resume gives the very net that an
+    uninterrupted run gives.
+
+    Parameters
+    ----------
+    judge
+        (net, sides) -> more figures for the line.
     """
     parameters = [p for p in net.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, plan.rate, weight_decay=0.01, betas=(0.9, 0.98))

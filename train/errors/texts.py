@@ -38,7 +38,13 @@ EACH = {"none": 8, "critical": 12, "other": 5}
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """Two texts that say the same. sure : how sure that is, in [0, 1]."""
+    """Two texts that say the same.
+
+    Attributes
+    ----------
+    sure
+        How sure that is, in [0, 1].
+    """
 
     group: str
     origin: str
@@ -61,7 +67,13 @@ def wmt_segments() -> Iterator[tuple[str, Any]]:
 
 
 def paraphrases(seed: int, wikipedia: int, systems: int) -> list[Paraphrase]:
-    """All pairs that say the same, from every source. wikipedia, systems : how many of those are taken."""
+    """All pairs that say the same, from every source.
+
+    Parameters
+    ----------
+    wikipedia, systems
+        How many of those are taken.
+    """
     found, outputs = [], []
     for group, segment in wmt_segments():
         references = [text.strip() for text in segment.references]

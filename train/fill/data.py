@@ -106,7 +106,10 @@ def stream(
 ) -> Iterator[Masked]:
     """Batches without end of about ``pieces`` pieces, of rows of like length; batch n is the same whether batches before it were made.
 
-    start : the number of the first batch.
+    Parameters
+    ----------
+    start
+        The number of the first batch.
     """
     number, epoch = 0, 0
     while True:
@@ -133,8 +136,11 @@ def casing_of(texts: Iterable[str], words: frozenset[str]) -> tuple[dict[str, st
     """How words are written inside sentences: lower-case word -> usual form where that is not lower case; and words that are
     sometimes written with a capital.
 
-    words : the lower-case words of interest. Counted where a lower-case word or comma stands before, so not at sentence starts,
-    and not in headlines.
+    Parameters
+    ----------
+    words
+        The lower-case words of interest. Counted where a lower-case word or comma stands before, so not at sentence starts, and not in
+        headlines.
     """
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for text in texts:

@@ -115,9 +115,20 @@ def collate(group: Sequence[Example]) -> Batch:
 class Material:
     """Everything one training run reads.
 
-    pool : clean sentences to corrupt afresh; judged : examples of CoLA's training set; calibration : some of it, held out;
-    held_pairs : minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too;
-    judging : the development sets by name; pairs : minimal pairs of EWT's development part, which no training reads.
+    Attributes
+    ----------
+    pool
+        Clean sentences to corrupt afresh.
+    judged
+        Examples of CoLA's training set.
+    calibration
+        Some of it, held out.
+    held_pairs
+        Minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too.
+    judging
+        The development sets by name.
+    pairs
+        Minimal pairs of EWT's development part, which no training reads.
     """
 
     tokenizer: Any

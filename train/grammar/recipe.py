@@ -95,7 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Teacher:
-    """A finished grammar model that teaches a smaller one. folder : its weights and its card."""
+    """A finished grammar model that teaches a smaller one.
+
+    Parameters
+    ----------
+    folder
+        Its weights and its card.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.model, self.card = load_acceptability(folder), read_card(folder)
@@ -103,7 +109,15 @@ class Teacher:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What both steps of a training share. work : folder for what is made on the way. teacher : None when the labels teach alone."""
+    """What both steps of a training share.
+
+    Attributes
+    ----------
+    work
+        Folder for what is made on the way.
+    teacher
+        None when the labels teach alone.
+    """
 
     material: Material
     trunk: Trunk
@@ -122,7 +136,10 @@ class Training:
 def pretrain(training: Training, start: Path | None = None) -> Path:
     """Train on corruptions and some judged sentences; returns the checkpoint written into the work folder, in full precision.
 
-    start : a checkpoint to go on from, with a learning rate that rises and falls anew; its steps and seconds are added up.
+    Parameters
+    ----------
+    start
+        A checkpoint to go on from, with a learning rate that rises and falls anew; its steps and seconds are added up.
     """
     plan, trunk, work = training.plan, training.trunk, training.work
     torch.manual_seed(training.seed)

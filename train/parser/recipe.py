@@ -68,7 +68,10 @@ class Sizes:
 class Stages:
     """Trains the stages into a work folder, each once: a finished stage is skipped.
 
-    train, dev : CoNLL-U files; dev only chooses the best checkpoint.
+    Parameters
+    ----------
+    train, dev
+        CoNLL-U files; dev only chooses the best checkpoint.
     """
 
     def __init__(self, train: Path, dev: Path, work: Path, *, seed: int = 0) -> None:
@@ -266,7 +269,13 @@ def _command(stages: Stages, stage: str, done: dict[str, Any]) -> str:
 
 
 def evaluate(stages: Stages, out: Path, models: Path) -> dict[str, float]:
-    """Score exported models on the raw text of the development part. models : the set whose trunk and trees give the tags."""
+    """Score exported models on the raw text of the development part.
+
+    Parameters
+    ----------
+    models
+        The set whose trunk and trees give the tags.
+    """
     text = stages.work / "dev_raw.txt"
     conllu_to_text.main([str(stages.dev), str(text)])
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")

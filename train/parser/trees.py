@@ -67,7 +67,10 @@ LONGEST = 160
 class TreeExample:
     """One sentence: its row of piece ids with both marks, the places of its n words, and for each word the numbers of the right classes.
 
-    heads : (n,) 0 for the root, else the word's number from 1.
+    Attributes
+    ----------
+    heads
+        (n,) 0 for the root, else the word's number from 1.
     """
 
     pieces: tuple[int, ...]
@@ -134,7 +137,10 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Sequence[TreeExample]) -> torch.Tensor:
     """The mean cross-entropy a word of arcs, relations and tags.
 
-    layers : (mixed, b, L, width) states of the trunk's first layers.
+    Parameters
+    ----------
+    layers
+        (mixed, b, L, width) states of the trunk's first layers.
     """
     rows, own = head.spelled([example.places for example in batch], [mask.shape[1]] * len(batch))
     states = head.mixture(layers) + torch.stack(rows)
@@ -166,7 +172,10 @@ def _joined(batch: Sequence[TreeExample], name: str) -> torch.Tensor:
 def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Sequence[TreeExample]) -> dict[str, float]:
     """Percent of words with the right head and relation (``las``), head, and each tag, on gold words.
 
-    states : for each example (mixed, L, width).
+    Parameters
+    ----------
+    states
+        For each example (mixed, L, width).
     """
     names = {name: {label: n for n, label in enumerate(head.labels[name])} for name in (*TAGS, "relation")}
     right: Counter[str] = Counter()
@@ -190,8 +199,18 @@ LAST = 3.0
 class TreesPlan:
     """The sizes of one run.
 
-    layers, inner : of the head's own; of a layer's inner units the heaviest are kept. pieces : of a batch. rate : of the layers;
-    head_rate : of what starts anew. word_dropout, part_dropout : of the words' numbers, and of the parts of their spellings.
+    Attributes
+    ----------
+    layers, inner
+        Of the head's own; of a layer's inner units the heaviest are kept.
+    pieces
+        Of a batch.
+    rate
+        Of the layers.
+    head_rate
+        Of what starts anew.
+    word_dropout, part_dropout
+        Of the words' numbers, and of the parts of their spellings.
     """
 
     layers: int = 2
@@ -252,7 +271,13 @@ def _command(arguments: argparse.Namespace, plan: TreesPlan) -> str:
 
 
 def new_head(plan: TreesPlan, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
-    """A head before its training. judge : the set's acceptability head."""
+    """A head before its training.
+
+    Parameters
+    ----------
+    judge
+        The set's acceptability head.
+    """
     width, inner = config.hidden_size, min(plan.inner, config.intermediate_size)
     sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner}
     head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)

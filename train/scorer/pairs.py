@@ -40,15 +40,23 @@ MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 class Pair:
     """One training pair and what was done to it.
 
-    base : how the clean pair came about: identity, system (reference and a real output), reference (two human references),
-        paraphrase, rated (two sentences and people's rating of their similarity),
-        meaning (what says the same or turns a fact, near and far).
-    operation : ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
-    level : one of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
-    strength : number of changed words, in all.
-    severity : severity-weighted sum of what was done, minor about 1, major about 5.
-    group : pairs with the same group can be ranked: they share base and reference, or people rated them on one scale.
-    quality : the target that people's ratings give the pair, in [0, 1]; None where the base's own target holds.
+    Attributes
+    ----------
+    base
+        How the clean pair came about: identity, system (reference and a real output), reference (two human references), paraphrase, rated (two
+        sentences and people's rating of their similarity), meaning (what says the same or turns a fact, near and far).
+    operation
+        ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
+    level
+        One of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
+    strength
+        Number of changed words, in all.
+    severity
+        Severity-weighted sum of what was done, minor about 1, major about 5.
+    group
+        Pairs with the same group can be ranked: they share base and reference, or people rated them on one scale.
+    quality
+        The target that people's ratings give the pair, in [0, 1]; None where the base's own target holds.
     """
 
     id: str
@@ -143,7 +151,10 @@ def rated_pairs(count: int, seed: int) -> list[Pair]:
 def agreed_pairs(path: Path, count: int, seed: int) -> list[Pair]:
     """Draw ``count`` segments with five real outputs each, to be ranked by how much they agree with the other systems' (their ``quality``).
 
-    path : the file that `rome train errors` makes; see `write_agreements`. Nobody rated these outputs.
+    Parameters
+    ----------
+    path
+        The file that `rome train errors` makes; see `write_agreements`. Nobody rated these outputs.
     """
     chance = random.Random(f"{seed}|agreed")
     rows = list(read_jsonl(path))

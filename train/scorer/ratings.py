@@ -28,11 +28,23 @@ SCALE = (0.05, 0.95)
 class Ratings:
     """The n rated outputs of several files, in their order.
 
-    sets : the files. dimensions : for each file its human dimensions that count. file : (n,) which file.
-    people : (n,) the mean of those dimensions' z-scores; two outputs can be compared within a file only.
-    target : (n,) in (0, 1), higher is better: the rank of ``people`` within its file, ties in the middle, evenly over SCALE.
-    item : (n,) outputs that answer one input have one number. group : (n,) as item, and outputs that share a reference or a source
-    text, in whatever file, have one number too: they must not be parted when one trains what judges another.
+    Attributes
+    ----------
+    sets
+        The files.
+    dimensions
+        For each file its human dimensions that count.
+    file
+        (n,) which file.
+    people
+        (n,) the mean of those dimensions' z-scores; two outputs can be compared within a file only.
+    target
+        (n,) in (0, 1), higher is better: the rank of ``people`` within its file, ties in the middle, evenly over SCALE.
+    item
+        (n,) outputs that answer one input have one number.
+    group
+        (n,) as item, and outputs that share a reference or a source text, in whatever file, have one number too: they must not be parted when
+        one trains what judges another.
     """
 
     sets: tuple[RatedSet, ...]
@@ -56,8 +68,12 @@ class Ratings:
 def read_ratings(specifications: Sequence[str], dimensions: Sequence[str] = ()) -> Ratings:
     """The ratings that texts name as `rome evaluate` reads them (see `rome.data.readers.registry.read_rated`).
 
-    dimensions : which human dimensions count (of each file those that it has); all of a file when none is named.
     Raises InputError as `read_rated` and `ratings_of` do.
+
+    Parameters
+    ----------
+    dimensions
+        Which human dimensions count (of each file those that it has); all of a file when none is named.
     """
     return ratings_of(read_sets(specifications), dimensions)
 

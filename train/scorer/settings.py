@@ -24,17 +24,33 @@ def _frozen(**values: float) -> Mapping[str, float]:
 class ScorerConfig:
     """How the net is built and trained.
 
-    hidden : hidden units. weight_floor : smallest hidden weight of each feature, so that it always counts and ties break. The net was
-        taught on texts that the reader of `errors` knows too, and would trust it too much: the floors and the strong decay hold it near to a
-        plain weighted sum (found on development data).
-    base_quality : target of a clean pair by its base. severe_target : target of the cases whose severity is not counted.
-    severity_scale : a severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
-    graded_weight, ranking_weight : weight of the cross-entropy with the graded targets and of the ranking term.
-    ranking_temperature : logit difference at which a ranked pair counts as mostly settled. ranking_gap : targets closer than
-        this are not ranked. base_weight : weight in the cross-entropy by base, low where the true quality is unknown.
-    objective : ``graded``, or ``binary`` for RoMe's original one (clean or perturbed, section 3.4).
-    binary_clean, binary_perturbed : the quality from which a rated pair is clean in the binary objective, and up to which it is
-        perturbed; between them it counts nothing. Ratings of similarity reach 0.85, so by default no such pair is clean.
+    Attributes
+    ----------
+    hidden
+        Hidden units.
+    weight_floor
+        Smallest hidden weight of each feature, so that it always counts and ties break. The net was taught on texts that the reader of `errors`
+        knows too, and would trust it too much: the floors and the strong decay hold it near to a plain weighted sum (found on development
+        data).
+    base_quality
+        Target of a clean pair by its base.
+    severe_target
+        Target of the cases whose severity is not counted.
+    severity_scale
+        A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
+    graded_weight, ranking_weight
+        Weight of the cross-entropy with the graded targets and of the ranking term.
+    ranking_temperature
+        Logit difference at which a ranked pair counts as mostly settled.
+    ranking_gap
+        Targets closer than this are not ranked.
+    base_weight
+        Weight in the cross-entropy by base, low where the true quality is unknown.
+    objective
+        ``graded``, or ``binary`` for RoMe's original one (clean or perturbed, section 3.4).
+    binary_clean, binary_perturbed
+        The quality from which a rated pair is clean in the binary objective, and up to which it is perturbed; between them it counts nothing.
+        Ratings of similarity reach 0.85, so by default no such pair is clean.
     """
 
     seed: int = 0

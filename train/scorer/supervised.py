@@ -61,7 +61,13 @@ LICENCES = {
 
 @dataclass(frozen=True)
 class Anchors:
-    """Pairs whose score needs no rater: a text beside itself, beside an unrelated one, beside nothing. target : (k,) in [0, 1]."""
+    """Pairs whose score needs no rater: a text beside itself, beside an unrelated one, beside nothing.
+
+    Attributes
+    ----------
+    target
+        (k,) in [0, 1].
+    """
 
     references: tuple[str, ...]
     hypotheses: tuple[str, ...]
@@ -70,9 +76,14 @@ class Anchors:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Ratings, and the features of their outputs. table : the candidates, segment i for output i, then k segments of anchors.
+    """Ratings, and the features of their outputs.
 
-    chosen : (n + k,) the row of the reference that the shipped net scores best, of each output and anchor; no rating decides that.
+    Attributes
+    ----------
+    table
+        The candidates, segment i for output i, then k segments of anchors.
+    chosen
+        (n + k,) the row of the reference that the shipped net scores best, of each output and anchor; no rating decides that.
     """
 
     ratings: Ratings
@@ -112,9 +123,14 @@ def anchors_of(ratings: Ratings, config: ScorerConfig) -> Anchors:
 
 
 def measured(ratings: Ratings, anchors: Anchors, table: FeatureTable, models: str = DEFAULT_SET) -> Measured:
-    """The ratings with their features. models : the set whose unsupervised net chooses among several references.
+    """The ratings with their features.
 
     Raises InputError when the table has not one segment for each output and each anchor.
+
+    Parameters
+    ----------
+    models
+        The set whose unsupervised net chooses among several references.
     """
     wanted = np.arange(len(ratings) + len(anchors.target))
     if not np.array_equal(np.unique(table.segment), wanted):

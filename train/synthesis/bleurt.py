@@ -47,9 +47,14 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """How fillings are chosen. width : texts kept after each mask, the likeliest ones (8 in the paper).
+    """How fillings are chosen.
 
-    sample : draw one filling a mask from the filler's candidates by their probabilities instead; the width does not matter then.
+    Attributes
+    ----------
+    width
+        Texts kept after each mask, the likeliest ones (8 in the paper).
+    sample
+        Draw one filling a mask from the filler's candidates by their probabilities instead; the width does not matter then.
     """
 
     width: int = 8
@@ -86,7 +91,15 @@ def _own_words(text: str) -> list[Word]:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """One way of filling so far. at : where the next word of the current mask is put in. begun : where the current mask begins."""
+    """One way of filling so far.
+
+    Attributes
+    ----------
+    at
+        Where the next word of the current mask is put in.
+    begun
+        Where the current mask begins.
+    """
 
     text: str
     score: float = 0.0
@@ -113,8 +126,11 @@ def fill_masks(
 ) -> list[tuple[Operation, ...]]:
     """For each text the replacements of its masks in the likeliest filling, from left to right; none where the filler has nothing.
 
-    kind : SCATTERED or CONTIGUOUS, the type of the operations, whose details hold the filling's log_probability. The texts go
-    through the filler together, step by step, and do not change each other's result.
+    Parameters
+    ----------
+    kind
+        SCATTERED or CONTIGUOUS, the type of the operations, whose details hold the filling's log_probability. The texts go through the filler
+        together, step by step, and do not change each other's result.
     """
     jobs = [_Job(text, masks, kind, draw, [_Path(text)]) for text, masks, draw in requests]
     plans = [[(mask, n) for mask in job.masks for n in range(1 if filler.spans else mask.words)] for job in jobs]
@@ -203,12 +219,23 @@ class _Made:
 class BleurtPipeline:
     """Of each text one pair a strategy, and for about ``drop`` of these pairs a further one with words dropped from the hypothesis.
 
-    filler : for the two mask strategies; None leaves them out. round_trips : one more strategy each, ``back-translation-fr``.
-    masks : the most words hidden in a text (15), beams : how fillings are chosen (beam search, 8); both figures are
-    choices of ours. drop : share of the pairs (0.3). least : words that a text needs. block : texts at a time, speed only.
-    Nothing has a severity or a label here: the pre-training signals (`rome.train.synthesis.signals`) say how far two texts are apart.
-    ``skipped`` counts what gave no pair, by reason; ``left_out`` says which strategies there were no models for.
     Raises InputError for numbers out of range or when no strategy is left.
+
+    Parameters
+    ----------
+    filler
+        For the two mask strategies; None leaves them out.
+    round_trips
+        One more strategy each, ``back-translation-fr``.
+    masks
+        The most words hidden in a text (15), beams : how fillings are chosen (beam search, 8); both figures are choices of ours.
+    drop
+        Share of the pairs (0.3).
+    least
+        Words that a text needs.
+    block
+        Texts at a time, speed only. Nothing has a severity or a label here: the pre-training signals (`rome.train.synthesis.signals`) say how
+        far two texts are apart. ``skipped`` counts what gave no pair, by reason; ``left_out`` says which strategies there were no models for.
     """
 
     name = "bleurt"

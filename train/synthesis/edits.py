@@ -135,7 +135,10 @@ class Place(NamedTuple):
 class EditScript:
     """The steps from an anchor to its neighbour, of the fewest word edits there can be (Levenshtein, words compared exactly).
 
-    steps : from left to right; none when the words are the same.
+    Attributes
+    ----------
+    steps
+        From left to right; none when the words are the same.
     """
 
     anchor: str
@@ -164,8 +167,12 @@ class EditScript:
     def operations(self, steps: Iterable[Step]) -> tuple[Operation, ...]:
         """The chain of some steps, each with the characters of the text before it, from left to right, without severities.
 
-        steps : of this script, or deletions of kept words (their neighbour side is empty). Raises InputError when two of them
-        touch or overlap: such a chain would change what it wrote itself.
+        Raises InputError when two of them touch or overlap: such a chain would change what it wrote itself.
+
+        Parameters
+        ----------
+        steps
+            Of this script, or deletions of kept words (their neighbour side is empty).
         """
         ordered = sorted(steps)
         for before, after in zip(ordered, ordered[1:], strict=False):

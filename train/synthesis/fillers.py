@@ -48,7 +48,15 @@ class FillRequest:
 
 
 class Filler(Protocol):
-    """Proposes fillings. signature : every choice that changes them. spans : whether it fills with phrases, else with one word."""
+    """Proposes fillings.
+
+    Attributes
+    ----------
+    signature
+        Every choice that changes them.
+    spans
+        Whether it fills with phrases, else with one word.
+    """
 
     @property
     def signature(self) -> str:

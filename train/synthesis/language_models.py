@@ -55,10 +55,15 @@ def load_language_model(spec: str, device: str = "cpu") -> tuple[Any, Any, str]:
 
 
 def config_and_tokenizer(spec: str, wanted: str) -> tuple[Any, Any]:
-    """The configuration and the fast tokenizer of a checkpoint on this machine. wanted : what the user should give instead.
+    """The configuration and the fast tokenizer of a checkpoint on this machine.
 
-    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError for a folder that
-    holds no checkpoint.
+    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError for a folder that holds no
+    checkpoint.
+
+    Parameters
+    ----------
+    wanted
+        What the user should give instead.
     """
     folder = Path(spec)
     if folder.exists() and not (folder / "config.json").is_file():
@@ -264,7 +269,12 @@ class _Gap:
 class Seq2SeqFiller:
     """The most probable phrases in the place of a gap, by beam search, and the probability of what stands there.
 
-    longest : pieces of a filling, at most. Raises InputError for a vocabulary without mask and without sentinels.
+    Raises InputError for a vocabulary without mask and without sentinels.
+
+    Parameters
+    ----------
+    longest
+        Pieces of a filling, at most.
     """
 
     spans = True

@@ -20,11 +20,22 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One step. start, end : characters of the text **before** this step; ``original`` stood there, ``new`` took its place.
+    """One step.
 
-    kind : insertion, deletion, replacement, swap, or another pipeline's own word. type : what it is about, such as noun, number.
-    severity : none, minor or major. label : what it costs, at most 0 (SEScore: -1 or -5; None where a pipeline gives no severity).
-    details : numbers behind the severity, such as the probabilities of entailment or the likelihood in context.
+    Attributes
+    ----------
+    start, end
+        Characters of the text **before** this step; ``original`` stood there, ``new`` took its place.
+    kind
+        Insertion, deletion, replacement, swap, or another pipeline's own word.
+    type
+        What it is about, such as noun, number.
+    severity
+        None, minor or major.
+    label
+        What it costs, at most 0 (SEScore: -1 or -5; None where a pipeline gives no severity).
+    details
+        Numbers behind the severity, such as the probabilities of entailment or the likelihood in context.
     """
 
     kind: str
@@ -42,10 +53,24 @@ class Operation:
 class GeneratedPair:
     """A reference, the hypothesis that was made of it, and everything needed to make it again.
 
-    id : unique within a run. pipeline : its name and settings that change the output, ``sescore|fill:...``. seed : of this pair.
-    reference : the anchor text. hypothesis : the text after all operations, which are in the order they were carried out.
-    label : the sum of the operations' labels, at least -25; None where they have none.
-    signals : further numbers of the pair (BLEURT's pre-training signals). source : where the reference came from, ``file:line``.
+    Attributes
+    ----------
+    id
+        Unique within a run.
+    pipeline
+        Its name and settings that change the output, ``sescore|fill:...``.
+    seed
+        Of this pair.
+    reference
+        The anchor text.
+    hypothesis
+        The text after all operations, which are in the order they were carried out.
+    label
+        The sum of the operations' labels, at least -25; None where they have none.
+    signals
+        Further numbers of the pair (BLEURT's pre-training signals).
+    source
+        Where the reference came from, ``file:line``.
     """
 
     id: str

@@ -36,11 +36,22 @@ VERSION = 1
 class PerturbationPairs:
     """Of each text ``each`` pairs, by perturbations drawn from those that apply.
 
-    analyse : what analyses texts, such as ``RoMe().analyse``. identity : which analyser, for the signature. names : those to draw
-    from (None: all but those that need other texts). The type of an operation is the perturbation's name; the first operation of a
-    pair bears its label, and ``details`` marks what the table calls critical. skipped : how many texts gave nothing, by reason.
-
     Raises InputError for an unknown name.
+
+    Parameters
+    ----------
+    analyse
+        What analyses texts, such as ``RoMe().analyse``.
+    identity
+        Which analyser, for the signature.
+    names
+        Those to draw from (None: all but those that need other texts). The type of an operation is the perturbation's name; the first operation
+        of a pair bears its label, and ``details`` marks what the table calls critical.
+
+    Attributes
+    ----------
+    skipped
+        How many texts gave nothing, by reason.
     """
 
     name = "perturbations"
@@ -123,9 +134,14 @@ TEXTATTACK_VERSION = 2
 class TextAttackPairs:
     """Of each text one pair with up to ``most`` steps of TextAttack, each on what the former made; TextAttack's words for its steps.
 
-    A step that changes nothing, or touches what a former one wrote, is drawn anew: what an edit cost can be told from the text.
-    TextAttack gives neither spans nor severities: spans come from the difference of both texts, severities from the weights with
-    which the scorer's negatives are made. skipped : how many texts gave nothing, by reason.
+    A step that changes nothing, or touches what a former one wrote, is drawn anew: what an edit cost can be told from the text. TextAttack
+    gives neither spans nor severities: spans come from the difference of both texts, severities from the weights with which the scorer's
+    negatives are made.
+
+    Attributes
+    ----------
+    skipped
+        How many texts gave nothing, by reason.
     """
 
     name = "rome"
@@ -174,7 +190,10 @@ class TextAttackPairs:
 def _untouched(fresh: Sequence[bool], operations: Iterable[Operation]) -> list[bool] | None:
     """For each character after some operations whether none wrote it; None when one of them changes what a former one wrote.
 
-    fresh : the same before them.
+    Parameters
+    ----------
+    fresh
+        The same before them.
     """
     marks = list(fresh)
     for one in operations:

@@ -20,11 +20,26 @@ __all__ = ["PIPELINES", "SynthesisOptions", "make_pipeline"]
 class SynthesisOptions:
     """What pipelines are made from; each takes what it needs.
 
-    fill : fillers, ``embedded``, local folders or hub names. entailment : likewise, one, or a model set (sescore). severity : a model
-    set, ``embedded`` being the default one, or ``likelihood``, for which the first filler is asked (sescore2). corpus, index : the
-    texts to retrieve from, and the folder where their index is kept (sescore2). translate : language, folder of the model there,
-    folder of the model back, for each round trip (bleurt). python : the interpreter that has TextAttack (rome). each : pairs a text
-    (perturbations). most : the most edits a text, None for the pipeline's own number. threads : of the analyser and the reader.
+    Attributes
+    ----------
+    fill
+        Fillers, ``embedded``, local folders or hub names.
+    entailment
+        Likewise, one, or a model set (sescore).
+    severity
+        A model set, ``embedded`` being the default one, or ``likelihood``, for which the first filler is asked (sescore2).
+    corpus, index
+        The texts to retrieve from, and the folder where their index is kept (sescore2).
+    translate
+        Language, folder of the model there, folder of the model back, for each round trip (bleurt).
+    python
+        The interpreter that has TextAttack (rome).
+    each
+        Pairs a text (perturbations).
+    most
+        The most edits a text, None for the pipeline's own number.
+    threads
+        Of the analyser and the reader.
     """
 
     fill: tuple[str, ...] = ("embedded",)

@@ -27,9 +27,20 @@ SCALE = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """lower : the mean score of random pairs. upper : of texts with themselves, above lower.
+    """
 
-    signature : of the metric. pairs : how many random pairs. seed : of the pairing.
+    Attributes
+    ----------
+    lower
+        The mean score of random pairs.
+    upper
+        Of texts with themselves, above lower.
+    signature
+        Of the metric.
+    pairs
+        How many random pairs.
+    seed
+        Of the pairing.
     """
 
     lower: float

@@ -45,7 +45,10 @@ __all__ = [
 class Vectors(Protocol):
     """Gives each text a vector.
 
-    identity : tells apart any two that give different vectors.
+    Attributes
+    ----------
+    identity
+        Tells apart any two that give different vectors.
     """
 
     @property
@@ -59,8 +62,14 @@ class Vectors(Protocol):
 class SentenceVectors:
     """The mean of an encoder's piece states, scaled to length 1.
 
-    encoder : "" for the embedded one, else a local folder or hub name; layer : of its hidden states. Raises ModelMissingError
-    when it is not on this machine.
+    Raises ModelMissingError when it is not on this machine.
+
+    Parameters
+    ----------
+    encoder
+        "" for the embedded one, else a local folder or hub name.
+    layer
+        Of its hidden states.
     """
 
     def __init__(self, encoder: str = "", layer: int = -1) -> None:
@@ -116,8 +125,14 @@ class Neighbour(NamedTuple):
 class SentenceIndex:
     """Texts without near copies, their vectors, and how near each one's neighbours are on average.
 
-    vectors : (n, d) float32 unit rows. density : (n,) mean cosine with the ``neighbours`` nearest other texts (all others where
-    there are fewer), infinite for a text that is alone. encoder : what made the vectors.
+    Attributes
+    ----------
+    vectors
+        (n, d) float32 unit rows.
+    density
+        (n,) mean cosine with the ``neighbours`` nearest other texts (all others where there are fewer), infinite for a text that is alone.
+    encoder
+        What made the vectors.
     """
 
     texts: tuple[str, ...]
@@ -138,8 +153,15 @@ class SentenceIndex:
     ) -> SentenceIndex:
         """Read texts batch by batch, leave out wordless ones and near copies of earlier ones, and take their vectors.
 
-        neighbours : k of the search and of the margin, >= 1. progress : a bar on standard error; None shows it on a terminal only.
-        Time grows with the square of the number of texts (10,000 take seconds, 100,000 minutes). Raises InputError for no texts.
+        Raises InputError for no texts.
+
+        Parameters
+        ----------
+        neighbours
+            K of the search and of the margin, >= 1.
+        progress
+            A bar on standard error; None shows it on a terminal only. Time grows with the square of the number of texts (10,000 take seconds,
+            100,000 minutes).
         """
         if neighbours < 1 or batch < 1:
             raise InputError(f"neighbours={neighbours}, batch={batch}: give at least 1 for each")
@@ -229,9 +251,14 @@ class SentenceIndex:
 
     @classmethod
     def load(cls, path: Path, encoder: Vectors) -> SentenceIndex:
-        """Read what save wrote. encoder : the one that made it.
+        """Read what save wrote.
 
         Raises StoreError when the file is missing or damaged, SignatureMismatchError when another encoder made it.
+
+        Parameters
+        ----------
+        encoder
+            The one that made it.
         """
         remedy = "build the index again"
         try:

@@ -25,10 +25,22 @@ VERSION = 3
 class SEScoreSettings:
     """The paper's numbers (§3.2, §3.3, §4.1).
 
-    edits : mean number of edits a text (lambda_e), Poisson. most_edits : its cap (M_max). deletion, replacement : mean length of a
-    span in words (lambda_d, lambda_r), Poisson without 0. swap : largest distance between swapped words (lambda_s).
-    minor, major : what each mistake costs. least_words : shorter texts are skipped. tries : draws of a place before an edit is given
-    up (algorithm 1 would draw for ever).
+    Attributes
+    ----------
+    edits
+        Mean number of edits a text (lambda_e), Poisson.
+    most_edits
+        Its cap (M_max).
+    deletion, replacement
+        Mean length of a span in words (lambda_d, lambda_r), Poisson without 0.
+    swap
+        Largest distance between swapped words (lambda_s).
+    minor, major
+        What each mistake costs.
+    least_words
+        Shorter texts are skipped.
+    tries
+        Draws of a place before an edit is given up (algorithm 1 would draw for ever).
     """
 
     edits: float = 5.0
@@ -77,9 +89,21 @@ class _Work:
 class SEScore:
     """Insertions, deletions, replacements and swaps, drawn alike, each on the text that the former ones made, none on another's place.
 
-    fillers : the models that fillings come from, drawn alike; one that fills with single words replaces single words.
-    severities : judge each step on the text that the former ones made. block : texts at a time, for speed.
-    skipped : how many texts gave nothing, by reason. dropped : how many edits found no place or no filling, by kind.
+    Parameters
+    ----------
+    fillers
+        The models that fillings come from, drawn alike; one that fills with single words replaces single words.
+    severities
+        Judge each step on the text that the former ones made.
+    block
+        Texts at a time, for speed.
+
+    Attributes
+    ----------
+    skipped
+        How many texts gave nothing, by reason.
+    dropped
+        How many edits found no place or no filling, by kind.
     """
 
     name = "sescore"

@@ -26,11 +26,20 @@ VERSION = 3
 class SEScore2Settings:
     """Every number of the pipeline; the paper's where it gives one.
 
-    margin : least ratio margin of a neighbour (1.06). most : the greatest number of operations (5); how many is drawn evenly from
-        1 to most. longest, longest_drop : words of the longest step (6) and of the longest drop (3). shortest : texts of fewer words
-        are skipped (3).
-    drops : share of the operations that are word drops (1/3), whatever the neighbour says.
-    minor, major : the labels.
+    Attributes
+    ----------
+    margin
+        Least ratio margin of a neighbour (1.06).
+    most
+        The greatest number of operations (5); how many is drawn evenly from 1 to most.
+    longest, longest_drop
+        Words of the longest step (6) and of the longest drop (3).
+    shortest
+        Texts of fewer words are skipped (3).
+    drops
+        Share of the operations that are word drops (1/3), whatever the neighbour says.
+    minor, major
+        The labels.
     """
 
     margin: float = MARGIN
@@ -75,10 +84,23 @@ class EditPlan(NamedTuple):
 
 
 class SEScore2:
-    """The pipeline. skipped : how many texts gave no pair, by reason: too short, no neighbour, nothing to change.
+    """The pipeline.
 
-    index : where neighbours come from. severities : tell minor steps from major ones. batch : texts at a time; changes the speed only.
-    signature : everything that changes a pair.
+    Parameters
+    ----------
+    index
+        Where neighbours come from.
+    severities
+        Tell minor steps from major ones.
+    batch
+        Texts at a time; changes the speed only.
+
+    Attributes
+    ----------
+    skipped
+        How many texts gave no pair, by reason: too short, no neighbour, nothing to change.
+    signature
+        Everything that changes a pair.
     """
 
     name = "sescore2"

@@ -63,7 +63,13 @@ Verdict = tuple[bool, dict[str, float]]
 
 
 class Severities(Protocol):
-    """Tells minor edits from major ones. signature : every choice that changes a verdict."""
+    """Tells minor edits from major ones.
+
+    Attributes
+    ----------
+    signature
+        Every choice that changes a verdict.
+    """
 
     @property
     def signature(self) -> str:
@@ -92,11 +98,20 @@ class EntailmentRule:
 class LikelihoodRule:
     """SEScore2's rule.
 
-    likelihood : of words in their places. idf : weights of deleted words, the embedded table by default. gamma : a likelihood of at
-    least this makes an insertion or replacement minor (0.1). weight : lambda, deleted words all below this make a deletion minor (1).
-    context : what the likelihood sees: the changed text alone ("hypothesis"), or the reference before it ("reference").
-
     Raises InputError for another context.
+
+    Parameters
+    ----------
+    likelihood
+        Of words in their places.
+    idf
+        Weights of deleted words, the embedded table by default.
+    gamma
+        A likelihood of at least this makes an insertion or replacement minor (0.1).
+    weight
+        Lambda, deleted words all below this make a deletion minor (1).
+    context
+        What the likelihood sees: the changed text alone ("hypothesis"), or the reference before it ("reference").
     """
 
     def __init__(
@@ -152,7 +167,12 @@ HARMLESS = 3.0
 class ReaderJudge:
     """Both judgements that synthesis asks for, from one reading of a pair; what a pair gets does not depend on its neighbours.
 
-    analyse : such as ``RoMe().analyse``. identity : of its models and the reader, for the signature.
+    Parameters
+    ----------
+    analyse
+        Such as ``RoMe().analyse``.
+    identity
+        Of its models and the reader, for the signature.
     """
 
     def __init__(self, analyse: Analyse, reader: Reader, identity: str = "") -> None:
@@ -251,8 +271,12 @@ class Entailment(Protocol):
 class TransformerEntailment:
     """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
 
-    spec : a local folder, or the hub name of a model that is on this machine; nothing is downloaded.
     Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
+
+    Parameters
+    ----------
+    spec
+        A local folder, or the hub name of a model that is on this machine; nothing is downloaded.
     """
 
     def __init__(self, spec: str | Path, device: str = "cpu") -> None:
@@ -289,7 +313,12 @@ def load_entailment(spec: str = EMBEDDED, device: str = "cpu", threads: int | No
     """The entailment that ``spec`` names: ``embedded`` or a model set (its reader of both texts), a local folder, or the hub name of a
     model that is on this machine.
 
-    threads : of the reader. Raises what TransformerEntailment raises, and ModelMissingError for a set without a reader.
+    Raises what TransformerEntailment raises, and ModelMissingError for a set without a reader.
+
+    Parameters
+    ----------
+    threads
+        Of the reader.
     """
     if spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file():
         return load_reader_judge(spec, threads)

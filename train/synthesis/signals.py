@@ -43,10 +43,20 @@ Rows = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One pre-training task. columns : names of its numbers. loss : regression or classes (table 1). signature : what made them.
+    """One pre-training task.
 
-    joint : whether the columns are one task (the loss is their mean) or a task each, as the likelihoods are.
-    rows : pairs -> (n, columns) float64, NaN where a text is too long for a model. A pair's row depends on the pair only.
+    Attributes
+    ----------
+    columns
+        Names of its numbers.
+    loss
+        Regression or classes (table 1).
+    signature
+        What made them.
+    joint
+        Whether the columns are one task (the loss is their mean) or a task each, as the likelihoods are.
+    rows
+        Pairs -> (n, columns) float64, NaN where a text is too long for a model. A pair's row depends on the pair only.
     """
 
     name: str
@@ -61,8 +71,16 @@ class Signal:
 class SignalSources:
     """The models that signals are made with.
 
-    round_trips : one a language, for the likelihoods. entailment : probabilities of pairs of texts (`rome.train.synthesis.severities`).
-    encoder, layer : of BERTScore, "" for the embedded one. rouge : rouge1, rouge2 or rougeL (the paper says ROUGE-N).
+    Attributes
+    ----------
+    round_trips
+        One a language, for the likelihoods.
+    entailment
+        Probabilities of pairs of texts (`rome.train.synthesis.severities`).
+    encoder, layer
+        Of BERTScore, "" for the embedded one.
+    rouge
+        Rouge1, rouge2 or rougeL (the paper says ROUGE-N).
     """
 
     round_trips: Sequence[RoundTrip] = ()
@@ -202,7 +220,17 @@ _MAKERS: dict[str, Callable[[SignalSources], list[Signal]]] = {
 
 @dataclass(frozen=True, eq=False)
 class SignalTable:
-    """ids : of the pairs. columns : name -> (n,) float64. signals : signal name -> its columns, loss, joint and signature."""
+    """
+
+    Attributes
+    ----------
+    ids
+        Of the pairs.
+    columns
+        Name -> (n,) float64.
+    signals
+        Signal name -> its columns, loss, joint and signature.
+    """
 
     ids: tuple[str, ...]
     columns: Mapping[str, Rows]

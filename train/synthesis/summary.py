@@ -48,9 +48,16 @@ class Summary:
 def parts_of(
     summary: Summary, made: int = 0, seconds: float = 0.0, skipped: Mapping[str, int] | None = None
 ) -> list[Table | Figure]:
-    """Tables and figures. made, seconds : pairs of this run and how long they took. skipped : texts that gave nothing, by reason.
+    """Tables and figures.
 
     Without pairs the tables are empty.
+
+    Parameters
+    ----------
+    made, seconds
+        Pairs of this run and how long they took.
+    skipped
+        Texts that gave nothing, by reason.
     """
     count = sum(summary.edits[n] * n for n in summary.edits)
     rate = made / seconds if made and seconds > 0 else None

@@ -20,8 +20,14 @@ __all__ = ["RoundTrip", "Translator"]
 class Translator:
     """One direction of translation by a sequence-to-sequence checkpoint in a local folder; nothing is downloaded.
 
-    beams : width of the search for the most likely translation. batch : texts at a time, device : where it computes; both change the speed only.
     Raises ModelMissingError when the folder holds no checkpoint, InputError when it holds one of another kind.
+
+    Parameters
+    ----------
+    beams
+        Width of the search for the most likely translation.
+    batch
+        Texts at a time, device : where it computes; both change the speed only.
     """
 
     def __init__(self, folder: str | Path, *, beams: int = 4, batch: int = 16, device: str = "cpu") -> None:
@@ -84,7 +90,13 @@ class Translator:
 
 
 class RoundTrip:
-    """English to another language and back. language : its short name, such as fr."""
+    """English to another language and back.
+
+    Parameters
+    ----------
+    language
+        Its short name, such as fr.
+    """
 
     def __init__(self, language: str, forward: Translator, backward: Translator) -> None:
         self.language, self.forward, self.backward = language, forward, backward

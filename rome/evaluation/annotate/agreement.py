@@ -50,8 +50,11 @@ def fleiss_kappa(ratings: Matrix) -> float | None:
 def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
     """Krippendorff's alpha on all items with two ratings or more; missing ratings are allowed.
 
-    level : "nominal", "ordinal" or "interval". None when no item has two ratings, or all of these are the same.
-    Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
+    Parameters
+    ----------
+    level
+        "nominal", "ordinal" or "interval". None when no item has two ratings, or all of these are the same. Source: Krippendorff, Computing
+        Krippendorff's alpha-reliability (2011).
     """
     counts = Counter(item for rated in ratings.values() for item in rated)
     rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
@@ -77,7 +80,10 @@ def agreement_table(ratings: Ratings) -> Table:
 def span_agreement(one: Record, other: Record, *, severity: bool = False) -> float | None:
     """F1 of the characters that two annotators marked in one hypothesis, 0 to 1; None when neither marked any.
 
-    severity : a character agrees only when both gave it the same (highest) severity. Marks without a place do not count.
+    Parameters
+    ----------
+    severity
+        A character agrees only when both gave it the same (highest) severity. Marks without a place do not count.
     """
     left, right = _characters(one), _characters(other)
     if not left and not right:

@@ -21,7 +21,13 @@ Identity = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class AnnotationItem:
-    """One output to be rated. place : ``file:line`` for messages. Annotators never see item, system or language pair."""
+    """One output to be rated.
+
+    Attributes
+    ----------
+    place
+        ``file:line`` for messages. Annotators never see item, system or language pair.
+    """
 
     item: str
     references: tuple[str, ...]

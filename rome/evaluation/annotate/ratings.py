@@ -25,7 +25,13 @@ __all__ = ["RatingsFile", "Record", "dimensions_of", "export_lines", "last_recor
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one annotator said of one item, perhaps only in part. place : ``file:line``."""
+    """What one annotator said of one item, perhaps only in part.
+
+    Attributes
+    ----------
+    place
+        ``file:line``.
+    """
 
     item: AnnotationItem
     annotator: str
@@ -60,10 +66,16 @@ class Record:
 class RatingsFile:
     """An append-only file of records that one process at a time holds open.
 
-    Opening keeps every complete line; what a torn write left at the end was never called saved, and goes. notes : what was found and
-    done, for the user. records : what stood in the file.
+    Opening keeps every complete line; what a torn write left at the end was never called saved, and goes.
 
     Raises InputError when the file cannot be opened, is held by another process, or has a line that is no record.
+
+    Attributes
+    ----------
+    notes
+        What was found and done, for the user.
+    records
+        What stood in the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -183,7 +195,7 @@ def dimensions_of(ratings: Ratings) -> list[str]:
 def export_lines(ratings: Ratings) -> Iterator[str]:
     """One line of JSON for each output that somebody rated in every dimension: the means over those annotators, everybody's marks.
 
-    ratings : the mean for each dimension. errors : every mark, with its annotator. annotators : whose ratings are in the means.
+    ``ratings`` has the mean for each dimension, ``errors`` every mark with its annotator, ``annotators`` whose ratings are in the means.
     An annotator who left out a dimension of an item is left out of that item, so that all its means are of the same people.
     """
     dimensions = dimensions_of(ratings)

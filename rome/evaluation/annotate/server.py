@@ -32,7 +32,13 @@ def usual_port(path: str) -> int:
 
 
 class AnnotationServer(LocalServer):
-    """Serves one study, to other machines too when the host lets them in. options : of LocalServer."""
+    """Serves one study, to other machines too when the host lets them in.
+
+    Attributes
+    ----------
+    options
+        Of LocalServer.
+    """
 
     def __init__(self, study: Study, *, say: Say = lambda _: None, **options: Any) -> None:
         self._study, self._token = study, secrets.token_urlsafe(24)

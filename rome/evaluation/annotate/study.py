@@ -19,7 +19,13 @@ _LONGEST_NAME, _MOST_MARKS = 80, 500
 
 
 class Conflict(Exception):
-    """A save was made on an older state than the one that is saved; state : the saved one, as the page has it."""
+    """A save was made on an older state than the one that is saved.
+
+    Parameters
+    ----------
+    state
+        The saved one, as the page has it.
+    """
 
     def __init__(self, state: dict[str, Any]) -> None:
         super().__init__("the item was saved elsewhere meanwhile")
@@ -33,8 +39,12 @@ class UnknownItem(InputError):
 class Study:
     """The items, the file and what everybody said; safe to use from several threads.
 
-    seed : None for file order, else every annotator has an own order that depends on the seed and the name.
     Raises InputError when the file holds ratings of other texts under the same ids, or on another scale.
+
+    Parameters
+    ----------
+    seed
+        None for file order, else every annotator has an own order that depends on the seed and the name.
     """
 
     def __init__(
@@ -73,8 +83,12 @@ class Study:
     def save(self, name: object, key: str, given: dict[str, Any]) -> dict[str, Any]:
         """Save a state; it is on the disk when this returns.
 
-        given : ratings {dimension: number}, errors [{start, end, severity, category}], revision (that of the state it was made on).
         Raises InputError for what may not be saved, UnknownItem, Conflict when another tab saved meanwhile, StoreError.
+
+        Parameters
+        ----------
+        given
+            Ratings {dimension: number}, errors [{start, end, severity, category}], revision (that of the state it was made on).
         """
         with self._lock:
             annotator = self._named(name)
@@ -137,7 +151,15 @@ class Study:
         return self.items[key]
 
     def _checked(self, given: dict[str, Any], item: AnnotationItem, annotator: str, used: set[str]) -> Record:
-        """The record that a request describes; used : categories that stand there already. Raises InputError that names what is wrong."""
+        """The record that a request describes.
+
+        Raises InputError that names what is wrong.
+
+        Parameters
+        ----------
+        used
+            Categories that stand there already.
+        """
         ratings, errors, dimensions = given.get("ratings"), given.get("errors"), self.guideline.dimensions
         if not isinstance(ratings, dict) or not isinstance(errors, list) or not isinstance(given.get("revision"), int):
             raise InputError("give ratings (an object), errors (a list) and revision (a number)")

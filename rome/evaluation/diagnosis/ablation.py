@@ -47,7 +47,12 @@ GROWING_SETS: dict[str, tuple[str, ...]] = {
 class AblationFeatures:
     """One row a candidate (a hypothesis against one of its references), in the order of the segments.
 
-    segment : (m,) int64, 0 to n - 1, rising. values : (m, 6) float64 in [0, 1], columns as COLUMNS.
+    Attributes
+    ----------
+    segment
+        (m,) int64, 0 to n - 1, rising.
+    values
+        (m, 6) float64 in [0, 1], columns as COLUMNS.
     """
 
     segment: NDArray[np.int64]
@@ -80,9 +85,16 @@ def features_of(
 ) -> AblationFeatures:
     """Measure the six columns for every candidate; each text is analysed once, each distinct pair measured once.
 
-    metric : decides models and settings; its own choice of ``emd`` does not matter. It must weigh words by the embedded IDF table.
-    store : keeps the six numbers of each pair between runs. progress : True, False, or None for a bar when stderr is a terminal.
     Raises InputError as `RoMe.score` does.
+
+    Parameters
+    ----------
+    metric
+        Decides models and settings; its own choice of ``emd`` does not matter. It must weigh words by the embedded IDF table.
+    store
+        Keeps the six numbers of each pair between runs.
+    progress
+        True, False, or None for a bar when stderr is a terminal.
     """
     if metric.idf != "embedded":
         raise InputError('the ablation weighs words by the embedded table: pass RoMe(idf="embedded")')
@@ -182,10 +194,17 @@ def ablation(
 
     Rows: the three semantic variants alone, as the paper has them; every growing set, and the full set without each component, with
     the scorer fitted anew on the ratings and judged by cross-validation over items; then ``others``, name -> (n,) scores as given (the
-    shipped score, for one). change : of the first measure against the row named in ``compared with``, with the interval of a paired
-    bootstrap; where it excludes 0, the difference is more than chance. samples : bootstrap resamples. progress : as in `watched`.
+    shipped score, for one). The change is that of the first measure against the row named in ``compared with``, with the interval of a
+    paired bootstrap; where it excludes 0, the difference is more than chance.
 
     Raises InputError for fewer items than folds.
+
+    Parameters
+    ----------
+    samples
+        Bootstrap resamples.
+    progress
+        As in `watched`.
     """
     rows: list[tuple[Cell, ...]] = []
     fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}

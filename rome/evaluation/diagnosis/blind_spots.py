@@ -44,7 +44,14 @@ def blind_spot_parts(
 ) -> list[Part]:
     """A summary of every metric, its blind spots with examples, and sensitivity and accuracy by perturbation.
 
-    probes : n minimal pairs. contrasts : each metric's scores of them. samples : bootstrap resamples of the texts.
+    Parameters
+    ----------
+    probes
+        N minimal pairs.
+    contrasts
+        Each metric's scores of them.
+    samples
+        Bootstrap resamples of the texts.
     """
     data = _Data(probes, contrasts, samples, seed)
     return [

@@ -38,8 +38,16 @@ def demetr_parts(
 ) -> list[Part]:
     """Every table and figure of the paper for live metrics: tables 4 and A3, figure 2, severity order, categories and languages.
 
-    pairs : n items. contrasts : each metric's scores of them. samples : bootstrap resamples over sentences, all their perturbations
-    together. Raises InputError without pairs or metrics.
+    Raises InputError without pairs or metrics.
+
+    Parameters
+    ----------
+    pairs
+        N items.
+    contrasts
+        Each metric's scores of them.
+    samples
+        Bootstrap resamples over sentences, all their perturbations together.
     """
     if not pairs or not contrasts:
         raise InputError("a diagnosis needs at least one minimal pair and one metric: give both")

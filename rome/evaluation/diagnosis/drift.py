@@ -95,13 +95,24 @@ def drift(
 ) -> Drift:
     """Agreement of fitted and fixed scorers as training skews to bad and testing to good outputs, independently.
 
-    ratings : (n,) higher is better. groups : (n,) what each row answers; items are split into training and testing first.
-    supervised : name -> features and a way of fitting, fitted anew for every seed and training skew. metrics : name -> (n,) scores that
-        nothing fits. statistic : a name of `STATISTICS`, pooled over the test rows.
-    For each seed a row draws one number, and each skew keeps the rows whose number is below their probability: a stronger skew keeps a
-    part of what a weaker one keeps. A value is nan where what is left has fewer than two different ratings.
+    Raises InputError for fewer than ten rows on a side.
 
-    progress : as in `watched`. Raises InputError for fewer than ten rows on a side.
+    Parameters
+    ----------
+    ratings
+        (n,) higher is better.
+    groups
+        (n,) what each row answers; items are split into training and testing first.
+    supervised
+        Name -> features and a way of fitting, fitted anew for every seed and training skew.
+    metrics
+        Name -> (n,) scores that nothing fits.
+    statistic
+        A name of `STATISTICS`, pooled over the test rows. For each seed a row draws one number, and each skew keeps the rows whose number is
+        below their probability: a stronger skew keeps a part of what a weaker one keeps. A value is nan where what is left has fewer than two
+        different ratings.
+    progress
+        As in `watched`.
     """
     people = np.asarray(ratings, dtype=np.float64)
     fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
@@ -217,7 +228,12 @@ Summary = Sequence[tuple[float, float]]
 class Domain:
     """Rated outputs of one kind: (n, d) features, (n,) ratings, and for each row what it answers.
 
-    groups must be told apart across domains: equal groups are taken as the same item. scores : metrics that nothing fits.
+    groups must be told apart across domains: equal groups are taken as the same item.
+
+    Attributes
+    ----------
+    scores
+        Metrics that nothing fits.
     """
 
     name: str
@@ -263,8 +279,11 @@ def data_size_curve(
 ) -> tuple[Table, Lines]:
     """Agreement on held-out items after training on k items, for growing k, beside metrics that nothing fits.
 
-    sizes : numbers of training items; by default eight from 4 to all that are not held out, evenly spaced in the logarithm. For each seed
-    the items are split and put in order anew; a larger k adds to the items of a smaller one, and all k judge the same test items.
+    Parameters
+    ----------
+    sizes
+        Numbers of training items; by default eight from 4 to all that are not held out, evenly spaced in the logarithm. For each seed the items
+        are split and put in order anew; a larger k adds to the items of a smaller one, and all k judge the same test items.
     """
     people = np.asarray(ratings, dtype=np.float64)
     fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}

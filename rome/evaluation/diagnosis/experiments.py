@@ -36,7 +36,14 @@ REFITTED = "RoMe refitted"
 @dataclass(frozen=True)
 class Settings:
     """What every experiment shares. samples : bootstrap resamples. limit : minimal pairs a perturbation. progress : as in RoMe.
-    fit : how scorers are fitted to ratings. worst : comparisons shown of each metric."""
+
+    Attributes
+    ----------
+    fit
+        How scorers are fitted to ratings.
+    worst
+        Comparisons shown of each metric.
+    """
 
     samples: int = 1000
     seed: int = 0
@@ -47,7 +54,13 @@ class Settings:
 
 
 def on_demetr(metrics: Sequence[Any], settings: Settings, folder: str | None = None) -> tuple[list[Part], str]:
-    """DEMETR's tables and figures for these metrics, and the digest of its items. folder : the released files, or the development half."""
+    """DEMETR's tables and figures for these metrics, and the digest of its items.
+
+    Parameters
+    ----------
+    folder
+        The released files, or the development half.
+    """
     seen: Counter[str] = Counter()
     pairs = []
     for pair in read_demetr(folder):

@@ -42,9 +42,14 @@ def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
 def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int = 0, ratings: ArrayLike | None = None) -> NDArray[np.int64]:
     """(n,) the fold 0 to folds - 1 of each row; folds differ by one group at most, and the order of the rows does not matter.
 
-    ratings : (n,) balance the folds: groups are dealt in the order of their mean rating, by chance within each round. Unbalanced folds
-    hide weak agreement: where a fold is better than the rest, what was fitted on the rest starts lower, so that predictions of different
-    folds, put together, run against the ratings. Raises InputError for fewer than two folds or fewer groups than folds.
+    Raises InputError for fewer than two folds or fewer groups than folds.
+
+    Parameters
+    ----------
+    ratings
+        (n,) balance the folds: groups are dealt in the order of their mean rating, by chance within each round. Unbalanced folds hide weak
+        agreement: where a fold is better than the rest, what was fitted on the rest starts lower, so that predictions of different folds, put
+        together, run against the ratings.
     """
     distinct, chance = distinct_groups(groups), np.random.default_rng(seed)
     if folds < 2 or len(distinct) < folds:
@@ -110,14 +115,20 @@ class Fit(Protocol):
 def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, /, *, seed: int = 0, decay: float = DECAY) -> Predict:
     """Fit RoMe's combiner (section 3.4) by least squares: no feature that rises ever lowers the prediction.
 
-    prediction = mean + spread * (output_weight . tanh(hidden_weight x + hidden_bias) + output_bias) with positive weights (a
-    softplus) and six hidden units: the combiner without its last sigmoid, which changes no ranking. Columns and ratings are
-    standardised by the rows given; a column that never varies is left as it is. decay : squared weights count this much against
-    the sum of squared errors of one row, so that few rows give a cautious net.
+    prediction = mean + spread * (output_weight . tanh(hidden_weight x + hidden_bias) + output_bias) with positive weights (a softplus) and six
+    hidden units: the combiner without its last sigmoid, which changes no ranking. Columns and ratings are standardised by the rows given; a
+    column that never varies is left as it is.
 
-    features : (n, d) any finite values, higher is better. ratings : (n,). The order of the rows does not matter, the same rows and
-    seed give the same net, 2,000 rows take a fraction of a second. Raises InputError for fewer than two rows, ratings that are
-    all equal, and values that are not finite.
+    Raises InputError for fewer than two rows, ratings that are all equal, and values that are not finite.
+
+    Parameters
+    ----------
+    decay
+        Squared weights count this much against the sum of squared errors of one row, so that few rows give a cautious net.
+    features
+        (n, d) any finite values, higher is better.
+    ratings
+        (n,). The order of the rows does not matter, the same rows and seed give the same net, 2,000 rows take a fraction of a second.
     """
     rows, wanted = checked_rows(features, ratings)
     order = np.lexsort((*rows.T, wanted))  # sums in one order, so that shuffled rows give the same bits
@@ -194,8 +205,12 @@ def cross_validated(
 ) -> Vector:
     """(n,) predictions, each by a scorer that saw no output of the same group (item).
 
-    groups : for each row what it answers; all rows of one group fall into one fold, and folds are balanced by their ratings
-    (`fold_numbers`). Raises InputError for fewer groups than folds, and when the rows outside a fold cannot be fitted.
+    Raises InputError for fewer groups than folds, and when the rows outside a fold cannot be fitted.
+
+    Parameters
+    ----------
+    groups
+        For each row what it answers; all rows of one group fall into one fold, and folds are balanced by their ratings (`fold_numbers`).
     """
     rows, wanted = checked_rows(features, ratings)
     fold = fold_numbers(groups, folds, seed, wanted)
@@ -278,7 +293,13 @@ T = TypeVar("T")
 
 
 def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterable[T]:
-    """The steps themselves, with a bar on stderr. progress : True, False, or None for a bar when that is a terminal."""
+    """The steps themselves, with a bar on stderr.
+
+    Parameters
+    ----------
+    progress
+        True, False, or None for a bar when that is a terminal.
+    """
     disable = None if progress is None else not progress
     bar: Iterable[T] = tqdm(steps, desc=label, unit="step", disable=disable, file=sys.stderr, leave=False)
     return bar

@@ -37,7 +37,13 @@ SHARES = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One acceptable and one critical text of a group under one metric. margin : above 0 where they are in order."""
+    """One acceptable and one critical text of a group under one metric.
+
+    Attributes
+    ----------
+    margin
+        Above 0 where they are in order.
+    """
 
     metric: str
     group: MeaningGroup
@@ -56,9 +62,16 @@ class Comparison:
 class Meaning:
     """What the experiment found.
 
-    table, scores : shares in order and mean scores, a row a metric. by_kind, scores_by_kind : the same by kind of falsehood, by_rewrite :
-    shares by kind of rewrite; None where no group names one. worst : the comparisons with the largest wrong margins.
-    comparisons : metric -> every comparison.
+    Attributes
+    ----------
+    table, scores
+        Shares in order and mean scores, a row a metric.
+    by_kind, scores_by_kind
+        The same by kind of falsehood, by_rewrite : shares by kind of rewrite; None where no group names one.
+    worst
+        The comparisons with the largest wrong margins.
+    comparisons
+        Metric -> every comparison.
     """
 
     table: Table
@@ -94,8 +107,14 @@ def meaning(
 ) -> Meaning:
     """Ask metrics for every group; each distinct pair of references and text is asked once.
 
-    samples : bootstrap resamples of the groups, those of one text together. worst : how many comparisons of each metric are shown.
     Raises InputError without groups or metrics, for two metrics of one name, and for a metric that gives no finite score for each pair.
+
+    Parameters
+    ----------
+    samples
+        Bootstrap resamples of the groups, those of one text together.
+    worst
+        How many comparisons of each metric are shown.
     """
     if not groups or not metrics:
         raise InputError("the experiment needs at least one group and one metric: give both")
@@ -120,7 +139,12 @@ def meaning(
 class _Data:
     """The groups laid out: every distinct pair once, every text of a group, every comparison, and each metric's scores.
 
-    texts : (group, side, wording, number of its pair). acceptable, critical : (comparisons,) the places in ``texts``.
+    Attributes
+    ----------
+    texts
+        (group, side, wording, number of its pair).
+    acceptable, critical
+        (comparisons,) the places in ``texts``.
     """
 
     def __init__(self, groups: Sequence[MeaningGroup], metrics: Sequence[Metric], samples: int, seed: int) -> None:
@@ -178,7 +202,13 @@ def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vect
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
-    """Shares in order; key : the name of the column that parts the groups, or "" for one row a metric."""
+    """Shares in order.
+
+    Parameters
+    ----------
+    key
+        The name of the column that parts the groups, or "" for one row a metric.
+    """
     keys = [of_group[n] for n in data.of_group]
     sizes = {value: keys.count(value) for value in dict.fromkeys(keys)}
     rows: list[tuple[Cell, ...]] = []
@@ -260,10 +290,15 @@ def groups_of_texts(
 ) -> tuple[list[MeaningGroup], Table]:
     """A group for every hypothesis and every perturbation of severity critical that applies to it; and what applied how often.
 
-    Near are the hypothesis itself (acceptable) and its perturbed copy (critical). Far are both after one and the same perturbation that
-    keeps the meaning (severity none), drawn among those that apply to both; where none does, the group has near texts only.
+    Near are the hypothesis itself (acceptable) and its perturbed copy (critical). Far are both after one and the same perturbation that keeps
+    the meaning (severity none), drawn among those that apply to both; where none does, the group has near texts only.
 
-    limit : at most so many groups a perturbation. Raises InputError for texts that do not pair and when no group can be made.
+    Raises InputError for texts that do not pair and when no group can be made.
+
+    Parameters
+    ----------
+    limit
+        At most so many groups a perturbation.
     """
     pairs = check_pairs(references, hypotheses)
     texts = [pair.hypothesis for pair in pairs]

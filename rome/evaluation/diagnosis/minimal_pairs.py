@@ -55,7 +55,12 @@ class Welch:
 class Contrast:
     """One metric's scores of n minimal pairs.
 
-    better, worse : (n,) scores of the unperturbed and the perturbed text. empty : (n,) of the empty text, same references.
+    Attributes
+    ----------
+    better, worse
+        (n,) scores of the unperturbed and the perturbed text.
+    empty
+        (n,) of the empty text, same references.
     """
 
     name: str
@@ -102,8 +107,12 @@ def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequen
 class Draws:
     """Bootstrap resamples of clusters: everything about one sentence moves together.
 
-    weights : (1 + samples, clusters) how often each cluster counts; the first row is the data itself, every cluster once.
-    members : (n,) the cluster of each item.
+    Attributes
+    ----------
+    weights
+        (1 + samples, clusters) how often each cluster counts; the first row is the data itself, every cluster once.
+    members
+        (n,) the cluster of each item.
     """
 
     weights: NDArray[np.float64]
@@ -155,7 +164,17 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One minimal pair. better : the text before the perturbation; worse : after it. number : which of the texts, from 0."""
+    """One minimal pair.
+
+    Attributes
+    ----------
+    better
+        The text before the perturbation.
+    worse
+        After it.
+    number
+        Which of the texts, from 0.
+    """
 
     number: int
     references: tuple[str, ...]
@@ -183,8 +202,12 @@ def make_probes(
 ) -> tuple[list[Probe], Table]:
     """Perturb every hypothesis in every named way; and a table of how often each applies and why not otherwise.
 
-    limit : at most so many pairs a perturbation. Raises InputError for texts that do not pair, an unknown perturbation, and when no
-    perturbation applies to any text.
+    Raises InputError for texts that do not pair, an unknown perturbation, and when no perturbation applies to any text.
+
+    Parameters
+    ----------
+    limit
+        At most so many pairs a perturbation.
     """
     pairs = check_pairs(references, hypotheses)
     texts = [pair.hypothesis for pair in pairs]

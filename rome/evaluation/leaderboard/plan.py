@@ -67,9 +67,18 @@ ALL_FIGURES = tuple(
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """How to judge. figures : the first is the main one, which orders the tables and is tested. samples : bootstrap resamples.
+    """How to judge.
 
-    permutations : of the test between the first metric and each other one; 0 leaves it out. level : of the intervals.
+    Attributes
+    ----------
+    figures
+        The first is the main one, which orders the tables and is tested.
+    samples
+        Bootstrap resamples.
+    permutations
+        Of the test between the first metric and each other one; 0 leaves it out.
+    level
+        Of the intervals.
     """
 
     figures: tuple[Measure, ...] = FIGURES
@@ -81,7 +90,15 @@ class EvaluationPlan:
 
 @dataclass(frozen=True, eq=False)
 class RatedScores:
-    """One human dimension of a set, with every metric's scores. scores : metric -> (n,). notes : what its tables must say of a metric."""
+    """One human dimension of a set, with every metric's scores.
+
+    Attributes
+    ----------
+    scores
+        Metric -> (n,).
+    notes
+        What its tables must say of a metric.
+    """
 
     rated: RatedSet
     dimension: str

@@ -362,8 +362,13 @@ def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
 def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = "spearman") -> Heatmap:
     """The matrix of ``statistic`` between every two of the given scores; symmetric, 1 on the diagonal.
 
-    scores : name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan where one side is
-    constant, on the diagonal too. Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
+    Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
+
+    Parameters
+    ----------
+    scores
+        Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan where one side is constant, on
+        the diagonal too.
     """
     check_choice(statistic, "statistic", ("spearman", "pearson", "kendall_b"))
     columns = {name: check_scores(given, name) for name, given in scores.items()}

@@ -60,8 +60,16 @@ BLOCK = 256
 class PairValues:
     """`width` numbers for each pair of reference and hypothesis.
 
-    signature : what the stored numbers belong to. function : (pairs) -> (n, width), or (n,) when width is 1.
-    store : where numbers are kept between runs, or None. progress : True, False, or None for a bar when stderr is a terminal.
+    Parameters
+    ----------
+    signature
+        What the stored numbers belong to.
+    function
+        (pairs) -> (n, width), or (n,) when width is 1.
+    store
+        Where numbers are kept between runs, or None.
+    progress
+        True, False, or None for a bar when stderr is a terminal.
     """
 
     def __init__(

@@ -103,7 +103,12 @@ class BertScore:
     """F1 of a pair from cosines of piece states: recall is the mean over the reference's pieces of the best match in the hypothesis,
     precision the other way round (their equation 1-3); no IDF, no rescaling.
 
-    encoder : "" for the embedded one, else a local folder or hub name that transformers loads. layer : hidden layer, -1 the last.
+    Parameters
+    ----------
+    encoder
+        "" for the embedded one, else a local folder or hub name that transformers loads.
+    layer
+        Hidden layer, -1 the last.
     """
 
     def __init__(self, encoder: str = "", layer: int | None = None) -> None:
@@ -200,7 +205,10 @@ def prism(path: str, **stored: Any) -> PairMetric:
 class Comet:
     """COMET (Rei et al. 2020) through the package ``unbabel-comet``; it also reads the source, so it scores rated sets only.
 
-    path : a local checkpoint file. With several references the best one counts.
+    Parameters
+    ----------
+    path
+        A local checkpoint file. With several references the best one counts.
     """
 
     name = "COMET"

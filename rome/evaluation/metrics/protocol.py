@@ -20,7 +20,12 @@ Scores = NDArray[np.float64]
 class Metric(Protocol):
     """Any metric that can be judged; higher is better.
 
-    name : how tables call it. signature : every choice that changes a number, ``key:value|key:value``.
+    Attributes
+    ----------
+    name
+        How tables call it.
+    signature
+        Every choice that changes a number, ``key:value|key:value``.
     """
 
     @property

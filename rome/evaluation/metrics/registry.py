@@ -35,7 +35,16 @@ DEFAULT_METRICS = ("rome", *COMPONENTS, *PEERS, *BASELINES)
 class MetricMaker:
     """Makes metrics that share one RoMe and one store of scores.
 
-    rome : makes RoMe's own features. store : keeps scores between runs, or None. progress : as in RoMe. seed : for the random baseline.
+    Attributes
+    ----------
+    rome
+        Makes RoMe's own features.
+    store
+        Keeps scores between runs, or None.
+    progress
+        As in RoMe.
+    seed
+        For the random baseline.
     """
 
     rome: RoMe = field(default_factory=RoMe)

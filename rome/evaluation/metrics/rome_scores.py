@@ -22,7 +22,12 @@ __all__ = ["RomeComponent", "RomeFeatures", "RomeScore", "RomeSupervised"]
 class RomeFeatures:
     """The four features of every candidate, shared by the score and the components so that they are measured once.
 
-    metric : what measures them; its own store of analyses speeds up the first time. store : where the features are kept.
+    Parameters
+    ----------
+    metric
+        What measures them; its own store of analyses speeds up the first time.
+    store
+        Where the features are kept.
     """
 
     def __init__(self, metric: RoMe, *, store: ScoreStore | None = None, progress: bool | None = None) -> None:
@@ -41,7 +46,10 @@ class RomeFeatures:
     ) -> tuple[NDArray[np.float64], Scores]:
         """(n, 4) the features against the reference that scores best, the first of equals, and (n,) that score.
 
-        net : what scores them; the metric's own by default.
+        Parameters
+        ----------
+        net
+            What scores them; the metric's own by default.
         """
         pairs, starts = candidates(references, hypotheses)
         if not pairs:
@@ -54,7 +62,13 @@ class RomeFeatures:
 
 
 class RomeScore:
-    """The score that a net makes of the four features, in [0, 1]; net : the metric's own by default."""
+    """The score that a net makes of the four features, in [0, 1].
+
+    Parameters
+    ----------
+    net
+        The metric's own by default.
+    """
 
     def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
         self.features, self._net = features, net

@@ -58,8 +58,13 @@ AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
 class Groups:
     """Which segments belong together.
 
-    codes : (n,) the number of each segment's group, 0 to count - 1. blocks : groups of one size together, as (their numbers (g,),
-        their segments (g, m)); every group stands in one block, its segments in the order given.
+    Attributes
+    ----------
+    codes
+        (n,) the number of each segment's group, 0 to count - 1.
+    blocks
+        Groups of one size together, as (their numbers (g,), their segments (g, m)); every group stands in one block, its segments in the order
+        given.
     """
 
     codes: NDArray[np.int64]
@@ -203,10 +208,20 @@ CALIBRATED = "pairwise_accuracy_calibrated"
 class Agreement:
     """How far a metric agrees with people.
 
-    value : the statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
-    groups_used, groups_left_out : groups with a value, and those without (one output only, or all rated or scored alike).
-    items : distinct inputs (item and language pair). segments : rated outputs.
-    epsilon : the calibrated tie, only for CALIBRATED. sampled_pairs : pairs that epsilon was found on, where it was a sample.
+    Attributes
+    ----------
+    value
+        The statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
+    groups_used, groups_left_out
+        Groups with a value, and those without (one output only, or all rated or scored alike).
+    items
+        Distinct inputs (item and language pair).
+    segments
+        Rated outputs.
+    epsilon
+        The calibrated tie, only for CALIBRATED.
+    sampled_pairs
+        Pairs that epsilon was found on, where it was a sample.
     """
 
     value: float
@@ -234,16 +249,22 @@ def agreement(
 ) -> Agreement:
     """The agreement of a metric with people, both (n,), higher is better on both sides.
 
-    statistic : a key of STATISTICS, or CALIBRATED. average : "none" pools all segments; "item" is the mean over groups of outputs for one
-    item, "system" over groups of one system's outputs (both within a language pair), "language_pair" the mean over language pairs.
-    items, systems, language_pairs : one key a segment; items may be left out where each segment is its own, language_pairs where there is one.
+    The mean counts every group once and leaves out groups in which the statistic is undefined, as mt-metrics-eval does; where none is left it
+    gives 0 and we give nan. WMT's tau over items counts every judged pair once instead, as there. CALIBRATED chooses one epsilon for all groups
+    (at most max_pairs pairs, sampled with the seed).
 
-    The mean counts every group once and leaves out groups in which the statistic is undefined, as mt-metrics-eval does; where none is left
-    it gives 0 and we give nan. WMT's tau over items counts every judged pair once instead, as there. CALIBRATED chooses one epsilon for all
-    groups (at most max_pairs pairs, sampled with the seed).
+    Raises InputError for an unknown statistic or average, for nan or infinity (naming the segment), and for keys that do not fit. Source:
+    mt-metrics-eval, ``AverageCorrelation``.
 
-    Raises InputError for an unknown statistic or average, for nan or infinity (naming the segment), and for keys that do not fit.
-    Source: mt-metrics-eval, ``AverageCorrelation``.
+    Parameters
+    ----------
+    statistic
+        A key of STATISTICS, or CALIBRATED.
+    average
+        "none" pools all segments; "item" is the mean over groups of outputs for one item, "system" over groups of one system's outputs (both
+        within a language pair), "language_pair" the mean over language pairs.
+    items, systems, language_pairs
+        One key a segment; items may be left out where each segment is its own, language_pairs where there is one.
     """
     ratings, scores = check_pair(people, metric)
     check_choice(statistic, "statistic", (*STATISTICS, CALIBRATED))

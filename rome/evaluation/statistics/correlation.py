@@ -49,8 +49,12 @@ Keys = Sequence[Hashable] | None
 def check_scores(scores: ArrayLike, side: str) -> Vector:
     """(n,) float64, every number finite.
 
-    side : what messages call the numbers, such as ``people``. Segments are counted from 1 in messages.
     Raises InputError for another shape, for what is no number, and for nan or infinity, naming the segment.
+
+    Parameters
+    ----------
+    side
+        What messages call the numbers, such as ``people``. Segments are counted from 1 in messages.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -110,8 +114,14 @@ ROOM = 2_000_000
 class PairCounts:
     """(g,) float64 each, for g groups; the five add up to all m * (m - 1) / 2 pairs of a group.
 
-    concordant, discordant : same or opposite order, no tie on either side. tied_people, tied_metric : a tie on that side only.
-    tied_both : a tie on both.
+    Attributes
+    ----------
+    concordant, discordant
+        Same or opposite order, no tie on either side.
+    tied_people, tied_metric
+        A tie on that side only.
+    tied_both
+        A tie on both.
     """
 
     concordant: Matrix
@@ -134,8 +144,14 @@ def relations(differences: Matrix, below: float = 0.0, within: float = 0.0) -> M
 def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> PairCounts:
     """The counts of each row's pairs.
 
-    people, metric : (g, m), one group a row. threshold : people's difference must reach it, otherwise they tie.
-    epsilon : the metric's difference must exceed it, otherwise it ties.
+    Parameters
+    ----------
+    people, metric
+        (g, m), one group a row.
+    threshold
+        People's difference must reach it, otherwise they tie.
+    epsilon
+        The metric's difference must exceed it, otherwise it ties.
     """
     groups, size = people.shape
     if size <= SMALL:
@@ -312,12 +328,18 @@ def kendall_c(people: ArrayLike, metric: ArrayLike) -> float:
 def kendall_wmt(people: ArrayLike, metric: ArrayLike, threshold: float = 0.0) -> float:
     """WMT's Kendall-like tau in [-1, 1]: (concordant - discordant) / (concordant + discordant).
 
-    Pairs that people tie, or whose ratings differ by less than threshold, are left out; of the rest, a pair that the metric ties
-    counts as discordant. nan where no pair is left. threshold : 0 or more; WMT_THRESHOLD (25) gives DARR on direct assessments.
-    mt-metrics-eval differs in one point: at its threshold 0 it counts people's ties as discordant; we leave them out, as SEScore does.
+    Pairs that people tie, or whose ratings differ by less than threshold, are left out; of the rest, a pair that the metric ties counts as
+    discordant. nan where no pair is left.
+
     Raises InputError as `pearson`, and for a negative threshold.
 
     Source: SEScore (Xu et al. 2022), appendix C, equation 3; BLEURT (Sellam et al. 2020), appendix B.2; ``KendallLike``.
+
+    Parameters
+    ----------
+    threshold
+        0 or more; WMT_THRESHOLD (25) gives DARR on direct assessments. mt-metrics-eval differs in one point: at its threshold 0 it counts
+        people's ties as discordant; we leave them out, as SEScore does.
     """
     if not threshold >= 0:
         raise InputError(f"threshold={threshold} is no difference: give 0 or more")
@@ -327,9 +349,14 @@ def kendall_wmt(people: ArrayLike, metric: ArrayLike, threshold: float = 0.0) ->
 def pairwise_accuracy(people: ArrayLike, metric: ArrayLike, epsilon: float = 0.0) -> float:
     """acc_eq in [0, 1]: the share of pairs in which people and metric say the same: better, worse, or tied; nan for n < 2.
 
-    epsilon : 0 or more; scores that differ by at most this count as tied. Raises InputError as `pearson`, and for a negative epsilon.
+    Raises InputError as `pearson`, and for a negative epsilon.
 
     Source: Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023), section 4: (C + T_both) / all pairs; variant ``acc23``.
+
+    Parameters
+    ----------
+    epsilon
+        0 or more; scores that differ by at most this count as tied.
     """
     if not epsilon >= 0:
         raise InputError(f"epsilon={epsilon} is no difference: give 0 or more")

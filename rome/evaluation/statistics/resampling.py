@@ -57,7 +57,15 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """clusters : (n,) the input of each segment. weights : (samples, inputs) how often each was drawn."""
+    """
+
+    Attributes
+    ----------
+    clusters
+        (n,) the input of each segment.
+    weights
+        (samples, inputs) how often each was drawn.
+    """
 
     clusters: NDArray[np.int64]
     weights: Weights
@@ -66,7 +74,12 @@ class Resamples:
 def draw(size: int, items: Keys, language_pairs: Keys, samples: int, seed: int) -> Resamples:
     """Draw inputs with replacement, as many as there are, each language pair for itself; the same keys and seed give the same draws.
 
-    items : None makes each segment an input of its own. Raises InputError for samples below 1 and for keys that do not fit.
+    Raises InputError for samples below 1 and for keys that do not fit.
+
+    Parameters
+    ----------
+    items
+        None makes each segment an input of its own.
     """
     if samples < 1:
         raise InputError(f"samples={samples} gives no interval: take 1 or more, 1000 is usual")
@@ -102,7 +115,12 @@ def resampled_values(
 ) -> Vector:
     """(samples,) the statistic over all given segments in each resample, nan where it is undefined.
 
-    resamples : clusters (n,) for these segments. epsilon : makes it pairwise accuracy at that epsilon.
+    Parameters
+    ----------
+    resamples
+        Clusters (n,) for these segments.
+    epsilon
+        Makes it pairwise accuracy at that epsilon.
     """
     present, clusters = np.unique(resamples.clusters, return_inverse=True)
     weights = resamples.weights[:, present]
@@ -268,8 +286,14 @@ class Interval:
 class BootstrapDifference:
     """Agreement of the first metric minus that of the second.
 
-    difference : on the data itself. interval : of the difference over resamples. wins : share of resamples in which the first is ahead, a
-    tie counting half; nan where no resample is defined.
+    Attributes
+    ----------
+    difference
+        On the data itself.
+    interval
+        Of the difference over resamples.
+    wins
+        Share of resamples in which the first is ahead, a tie counting half; nan where no resample is defined.
     """
 
     difference: float
@@ -279,9 +303,16 @@ class BootstrapDifference:
 
 @dataclass(frozen=True, slots=True)
 class WilliamsTest:
-    """t : positive where the first metric correlates better. p_one_sided : that the one that is ahead is ahead by chance.
+    """
 
-    p_two_sided : twice that. All nan for n below 4.
+    Attributes
+    ----------
+    t
+        Positive where the first metric correlates better.
+    p_one_sided
+        That the one that is ahead is ahead by chance.
+    p_two_sided
+        Twice that. All nan for n below 4.
     """
 
     t: float
@@ -291,10 +322,18 @@ class WilliamsTest:
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """difference : agreement of the first metric minus that of the second, on standardised scores.
+    """
 
-    p_one_sided : the probability of a difference at least as large when the metrics are exchangeable (small: the first is better; near 1:
-    the second is). p_two_sided : of one at least as far from 0. samples : permutations made.
+    Attributes
+    ----------
+    difference
+        Agreement of the first metric minus that of the second, on standardised scores.
+    p_one_sided
+        The probability of a difference at least as large when the metrics are exchangeable (small: the first is better; near 1: the second is).
+    p_two_sided
+        Of one at least as far from 0.
+    samples
+        Permutations made.
     """
 
     difference: float
@@ -373,11 +412,17 @@ def bootstrap_difference(
 def williams_test(r12: float, r13: float, r23: float, n: int) -> WilliamsTest:
     """Williams' test of two correlations that share one side: t with n - 3 degrees of freedom.
 
-    r12, r13 : correlations of two metrics with people, in [-1, 1]. r23 : of the metrics with each other. n : segments.
-    Two metrics that are the same give t = 0. Meant for Pearson's r over independent segments.
+    Raises InputError for a correlation outside [-1, 1] or nan. Source: Williams 1959; Graham and Baldwin 2014, "Testing for Significance of
+    Increased Correlation with Human Judgment", equation 1.
 
-    Raises InputError for a correlation outside [-1, 1] or nan.
-    Source: Williams 1959; Graham and Baldwin 2014, "Testing for Significance of Increased Correlation with Human Judgment", equation 1.
+    Parameters
+    ----------
+    r12, r13
+        Correlations of two metrics with people, in [-1, 1].
+    r23
+        Of the metrics with each other.
+    n
+        Segments. Two metrics that are the same give t = 0. Meant for Pearson's r over independent segments.
     """
     for name, value in (("r12", r12), ("r13", r13), ("r23", r23)):
         if not -1 <= value <= 1:

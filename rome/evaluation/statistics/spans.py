@@ -32,8 +32,16 @@ CLASSES = {"minor": 0, "major": 1, "critical": 1}
 class SpanScores:
     """Characters, summed over segments, and what follows from them.
 
-    credit : of characters marked on both sides, 1 or 1/2 each. predicted, gold : characters marked on each side. unplaced_predicted,
-    unplaced_gold : marks without a place. neutral : neutral marks of both sides. All are means over raters where several count together.
+    Attributes
+    ----------
+    credit
+        Of characters marked on both sides, 1 or 1/2 each.
+    predicted, gold
+        Characters marked on each side.
+    unplaced_predicted, unplaced_gold
+        Marks without a place.
+    neutral
+        Neutral marks of both sides. All are means over raters where several count together.
     """
 
     credit: float
@@ -64,11 +72,21 @@ class SpanScores:
 class SpanAgreement:
     """Agreement of predicted spans with one or several raters over a corpus.
 
-    mean : against each rater of a segment, their counts averaged, summed over segments (every segment counts once, however many raters it has);
-        unknown raters' habits weigh as they occur. best : in each segment the rater with whom F1 is highest, an upper bound that favours
-        segments with more raters. raters : each rater alone, over the segments that this rater saw.
-    segment_f1 : mean over segments of the mean over raters of the segment's own F1 (empty on both sides: 1).
-    segments : how many. unrated : segments that no rater saw, left out.
+    Attributes
+    ----------
+    mean
+        Against each rater of a segment, their counts averaged, summed over segments (every segment counts once, however many raters it has);
+        unknown raters' habits weigh as they occur.
+    best
+        In each segment the rater with whom F1 is highest, an upper bound that favours segments with more raters.
+    raters
+        Each rater alone, over the segments that this rater saw.
+    segment_f1
+        Mean over segments of the mean over raters of the segment's own F1 (empty on both sides: 1).
+    segments
+        How many.
+    unrated
+        Segments that no rater saw, left out.
     """
 
     mean: SpanScores
@@ -104,8 +122,12 @@ def corpus_spans(
 ) -> SpanAgreement:
     """Predicted marks of each segment against the marks of its raters, micro-averaged: counts are summed, then divided.
 
-    predicted, gold, lengths : one entry a segment; gold maps each rater that saw the segment to their marks (an empty sequence: found none).
     Raises InputError, naming the segment (from 1), for lists of unequal length, for a mark outside its text, and where no segment has a rater.
+
+    Parameters
+    ----------
+    predicted, gold, lengths
+        One entry a segment; gold maps each rater that saw the segment to their marks (an empty sequence: found none).
     """
     if not len(predicted) == len(gold) == len(lengths):
         raise InputError(

@@ -36,8 +36,18 @@ NEAR = 1e-12
 class SystemAgreement:
     """Agreement of a metric with people on systems.
 
-    value : of all data. interval : over resamples of inputs, the systems held fixed. systems : number of systems, counted once in each
-    language pair. pairs : pairs of systems compared, within language pairs. language_pairs : how many have a value.
+    Attributes
+    ----------
+    value
+        Of all data.
+    interval
+        Over resamples of inputs, the systems held fixed.
+    systems
+        Number of systems, counted once in each language pair.
+    pairs
+        Pairs of systems compared, within language pairs.
+    language_pairs
+        How many have a value.
     """
 
     value: float
@@ -52,8 +62,14 @@ class SystemAgreement:
 class PairedBootstrap:
     """Two systems under one metric.
 
-    difference : mean of the first minus mean of the second. interval : of that over resamples of segments or inputs.
-    wins_a, wins_b, ties : shares of resamples, summing to 1; `1 - wins_a` is the p-value of "the first is better" (Koehn 2004).
+    Attributes
+    ----------
+    difference
+        Mean of the first minus mean of the second.
+    interval
+        Of that over resamples of segments or inputs.
+    wins_a, wins_b, ties
+        Shares of resamples, summing to 1; `1 - wins_a` is the p-value of "the first is better" (Koehn 2004).
     """
 
     difference: float
@@ -78,12 +94,15 @@ def system_agreement(
 ) -> SystemAgreement:
     """How far a metric ranks systems as people do, from (n,) segment ratings and scores, with a percentile interval over inputs.
 
-    statistic : "pearson", "spearman" or "kendall_b" of the systems' means, averaged over the language pairs where it is defined; or
-    "pairwise_accuracy", the share of pairs of systems of one language pair (all language pairs in one ratio) whose difference has the same
-    sign for both (Kocmi et al. 2021, section 4); equal means have sign 0. nan where fewer than two systems can be compared.
-    A system that a resample leaves without any segment keeps no mean, and the resample is left out of the interval.
-
     Raises InputError for another statistic, missing systems, nan or infinity, and keys that do not fit.
+
+    Parameters
+    ----------
+    statistic
+        "pearson", "spearman" or "kendall_b" of the systems' means, averaged over the language pairs where it is defined; or
+        "pairwise_accuracy", the share of pairs of systems of one language pair (all language pairs in one ratio) whose difference has the same
+        sign for both (Kocmi et al. 2021, section 4); equal means have sign 0. nan where fewer than two systems can be compared. A system that a
+        resample leaves without any segment keeps no mean, and the resample is left out of the interval.
     """
     ratings, scores = check_pair(people, metric)
     check_choice(statistic, "statistic", SYSTEM_STATISTICS)
@@ -116,9 +135,13 @@ def paired_bootstrap(
 ) -> PairedBootstrap:
     """Is one system better than another under one metric? Both (n,) on the same segments in the same order.
 
-    items : segments of one key are drawn together (None: each for itself). Two means closer than 1e-12 are a tie.
-    Raises InputError for no segment, nan or infinity, lengths or keys that do not fit.
-    Source: Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation", section 4.
+    Raises InputError for no segment, nan or infinity, lengths or keys that do not fit. Source: Koehn 2004, "Statistical Significance Tests for
+    Machine Translation Evaluation", section 4.
+
+    Parameters
+    ----------
+    items
+        Segments of one key are drawn together (None: each for itself). Two means closer than 1e-12 are a tie.
     """
     first, second = check_scores(scores_a, "scores_a"), check_scores(scores_b, "scores_b")
     if first.size != second.size or not first.size:
