@@ -30,7 +30,7 @@ from tqdm import tqdm
 from rome.data.readers.rated import RatedSegment
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.model_set import arithmetic, encoder_identity
-from rome.features.analyser.pieces import batches_of, merge_windows, pool_words
+from rome.features.analyser.pieces import batches_of, merge_windows, pooled, touched
 from rome.features.analyser.transformer import TransformerEncoder
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic, SemanticConfig
@@ -76,7 +76,7 @@ def read_states(encoder: TransformerEncoder, sentences: Sequence[tuple[str, Span
             rows = iter(_row_states(encoder, [row for n in batch for row in encoded[n].rows]))
             for n in batch:
                 pieces = merge_windows(encoded[n], [next(rows) for _ in encoded[n].rows])
-                found[starts[n] : starts[n + 1]] = pool_words(pieces, encoded[n].spans, sentences[n][1])
+                found[starts[n] : starts[n + 1]] = pooled(pieces, touched(encoded[n].spans, sentences[n][1]))
             bar.update(len(batch))
         found.flush()
 

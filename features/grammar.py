@@ -13,8 +13,6 @@ from .values import Analysis, Component
 WORD_FLOOR = 0.01
 """No single word counts as less likely than this: rare names are not mistakes."""
 
-__all__ = ["Grammar", "GrammarConfig", "GrammarEvidence", "SentenceAcceptability"]
-
 
 @dataclass(frozen=True, slots=True)
 class GrammarConfig:

@@ -15,11 +15,6 @@ from rome.exceptions import ModelMissingError
 
 from .model_files import checked
 
-__all__ = ["IdfTable"]
-
-MOST_REMEMBERED = 50_000
-"""Words whose weights a table remembers."""
-
 
 @dataclass(frozen=True)
 class IdfTable:
@@ -32,7 +27,6 @@ class IdfTable:
     counts: dict[str, int] = field(repr=False)
     name: str = "custom"
     floor: float = 0.1
-    _raw: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def idf(self, word: str) -> float:
         """The inverse document frequency of one word, >= floor; an unseen word gets the highest value there is."""
@@ -44,22 +38,8 @@ class IdfTable:
         Every occurrence carries its own mass, so that a word that stands twice weighs twice (RoMe §2.1, §3.1). A word made of
         punctuation alone weighs the floor.
         """
-        try:
-            known = [self._raw[word] for word in words]
-        except KeyError:
-            known = [self._unnormalised(word) for word in words]
-        raw = np.array(known, dtype=np.float64)
+        raw = np.array([self.idf(word) if any(map(str.isalnum, word)) else self.floor for word in words])
         return raw / raw.sum() if len(raw) else raw
-
-    def _unnormalised(self, word: str) -> float:
-        """The weight of a word before the text's are brought to sum 1; those asked for are remembered."""
-        known = self._raw.get(word)
-        if known is None:
-            known = self.idf(word) if any(map(str.isalnum, word)) else self.floor
-            if len(self._raw) >= MOST_REMEMBERED:
-                self._raw.clear()
-            self._raw[word] = known
-        return known
 
     @classmethod
     def from_texts(cls, texts: Iterable[Sequence[str]], name: str = "custom", minimum: int = 1) -> IdfTable:

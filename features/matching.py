@@ -8,14 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_assignment", "cosine_matrix", "cosines", "equal_texts", "longest_increasing_subsequence", "unit_vectors"]
-
 Vectors = NDArray[np.float64]
-
-
-def cosine_matrix(rows: NDArray[np.floating], columns: NDArray[np.floating]) -> Vectors:
-    """(p, q) cosines in [-1, 1] between (p, d) rows and (q, d) columns; a zero vector has cosine 0 with everything."""
-    return cosines(unit_vectors(rows), unit_vectors(columns))
 
 
 def cosines(rows: Vectors, columns: Vectors) -> Vectors:

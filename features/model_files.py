@@ -16,8 +16,6 @@ from rome.exceptions import ModelMissingError
 
 from .analyser.config import SETS, set_folder
 
-__all__ = ["ANSWERS", "MANIFEST", "Manifest", "checked", "file_hashes", "read_manifest", "record_files"]
-
 MANIFEST, ANSWERS = "set.json", "selfcheck.json"
 """In the folder of a set: what it is, and the answers known of it."""
 FORMAT = 1

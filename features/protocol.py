@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .errors.lexicon import Lexicon
     from .idf import IdfTable
 
-__all__ = ["Feature", "Resources", "Text", "compared", "feature_class", "index", "number", "one_thread", "string"]
-
 Prepared = TypeVar("Prepared")
 TOGETHER = 64
 """Pairs that are worked on at once."""

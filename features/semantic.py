@@ -16,18 +16,6 @@ from .matching import best_assignment, cosines
 from .protocol import Feature, Resources, Text, index, number, string
 from .values import Component
 
-__all__ = [
-    "LARGE",
-    "AlignedPair",
-    "LargeTable",
-    "Semantic",
-    "SemanticConfig",
-    "SemanticEvidence",
-    "align",
-    "position_differences",
-    "transport_plan",
-]
-
 LARGE = 1 << 16
 """Numbers; smaller tables are kept as they are."""
 Emd = Literal["standard", "aligned", "soft"]

@@ -18,8 +18,6 @@ from .values import Analysis, Component
 if TYPE_CHECKING:
     from .tree_edit_distance import PostOrder
 
-__all__ = ["Syntax", "SyntaxConfig", "SyntaxEvidence", "Tree", "TreeEdit", "tree_of"]
-
 ROOT = "<root>"
 
 
@@ -216,11 +214,11 @@ class Syntax(Feature[PreparedTree]):
         return Component(self.name, 1.0 - distance / bound if n + m else 1.0, distance, "tree edits", evidence)
 
     def _distance(self, source: PreparedTree, target: PreparedTree, equal: NDArray[np.bool_]) -> float:
-        from .tree_edit_distance import distance_of, zss_distance
+        from .tree_edit_distance import tree_edit_distance, zss_distance
 
         if self.config.distance == "zss":
             return zss_distance(source.tree.parents, target.tree.parents, equal)
-        return distance_of(source.arranged, target.arranged, equal)
+        return tree_edit_distance(source.arranged, target.arranged, equal)
 
 
 def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:

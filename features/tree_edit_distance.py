@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
-__all__ = ["PostOrder", "distance_of", "post_order", "tree_edit_distance", "tree_mapping", "zss_distance"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -145,24 +143,16 @@ def _pairs(equal, left_a, left_b, tree):  # type: ignore[no-untyped-def]
     return found[:count]
 
 
-def tree_edit_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
-    """The least number of changes, insertions and deletions that turn tree a into tree b.
+def tree_edit_distance(a: PostOrder, b: PostOrder, equal: NDArray[np.bool_]) -> float:
+    """The least number of changes, insertions and deletions that turn tree a into tree b, both arranged the same way round.
 
-    Raises ValueError when a tree is empty or the shape of equal does not fit. Source: Zhang and Shasha 1989; RoMe §3.2.
+    Source: Zhang and Shasha 1989; RoMe §3.2.
 
     Parameters
     ----------
-    parents_a, parents_b
-        (n,) and (m,) parent indices, -1 for the root; n, m >= 1.
     equal
         (n, m) bool, whether a change of node i of a into node j of b is free.
     """
-    _check(parents_a, parents_b, equal)
-    return distance_of(post_order(parents_a, mirrored=True), post_order(parents_b, mirrored=True), equal)
-
-
-def distance_of(a: PostOrder, b: PostOrder, equal: NDArray[np.bool_]) -> float:
-    """`tree_edit_distance` of trees that are arranged already, both the same way round."""
     ordered = equal.take(a.order, axis=0).take(b.order, axis=1)
     return float(_tables(ordered, a.leftmost, a.keyroots, b.leftmost, b.keyroots)[-1, -1])
 
@@ -171,9 +161,15 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
     """The nodes of a and b that stand for each other in one cheapest edit script, in the order of a's indices.
 
     A node that is not named is deleted (a) or inserted (b). Of several cheapest scripts the one of ``zss``: where it makes no difference
-    a node is rather deleted than inserted, and rather inserted than changed. Arguments and errors as for `tree_edit_distance`.
+    a node is rather deleted than inserted, and rather inserted than changed.
+
+    Parameters
+    ----------
+    parents_a, parents_b
+        (n,) and (m,) parent indices, -1 for the root; n, m >= 1.
+    equal
+        As for `tree_edit_distance`.
     """
-    _check(parents_a, parents_b, equal)
     a, b = post_order(parents_a), post_order(parents_b)
     ordered = np.ascontiguousarray(equal[np.ix_(a.order, b.order)])
     tables = _tables(ordered, a.leftmost, a.keyroots, b.leftmost, b.keyroots)
@@ -181,12 +177,11 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
 
 
 def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
-    """`tree_edit_distance` by the reference implementation. Raises ModelMissingError when it is not installed."""
+    """`tree_edit_distance` by the reference implementation; the trees are given as for `tree_mapping`. Raises ModelMissingError without it."""
     try:
         import zss
     except ImportError as error:
         raise ModelMissingError('distance="zss" needs the package zss: run `pip install "rome-metric[zss]"`') from error
-    _check(parents_a, parents_b, equal)
     roots = []
     for parents in (parents_a, parents_b):
         nodes = [zss.Node(n) for n in range(len(parents))]
@@ -198,9 +193,3 @@ def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
     return float(
         zss.distance(*roots, zss.Node.get_children, **costs, update_cost=lambda x, y: 1 - int(equal[x.label, y.label]))
     )
-
-
-def _check(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> None:
-    """ValueError when two trees and the table of their equal nodes do not fit."""
-    if not len(parents_a) or not len(parents_b) or equal.shape != (len(parents_a), len(parents_b)):
-        raise ValueError(f"two trees of {len(parents_a)} and {len(parents_b)} nodes do not fit a table of shape {equal.shape}")

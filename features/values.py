@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLASSES", "FEATURES", "Analysis", "Component", "Sentence", "Word"]
-
 CLASSES = {
     "semantic": "rome.features.semantic:Semantic",
     "syntax": "rome.features.syntax:Syntax",

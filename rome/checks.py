@@ -10,8 +10,6 @@ from typing import Literal
 
 from rome.exceptions import InputError
 
-__all__ = ["MOST_CHARACTERS", "MOST_WORDS", "EmptyReference", "Pair", "SegmentError", "check_pairs", "check_texts"]
-
 MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
 """Of one text. A pair's alignment grows with the square of its words in memory and faster in time, so a text beyond this is refused
 rather than cut, which would score another text than the one given. Words are counted as runs of letters and digits, and every

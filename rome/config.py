@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
+from rome.checks import EmptyReference
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, SETS, ModelConfig
 
@@ -13,15 +14,18 @@ if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.features.analyser.model_set import ModelSet
 
-__all__ = ["CHOICES", "FeatureConfigs", "MetricConfig"]
-
 FeatureConfigs = tuple[Any, ...]
+Models = str | os.PathLike[str] | ModelConfig
+Emd = Literal["soft", "aligned", "standard"]
+Idf = Literal["embedded", "references"]
+Scorer = Literal["unsupervised", "supervised"]
+Estimator = Literal["learned", "edit-script"]
 CHOICES: dict[str, tuple[str, ...]] = {
-    "emd": ("soft", "aligned", "standard"),
-    "idf": ("embedded", "references"),
-    "empty_reference": ("error", "score"),
-    "scorer": ("unsupervised", "supervised"),
-    "errors": ("learned", "edit-script"),
+    "emd": get_args(Emd),
+    "idf": get_args(Idf),
+    "empty_reference": get_args(EmptyReference),
+    "scorer": get_args(Scorer),
+    "errors": get_args(Estimator),
 }
 """The words that an option may be; ``errors`` may be None too."""
 OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
@@ -65,17 +69,17 @@ class MetricConfig:
         the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
     """
 
-    models: str | os.PathLike[str] | ModelConfig = DEFAULT_SET
-    emd: Literal["soft", "aligned", "standard"] = "soft"
+    models: Models = DEFAULT_SET
+    emd: Emd = "soft"
     rho: float | None = None
-    idf: Literal["embedded", "references"] = "embedded"
+    idf: Idf = "embedded"
     store: str | os.PathLike[str] | None = None
     progress: bool | None = None
     threads: int | None = None
-    empty_reference: Literal["error", "score"] = "error"
+    empty_reference: EmptyReference = "error"
     combiner: Combiner | None = None
-    scorer: Literal["unsupervised", "supervised"] = "unsupervised"
-    errors: Literal["learned", "edit-script"] | None = None
+    scorer: Scorer = "unsupervised"
+    errors: Estimator | None = None
 
     def __post_init__(self) -> None:
         """Check what needs no file."""
@@ -132,3 +136,19 @@ class MetricConfig:
             replace(own.settled("errors", ErrorsConfig()), estimator=estimator, head=head),
             *(own.settled(name, feature_class(name).config_class()) for name in FEATURES[4:]),
         )
+
+
+class MetricOptions(TypedDict, total=False):
+    """The fields of `MetricConfig`, none of them needed, as editors and type checkers know the keywords of `RoMe`."""
+
+    models: Models
+    emd: Emd
+    rho: float | None
+    idf: Idf
+    store: str | os.PathLike[str] | None
+    progress: bool | None
+    threads: int | None
+    empty_reference: EmptyReference
+    combiner: Combiner | None
+    scorer: Scorer
+    errors: Estimator | None

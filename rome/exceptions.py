@@ -1,7 +1,5 @@
 """What can go wrong: every error that RoMe raises on purpose, each with a remedy in its text."""
 
-__all__ = ["InputError", "ModelMissingError", "RomeError", "SignatureMismatchError", "StoreError"]
-
 
 class RomeError(Exception):
     """Base of every error that RoMe raises on purpose; catch this to catch them all."""

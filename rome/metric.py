@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from rome.checks import Pair, check_pairs, check_texts
 from rome.combining.combiner import Combiner
 from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
-from rome.config import FeatureConfigs, MetricConfig
+from rome.config import FeatureConfigs, MetricConfig, MetricOptions
+from rome.exceptions import RomeError
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.lexicon import Lexicon
 from rome.features.idf import IdfTable
@@ -26,9 +28,9 @@ from rome.results.flags import FLAGS, flags_of, pack_flags
 from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
-    from rome.results.counterfactual import Change
+    from typing_extensions import Unpack
 
-__all__ = ["RoMe"]
+    from rome.results.counterfactual import Change
 
 BLOCK = 1000
 COMBINED = 256
@@ -45,7 +47,9 @@ class RoMe:
     options given beside it change it. Nothing is read or loaded before it is needed. Raises InputError and ModelMissingError.
     """
 
-    def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Any) -> None:
+    __signature__ = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in signature(MetricConfig).parameters.values()])
+
+    def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Unpack[MetricOptions]) -> None:
         self.config = config = replace(config, **options)
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
@@ -87,6 +91,14 @@ class RoMe:
     def signature(self) -> str:
         """Every choice that changes the score: those of the features, and the net."""
         return f"{self.feature_signature}|{self.combiner.signature}"
+
+    def __repr__(self) -> str:
+        """The models and the signature, for which no model is loaded; in its place what is wrong where there is none."""
+        try:
+            signed = repr(self.signature)
+        except RomeError as error:
+            signed = f"<{error}>"
+        return f"RoMe(models={self.config.models!r}, signature={signed})"
 
     def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
         """The analysis of each distinct text, from the store where it is there. Raises InputError for what `score` would not take."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
     from rome.results import CorpusScore
 
-__all__ = ["Check", "SelfCheck", "record", "selfcheck"]
-
 TOLERANCE = 1e-3
 """Processors round differently; a number that is off by more than this is wrong."""
 

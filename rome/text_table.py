@@ -6,8 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["aligned", "aligned_row", "display_width", "fixed", "rule", "shorten", "visible", "widest"]
-
 _GAP = "  "
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

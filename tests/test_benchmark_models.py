@@ -15,7 +15,7 @@ from rome.data.readers.rated import RatedSegment
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
-from rome.features.matching import cosine_matrix
+from rome.features.matching import cosines, unit_vectors
 from rome.features.semantic import Semantic, SemanticConfig
 from rome.features.values import Analysis
 
@@ -76,7 +76,7 @@ def test_figures_of_agreement(scripts: Any) -> None:
 
 def test_states_are_those_of_every_layer(scripts: Any, checkpoint: str, tmp_path: Path) -> None:
     """One pass gives each word the mean over its pieces that the encoder gives layer by layer, also beyond its window; then they are read."""
-    from rome.features.analyser.pieces import pool_words
+    from rome.features.analyser.pieces import pooled, touched
     from rome.features.analyser.transformer import TransformerEncoder
 
     analyses = {text: analysis(text) for text in (*TEXTS, "Everything is written here, and nothing fits the window.", "")}
@@ -87,7 +87,7 @@ def test_states_are_those_of_every_layer(scripts: Any, checkpoint: str, tmp_path
         encoder = TransformerEncoder(checkpoint, layer)
         encoded = encoder.encode([text for text, _ in sentences])
         rows = zip(encoder.states(encoded), encoded, sentences, strict=True)
-        expected = np.concatenate([pool_words(row, pieces.spans, spans) for row, pieces, (_, spans) in rows])
+        expected = np.concatenate([pooled(row, touched(pieces.spans, spans)) for row, pieces, (_, spans) in rows])
         assert states[:, layer] == pytest.approx(expected, abs=2e-2 if scripts.layers.arithmetic() == "bfloat16" else 2e-3)
     (kept,) = tmp_path.glob("states-*.npy")
     changed = kept.stat().st_mtime_ns
@@ -105,10 +105,10 @@ def test_a_mixture_has_the_mean_of_the_cosines(scripts: Any) -> None:
     for off in (True, False):
         trials = [scripts.layers.Trial(layers, off) for layers in ((1,), (2,), (1, 2))]
         of = [scripts.layers.analysis_by(trial, states, common, analyses) for trial in trials]
-        one, other, both = (cosine_matrix(each(TEXTS[0]).vectors, each(TEXTS[1]).vectors) for each in of)
+        one, other, both = (cosines(*(unit_vectors(each(text).vectors) for text in TEXTS[:2])) for each in of)
         assert both == pytest.approx((one + other) / 2, abs=1e-6)
     plain = states[: len(analyses[TEXTS[0]].words), 1]
-    assert cosine_matrix(plain, plain) == pytest.approx(cosine_matrix(*[of[0](TEXTS[0]).vectors] * 2), abs=1e-6)
+    assert cosines(*[unit_vectors(plain)] * 2) == pytest.approx(cosines(*[unit_vectors(of[0](TEXTS[0]).vectors)] * 2), abs=1e-6)
 
 
 def test_the_nearest_reference_counts(scripts: Any) -> None:

@@ -23,7 +23,7 @@ from rome.features.analyser.encoder import (
 from rome.features.analyser.model_set import arithmetic, file_digest
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.matching import cosine_matrix
+from rome.features.matching import cosines, unit_vectors
 
 FOLDER = set_folder("small") / "encoder"
 SENTENCES = ["The cat sat on the mat.", "Ein Satz, der nicht englisch ist.", "Yes."]
@@ -33,16 +33,20 @@ def encoder(dtype: torch.dtype = torch.float32) -> EmbeddedEncoder:
     return load_encoder(FOLDER, dtype)
 
 
+def vectors_of(given: EmbeddedEncoder, texts: list[str]) -> list[np.ndarray]:
+    return given.vectors(given.read(texts))
+
+
 @pytest.fixture(scope="module")
 def states() -> list[np.ndarray]:
-    return encoder().vectors_of(SENTENCES)
+    return vectors_of(encoder(), SENTENCES)
 
 
 def test_bfloat16_gives_almost_the_same_vectors(states: list[np.ndarray]) -> None:
     """Processors that multiply bfloat16 matrices themselves use that: cosines with the float32 states stay above 0.995."""
     other = encoder(torch.bfloat16)
-    for a, b in zip(states, other.vectors_of(SENTENCES), strict=True):
-        assert np.diag(cosine_matrix(a, b)).min() > 0.995
+    for a, b in zip(states, vectors_of(other, SENTENCES), strict=True):
+        assert np.diag(cosines(unit_vectors(a), unit_vectors(b))).min() > 0.995
     assert arithmetic() in ("bfloat16", "float32")
 
 
@@ -102,19 +106,21 @@ def test_vectors_can_be_a_learned_map_of_several_layers(tmp_path: Path) -> None:
     save_weights(folder / COMMON_FILE, {"common": torch.ones(8)}, {})
     own, rounded = load_encoder(folder), load_weights(folder / VECTORS_FILE)[0]
     texts = [*TEXTS, "many words " * 400]
-    for text, found in zip(texts, own.vectors_of(texts), strict=True):
+    for text, found in zip(texts, vectors_of(own, texts), strict=True):
         (states,) = own.read([text])
         wanted = states.merged(1) @ rounded["projection.1"].numpy() + states.merged(2) @ rounded["projection.2"].numpy()
         np.testing.assert_allclose(found, wanted + rounded["bias"].numpy() - 1, atol=1e-4)
-        assert np.array_equal(own.vectors_of([text])[0], found)
+        assert np.array_equal(vectors_of(own, [text])[0], found)
 
 
 def test_a_word_in_another_context_has_another_vector_but_stays_nearest_to_itself() -> None:
     """Contextual vectors: "bank" by the river and "bank" for money differ, and each is nearer to the other than to "cat"."""
     own = encoder()
     texts = ["bank of the river", "bank for his money", "cat on a mat"]
-    river, money, cat = (state[:1] for state in own.vectors_of(texts))
-    assert 0.999 > cosine_matrix(river, money)[0, 0] > cosine_matrix(river, cat)[0, 0]
+    river, money, cat = (state[:1] for state in vectors_of(own, texts))
+    assert (
+        0.999 > cosines(unit_vectors(river), unit_vectors(money))[0, 0] > cosines(unit_vectors(river), unit_vectors(cat))[0, 0]
+    )
 
 
 def test_weights_survive_the_file(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from pathlib import Path
 
 import pytest
 
 import rome
+from rome.config import MetricConfig, MetricOptions
 
 ROOMS = {room: Path(str(find_spec(f"rome.{room}").origin)).parent for room in ("features", "data", "train")}  # type: ignore[union-attr]
 ROOT = Path(str(rome.__file__)).parent
@@ -150,6 +153,23 @@ rome.cli.main(["rescore", "--help"])
 print([m for m in %r if m in sys.modules])
 """
     assert run(script % (HEAVY,)).splitlines()[-1] == "[]"
+
+
+def test_a_metric_shows_its_models_and_signature_without_loading_them() -> None:
+    """``repr`` names the set and the signature; a set that is not there is said to be so, not raised."""
+    script = f"import sys, rome; print(rome.RoMe(models='small')); print([m for m in {HEAVY!r} if m in sys.modules])"
+    shown, loaded = run(script).splitlines()
+    assert shown.startswith("RoMe(models='small', signature='features:4|models:small.") and loaded == "[]"
+    assert "is not there" in repr(rome.RoMe(models="/nowhere/at/all"))
+
+
+def test_the_keywords_of_the_metric_are_the_fields_of_its_config() -> None:
+    """Type checkers read them from `MetricOptions`, notebooks from the signature; both agree with the one list, types included."""
+    config = {field.name: field.type for field in fields(MetricConfig)}
+    assert {name: hint.__forward_arg__ for name, hint in MetricOptions.__annotations__.items()} == config
+    assert {p.name: (p.annotation, p.kind) for p in signature(rome.RoMe).parameters.values()} == {
+        name: (kind, Parameter.KEYWORD_ONLY) for name, kind in config.items()
+    }
 
 
 def test_public_names_resolve() -> None:

@@ -99,6 +99,6 @@ def test_the_papers_models() -> None:
     assert paper.encoder == "albert-large-v2"
     assert "bert" in paper.acceptability
     assert not paper.download
-    assert not paper.is_embedded
+    assert paper.foreign
     with pytest.raises(InputError, match='"base", "small", "paper"'):
         ModelConfig.of("best")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.features.analyser.pieces import batches_of, encode, merge_windows, pool_words, windows
+from rome.features.analyser.pieces import batches_of, encode, merge_windows, pooled, touched, windows
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +44,16 @@ def test_windows_that_cannot_advance_are_refused() -> None:
 
 
 def words_of(tokenizer, text: str, words: list[str]) -> list[str]:  # type: ignore[no-untyped-def]
-    """For each word the pieces that pool_words gives it, read back from one-hot piece states."""
+    """For each word the pieces that `touched` gives it, read back from one-hot piece states."""
     encoded = encode(tokenizer, [text], 512)[0]
     spans, at = [], 0
     for word in words:
         at = text.index(word, at)
         spans.append((at, at + len(word)))
         at += len(word)
-    pooled = pool_words(np.eye(len(encoded.ids), dtype=np.float32), encoded.spans, spans)
+    rows = pooled(np.eye(len(encoded.ids), dtype=np.float32), touched(encoded.spans, spans))
     pieces = tokenizer.convert_ids_to_tokens(list(encoded.ids))
-    return ["".join(pieces[k].removeprefix("##") for k in np.flatnonzero(row)) for row in pooled]
+    return ["".join(pieces[k].removeprefix("##") for k in np.flatnonzero(row)) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,7 @@ def test_odd_characters_leave_every_word_a_finite_vector(tokenizer, text: str) -
     """Emoji, other scripts, characters that vanish in normalisation: every word has some piece."""
     encoded = encode(tokenizer, [text], 512)[0]
     spans = [(start, start + 1) for start in range(len(text))]
-    pooled = pool_words(np.ones((len(encoded.ids), 3), np.float32), encoded.spans, spans)
-    assert (pooled == 1.0).all()
+    assert (pooled(np.ones((len(encoded.ids), 3), np.float32), touched(encoded.spans, spans)) == 1.0).all()
 
 
 def test_a_long_sentence_is_windowed_and_merged_without_loss(tokenizer) -> None:  # type: ignore[no-untyped-def]
@@ -93,4 +92,4 @@ def test_a_long_sentence_is_windowed_and_merged_without_loss(tokenizer) -> None:
 def test_nothing_gives_nothing(tokenizer) -> None:  # type: ignore[no-untyped-def]
     """No sentences, and a sentence without pieces."""
     assert encode(tokenizer, [], 512) == []
-    assert pool_words(np.zeros((0, 3), np.float32), [], [(0, 1)]).tolist() == [[0.0, 0.0, 0.0]]
+    assert pooled(np.zeros((0, 3), np.float32), touched([], [(0, 1)])).tolist() == [[0.0, 0.0, 0.0]]

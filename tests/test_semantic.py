@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
-from rome.features.matching import cosine_matrix
+from rome.features.matching import cosines, unit_vectors
 from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost, transport_plan
 from rome.features.values import Analysis
 
@@ -41,15 +41,15 @@ def alike(text: str) -> Analysis:
 
 def slow_costs(one: Analysis, other: Analysis, *, rho: float, delta: float = 0.4, soft: bool = True) -> list[list[float]]:
     """The costs as a textbook writes them, pair by pair: eq. 4, and 1 - rho max(cos, 0) for what it prices at 1."""
-    cosines = cosine_matrix(one.vectors, other.vectors)
-    p, q = cosines.shape
-    aligned = set(zip(*(ends.tolist() for ends in align(cosines)), strict=True))
-    costs = [[1 - rho * max(float(cosine), 0.0) for cosine in row] for row in cosines]
+    similarity = cosines(unit_vectors(one.vectors), unit_vectors(other.vectors))
+    p, q = similarity.shape
+    aligned = set(zip(*(ends.tolist() for ends in align(similarity)), strict=True))
+    costs = [[1 - rho * max(float(cosine), 0.0) for cosine in row] for row in similarity]
     for i, j in aligned:
-        if cosines[i, j] > delta:
+        if similarity[i, j] > delta:
             gamma = -abs(j - i) / max(p, q) if soft else 0.0
             away = abs(q * (i + 1) - p * (j + 1)) / (p * q)
-            costs[i][j] = min(max(1 - float(cosines[i, j]) * math.exp(gamma * away), 0.0), 1.0)
+            costs[i][j] = min(max(1 - float(similarity[i, j]) * math.exp(gamma * away), 0.0), 1.0)
     return costs
 
 

@@ -19,8 +19,6 @@ from torch.nn import functional
 from .trunk import at_least, attention_layers, blocks, distance_bias, layer_states
 from .weights import load_weights
 
-__all__ = ["Acceptability", "Judge", "load_acceptability"]
-
 GRAMMAR_FILE = "grammar.safetensors"
 HIDDEN, HEADS, INNER = 384, 12, 1536
 BATCH_PIECES = 1024

@@ -22,8 +22,6 @@ from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
 from .trunk import torch_threads
 
-__all__ = ["Analyser"]
-
 CHUNK_CHARACTERS = 8_000
 """Texts that are worked on together have about so many at most."""
 

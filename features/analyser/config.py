@@ -9,8 +9,6 @@ from pathlib import Path
 
 from rome.exceptions import InputError
 
-__all__ = ["DEFAULT_SET", "EMBEDDED", "SETS", "ModelConfig", "set_folder"]
-
 EMBEDDED = "embedded"
 """Says of one model that it is the model set's own."""
 SETS = ("base", "small")
@@ -88,11 +86,6 @@ class ModelConfig:
     def folder(self) -> Path:
         """The folder of the model set."""
         return set_folder(self.set)
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether every model is the set's own."""
-        return not self.foreign
 
     @property
     def foreign(self) -> tuple[str, ...]:

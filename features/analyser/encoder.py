@@ -24,20 +24,6 @@ from .pieces import Encoded, WordPieces, encode, merge_windows
 from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, layer_states
 from .weights import load_weights
 
-__all__ = [
-    "COMMON_FILE",
-    "PIECES_FILE",
-    "TRUNK_FILE",
-    "VECTORS_FILE",
-    "EmbeddedEncoder",
-    "SentenceStates",
-    "load_encoder",
-    "load_tokenizer",
-    "load_trunk",
-    "parts_of",
-    "static_vectors",
-]
-
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 VECTORS_FILE = "vectors.safetensors"
 BATCH_PIECES = 1024
@@ -163,10 +149,6 @@ class EmbeddedEncoder:
             states = at_least(torch.cat([row for text in texts for row in text.after(layer)]))
             total = total + functional.linear(states, matrix)
         return total[: sum(lengths)].split(lengths)
-
-    def vectors_of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """`vectors` of texts that nothing else is asked of."""
-        return [found for part in parts_of(texts) for found in self.vectors(self.read(part))]
 
 
 def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:

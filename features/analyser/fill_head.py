@@ -24,8 +24,6 @@ from .pieces import batches_of
 from .trunk import Trunk
 from .weights import load_weights
 
-__all__ = ["FillHead", "Filling", "Place", "Placed", "first_layers", "load_fill_head"]
-
 FILL_FILE = "fill.safetensors"
 HIDDEN, HEADS, INNER = 384, 12, 1536
 WINDOW = 128

@@ -19,18 +19,6 @@ from ..model_files import MANIFEST, read_manifest, remedy
 from ..values import FEATURES
 from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
-__all__ = [
-    "ANALYSING",
-    "PARTS",
-    "RUN",
-    "ModelSet",
-    "arithmetic",
-    "encoder_identity",
-    "file_digest",
-    "layers_below",
-    "models_identity",
-]
-
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
 PARTS = (*ANALYSING, "idf", "lexicon")

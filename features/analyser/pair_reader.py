@@ -27,8 +27,6 @@ from .encoder import load_trunk
 from .trunk import Layer, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
 from .weights import load_weights
 
-__all__ = ["ADAPTED", "COMPANY", "PairReader", "company", "joined"]
-
 BATCH_WORDS = 1024
 LONGEST = 1000
 """Words of both texts in one row; longer pairs are read in parts that correspond by their places."""

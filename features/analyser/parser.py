@@ -25,20 +25,6 @@ from ..model_files import checked
 from .encoder import EmbeddedEncoder, SentenceStates
 from .trees import Reading, TreeReader, load_tree_head, word_places
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "MODELS",
-    "ParsedSentence",
-    "ParsedWord",
-    "Parser",
-    "Token",
-    "embedded_parser",
-    "embedded_pipeline",
-    "package_parser",
-    "parsed_sentence",
-    "readable",
-]
-
 Columns = tuple[str | None, str | None, str | None, str | None, int, str]
 """Lemma, universal tag, treebank tag, features, head and relation of a word; None or "_" where there is none."""
 MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}

@@ -13,19 +13,6 @@ from tokenizers import Tokenizer
 
 from rome.exceptions import ModelMissingError
 
-__all__ = [
-    "Encoded",
-    "Pieces",
-    "WordPieces",
-    "batches_of",
-    "encode",
-    "merge_windows",
-    "pool_words",
-    "pooled",
-    "touched",
-    "windows",
-]
-
 Span = tuple[int, int]
 MARKS = {
     "UNK": ("[UNK]",),
@@ -125,19 +112,12 @@ def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDA
     return np.asarray(total / seen, dtype=np.float32)
 
 
-def pool_words(
-    pieces: NDArray[np.floating], spans: Sequence[Span], words: Sequence[Span], reduce: str = "mean"
-) -> NDArray[np.float32]:
-    """(words, ...) one value a word: the mean (or ``min``) over the pieces that share a character with it.
+def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
+    """(2, words) the half-open range of pieces that share a character with each word.
 
     A word that no piece touches (its characters vanish in the tokenizer's normalisation) gets its nearest piece to the left, the
-    first piece if there is none, and zeros in a sentence without pieces.
+    first piece if there is none, and an empty range in a sentence without pieces.
     """
-    return pooled(pieces, touched(spans, words), reduce)
-
-
-def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
-    """(2, words) the half-open range of pieces that `pool_words` gives each word; empty ranges in a sentence without pieces."""
     if not len(spans):
         return np.zeros((2, len(words)), np.int64)
     starts, ends = np.array(spans).T

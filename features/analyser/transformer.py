@@ -15,8 +15,6 @@ from .config import set_folder
 from .encoder import load_encoder, parts_of
 from .pieces import Encoded, batches_of, encode, merge_windows
 
-__all__ = ["Classifier", "PieceStates", "TransformerEncoder"]
-
 BATCH_PIECES = 2048
 
 

@@ -18,28 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 from torch import nn
 from torch.nn import functional
 
 from .encoder import EmbeddedEncoder, SentenceStates
 from .pieces import Encoded, touched
-from .spanning_tree import best_tree
 from .trunk import at_least, attention_layers, layer_states
 from .weights import load_weights
-
-__all__ = [
-    "SPELLINGS",
-    "TREES_FILE",
-    "ParsedTree",
-    "Reading",
-    "TreeHead",
-    "TreeReader",
-    "TreeScores",
-    "WordPlaces",
-    "load_tree_head",
-    "spellings_of",
-    "word_places",
-]
 
 SPELLINGS = 4096
 """Numbers that the parts of spellings fall on."""
@@ -343,6 +329,24 @@ def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
     """(n,) the head of each word in the best tree, 0 for the root, from (n, n + 1) scores of arcs."""
     scores = torch.log_softmax(arcs, 1).numpy()
     return best_tree(np.concatenate([np.zeros((1, scores.shape[1]), scores.dtype), scores]))[1:]
+
+
+def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
+    """(n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads; row 0 is not read.
+
+    Where every node's best head makes such a tree, as nearly always, nothing is searched for; else Stanza searches (Chu and Liu 1965,
+    Edmonds 1967; Stanojevic and Cohen 2021 for the single root).
+    """
+    alone = scores.copy()
+    np.fill_diagonal(alone, -np.inf)
+    heads = alone.argmax(axis=1)
+    heads[0] = 0
+    reached = heads
+    for _ in range(len(heads).bit_length()):  # each round doubles the steps taken
+        reached = reached[reached]
+    if reached.any() or np.count_nonzero(heads[1:] == 0) != 1:
+        heads = np.array([0, *chuliu_edmonds_one_root(scores)[1:]])
+    return heads
 
 
 def _extended(states: torch.Tensor) -> torch.Tensor:

@@ -30,22 +30,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-__all__ = [
-    "LEAST",
-    "Layer",
-    "Trunk",
-    "TrunkConfig",
-    "at_least",
-    "attention_layers",
-    "bert_layers",
-    "blocks",
-    "distance_bias",
-    "distance_buckets",
-    "embedded",
-    "layer_states",
-    "torch_threads",
-]
-
 LEAST = 16
 """Rows of a matrix; products of fewer than five rows a thread use other kernels, with other last digits."""
 

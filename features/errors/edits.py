@@ -20,8 +20,6 @@ from ..values import Word
 from .prepared import PreparedText
 from .values import Kind
 
-__all__ = ["AlignmentConfig", "Edit", "WordMatch", "edit_script", "match_words", "moved_pairs", "repetitions"]
-
 
 @dataclass(frozen=True, slots=True)
 class AlignmentConfig:

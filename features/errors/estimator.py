@@ -18,8 +18,6 @@ from .severity import Judgement, SeverityConfig, SeverityJudge
 from .surface import SLIPS, SurfaceConfig, surface_errors
 from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 
-__all__ = ["EditScriptErrors", "Errors", "ErrorsConfig", "PairEdits", "pair_edits", "text_span"]
-
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:

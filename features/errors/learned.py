@@ -13,8 +13,6 @@ from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits, text_s
 from .lexicon import Lexicon, compare_numbers
 from .values import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairReading, Reader, Severity
 
-__all__ = ["LearnedErrors"]
-
 VAGUE = frozenset(("other", "addition", "omission", "substitution"))
 """What the reader calls a word when it has no better name than the rules have."""
 CLOSED = frozenset(("number", "negation", "gender", "spelling", "repetition"))

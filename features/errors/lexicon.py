@@ -17,31 +17,18 @@ from rome.exceptions import ModelMissingError
 from ..model_files import checked
 from ..values import Analysis
 
-__all__ = ["Lexicon", "Number", "NumbersCompared", "compare_numbers", "is_negation", "number_value", "numbers_of"]
-
 NEGATIONS = frozenset(
     "no not n't n’t nt never none nobody nothing nowhere neither nor without cannot hardly scarcely barely unable".split()
 )
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-ORDINALS = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-}
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
 NUMBER_WORDS: dict[str, int] = {
     **{word: value for value, word in enumerate(UNITS.split())},
     **{word: 10 * value for value, word in enumerate(TENS.split(), start=2)},
+    **{word: value for value, word in enumerate(ORDINALS.split(), start=1)},
     **SCALES,
-    **ORDINALS,
     "dozen": 12,
 }
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "non-", "mis", "anti", "anti-")

@@ -17,23 +17,8 @@ from ..values import Analysis, Word
 from .lexicon import Number, number_value, numbers_of
 from .typos import typed_twice, wrong_articles
 
-__all__ = ["Mark", "PreparedText", "is_mark", "marks_of", "prepare", "words_of"]
-
-CLASSES = {
-    "NOUN": 1,
-    "PROPN": 1,
-    "X": 1,
-    "VERB": 2,
-    "AUX": 2,
-    "ADJ": 3,
-    "ADV": 3,
-    "NUM": 4,
-    "PRON": 5,
-    "DET": 6,
-    "ADP": 7,
-    "CCONJ": 8,
-    "SCONJ": 7,
-}
+GROUPS = ("NOUN PROPN X", "VERB AUX", "ADJ ADV", "NUM", "PRON", "DET", "ADP SCONJ", "CCONJ")
+CLASSES = {tag: number for number, tags in enumerate(GROUPS, start=1) for tag in tags.split()}
 """Classes within which one word can take the place of another although nothing about them is alike."""
 ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
 VISIBLE = re.compile(r"[^\w\s]|_")

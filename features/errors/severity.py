@@ -17,10 +17,7 @@ from .lexicon import Lexicon, is_negation, number_value
 from .prepared import PreparedText
 from .values import CRITICAL, MAJOR, MINOR, Severity
 
-__all__ = ["Judgement", "SeverityConfig", "SeverityJudge"]
-
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "X", "INTJ"))
-PRONOUN_LIKE = frozenset(("PRON",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from .prepared import Mark, PreparedText, is_mark
 from .typos import SPACE_PATTERNS, typed_twice
 from .values import MAJOR, MINOR, ErrorSpan, TextSpan
 
-__all__ = ["SLIPS", "PunctuationConfig", "SurfaceConfig", "punctuation_errors", "surface_errors"]
-
 TERMINAL = frozenset(".!?")
 SLIPS = frozenset(("casing", "spacing", "punctuation"))
 """Types of mistake that a reader hardly minds."""

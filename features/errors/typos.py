@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from ..values import Analysis
 
-__all__ = ["SPACE_PATTERNS", "Tidied", "TypedTwice", "tidy", "typed_twice", "vowel_sound", "wrong_articles"]
-
 SPACE_PATTERNS = (
     re.compile(r"(?<=\S)([ \t]+)(?=[,.;:!?%)\]}](?:\s|$)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)", re.IGNORECASE),
     re.compile(r"(?<=[(\[{$£€#])([ \t]+)(?=\w)"),

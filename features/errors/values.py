@@ -11,24 +11,6 @@ from numpy.typing import NDArray
 
 from ..values import Analysis
 
-__all__ = [
-    "CRITICAL",
-    "MAJOR",
-    "MARKS",
-    "MAXIMUM",
-    "MINOR",
-    "READER_FILE",
-    "SEVERITIES",
-    "TYPES",
-    "WEIGHTS",
-    "ErrorSpan",
-    "ErrorsEvidence",
-    "PairReading",
-    "Reader",
-    "TextSpan",
-    "value_of",
-]
-
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
 """The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the most that a segment can collect."""
 HALF = 4.0
@@ -41,21 +23,9 @@ WEIGHTS = (0.0, MINOR, MAJOR, CRITICAL)
 """What an error of each of SEVERITIES weighs."""
 MARKS = ("start", "between", "end")
 """Places of a row that are no words: before the reference, between the texts, after the hypothesis."""
-TYPES = (
-    *(
-        "addition",
-        "omission",
-        "substitution",
-        "antonym",
-        "negation",
-        "name",
-        "number",
-        "gender",
-        "grammar",
-        "order",
-        "spelling",
-    ),
-    *("roles", "quantifier", "condition", "modality", "unit", "relation", "frequency", "time", "cause", "other"),
+TYPES = tuple(
+    "addition omission substitution antonym negation name number gender grammar order spelling"
+    " roles quantifier condition modality unit relation frequency time cause other".split()
 )
 """What an error can be about."""
 

@@ -19,16 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part
+from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part
 from rome.combining.table import WIDTH, FeatureTable
+from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
 from rome.features.model_files import checked
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
-
-__all__ = ["CombinedScores", "Combiner"]
 
 CHUNK = 8192
 TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}

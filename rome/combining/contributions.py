@@ -16,26 +16,9 @@ from numpy.typing import NDArray
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
 
-__all__ = ["Loss", "coalition_values", "losses_of", "shapley_values"]
-
 Rows = NDArray[np.float64]
 BLOCK = 4096
 """Rows whose coalitions are worked out together."""
-
-
-def coalition_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
-    """Value of every coalition for every row: (n, d) rows and a (d,) baseline give (n, 2**d).
-
-    Column S (read as bits, bit i = input i) is ``function`` of the row with the inputs outside S replaced by the baseline, so
-    column 0 is the baseline's own value and the last column is the row's.
-    """
-    count, width = rows.shape
-    inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
-    values = np.empty((count, 1 << width), dtype=np.float64)
-    for start in range(0, count, BLOCK):
-        part = rows[start : start + BLOCK, None, :]
-        values[start : start + BLOCK] = function(np.where(inside, part, baseline).reshape(-1, width)).reshape(-1, 1 << width)
-    return values
 
 
 def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
@@ -44,8 +27,12 @@ def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows)
     They add up to that difference, inputs that play the same part get the same share, and an input that equals its baseline
     (or that the function ignores) gets 0. An empty (0, d) array gives an empty one. ``function`` maps (n, d) to (n,).
     """
-    width = rows.shape[1]
-    values = coalition_values(function, rows, baseline)
+    count, width = rows.shape
+    inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
+    values = np.empty((count, 1 << width))  # of a row's coalitions; bit i of a column's number says that input i is inside
+    for start in range(0, count, BLOCK):
+        part = rows[start : start + BLOCK, None, :]
+        values[start : start + BLOCK] = function(np.where(inside, part, baseline).reshape(-1, width)).reshape(-1, 1 << width)
     out = np.zeros_like(rows, dtype=np.float64)
     for coalition in range(1 << width):
         size = coalition.bit_count()

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rome.features.values import FEATURES
 
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
-__all__ = [
-    "SCORERS",
-    "RatedSource",
-    "Scorer",
-    "differing_keys",
-    "digest",
-    "feature_signature",
-    "fitted_on",
-    "labels",
-    "outputs_digest",
-    "signature_part",
-    "supervision_note",
-]
-
-Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
 """Each embedded net by the folder of its model."""
 _MARK = "scorer:supervised."

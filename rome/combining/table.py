@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 
-__all__ = ["FeatureTable"]
-
 WIDTH = len(FEATURES)
 
 

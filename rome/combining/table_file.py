@@ -21,8 +21,6 @@ from rome.storage.files import atomic_path
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["iter_tables", "read_table", "write_tables"]
-
 FORMAT_KEY, FORMAT, UNCHECKED = b"rome.feature_table", b"2", b"1"
 DIGEST_KEY = b"rome.digest"
 ROW_GROUP = 1 << 18

@@ -15,8 +15,6 @@ from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScor
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
 
-__all__ = ["MEASURES", "Comparison", "Difference", "SegmentPair", "compare", "measures"]
-
 MEASURES = ("score", *FEATURES)
 """What is compared: the score and the four components."""
 

@@ -19,8 +19,6 @@ from rome.features.values import FEATURES, Component
 from rome.results import ComponentMeans, Contributions, SegmentScore
 from rome.results.serialisation import plain
 
-__all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual"]
-
 COUNTERFACTUAL = "counterfactual"
 """The flag of a segment that was never measured: some of its errors were taken away by `counterfactual`."""
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis
 
-__all__ = ["FLAGS", "flags_of", "pack_flags"]
-
 FLAGS = ("empty_hypothesis", "empty_reference", "identical", "punctuation_only", "non_latin", "long", "tree_cut")
 """empty_hypothesis, empty_reference: no visible character. identical: the two texts are equal, outer blanks aside.
 punctuation_only: a hypothesis without letter or digit. non_latin: most letters of the hypothesis are of another script, which the

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rome.exceptions import InputError
 
-__all__ = ["LEVEL", "Rows", "bootstrap_intervals", "bootstrap_means", "mean_intervals", "sign_flip_p_values"]
-
 Rows = NDArray[np.float64]
 LEVEL = 0.95
 """The share of resampled means that an interval holds."""

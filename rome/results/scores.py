@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
 
-__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "Loss", "SegmentScore"]
-
 
 Record = TypeVar("Record", bound=type)
 

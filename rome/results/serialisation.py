@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain"]
-
 
 def plain(value: Any) -> Any:
     """Turn a value into dictionaries, lists, str, int, float, bool and None.
