@@ -73,7 +73,7 @@ class GrammarEvidence:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """
+    """How acceptable one text is.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +25,6 @@ from ..model_files import checked
 from .encoder import EmbeddedEncoder, SentenceStates
 from .trees import Reading, TreeReader, load_tree_head, word_places
 
-Columns = tuple[str | None, str | None, str | None, str | None, int, str]
-"""Lemma, universal tag, treebank tag, features, head and relation of a word; None or "_" where there is none."""
 MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}
 """The processors of an embedded pipeline, and the folder and file of each one's model."""
 LONGEST_SENTENCE = 200
@@ -79,40 +77,6 @@ class ParsedSentence:
     tokens: tuple[Token, ...]
     words: tuple[ParsedWord, ...]
     states: SentenceStates | None = field(default=None, compare=False, repr=False)
-
-
-def parsed_sentence(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    forms: Iterable[Sequence[str]],
-    columns: Iterable[Columns],
-    states: SentenceStates | None = None,
-) -> ParsedSentence:
-    """A sentence of ``text`` put together.
-
-    Parameters
-    ----------
-    spans
-        Where each token stands.
-    forms
-        The words of each token, as the models read them.
-    columns
-        Of each word, in order.
-    """
-    tokens: list[Token] = []
-    words: list[ParsedWord] = []
-    known = iter(columns)
-    for (start, end), group in zip(spans, forms, strict=True):
-        surface, whole = text[start:end], len(group) == 1
-        tokens.append(Token(surface, start, end, len(words), len(words) + len(group)))
-        pieces = [surface] if whole else group
-        for form, piece, (left, right) in zip(group, pieces, word_places(surface, group, start), strict=True):
-            lemma, upos, xpos, feats, head, relation = next(known)
-            if lemma is None or (whole and form != piece and " " not in piece):  # the models read something else
-                lemma = piece
-            upos, xpos, feats = _or(upos, "X"), _or(xpos, ""), _or(feats, "")
-            words.append(ParsedWord(piece, lemma, upos, xpos, feats, head, relation, left, right))
-    return ParsedSentence(tokens[0].start, tokens[-1].end, tuple(tokens), tuple(words), states)
 
 
 def _or(tag: str | None, instead: str) -> str:
@@ -247,16 +211,18 @@ def _cut(document: Document) -> Document:
 
 def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence:
     """One of Stanza's sentences as a plain value; head and relations are the reading's where there is one."""
-    words = sentence.words
-    arcs = (
-        [(int(word.head), word.deprel) for word in words]
-        if reading is None
-        else zip(reading.tree.heads, reading.tree.relations, strict=True)
-    )
-    return parsed_sentence(
-        text,
-        [(token.start_char, token.end_char) for token in sentence.tokens],
-        [[word.text for word in token.words] for token in sentence.tokens],
-        [(word.lemma, word.upos, word.xpos, word.feats, *arc) for word, arc in zip(words, arcs, strict=True)],
-        None if reading is None else reading.states,
-    )
+    tokens: list[Token] = []
+    words: list[ParsedWord] = []
+    for token in sentence.tokens:
+        start, end, forms = token.start_char, token.end_char, [word.text for word in token.words]
+        surface, whole = text[start:end], len(forms) == 1
+        tokens.append(Token(surface, start, end, len(words), len(words) + len(forms)))
+        for word, (left, right) in zip(token.words, word_places(surface, forms, start), strict=True):
+            piece, lemma, n = surface if whole else word.text, word.lemma, len(words)
+            if lemma is None or (whole and word.text != piece and " " not in piece):  # the models read something else
+                lemma = piece
+            head, relation = (int(word.head), word.deprel) if reading is None else reading.tree.arc(n)
+            upos, xpos, feats = _or(word.upos, "X"), _or(word.xpos, ""), _or(word.feats, "")
+            words.append(ParsedWord(piece, lemma, upos, xpos, feats, head, relation, left, right))
+    states = None if reading is None else reading.states
+    return ParsedSentence(tokens[0].start, tokens[-1].end, tuple(tokens), tuple(words), states)

@@ -130,6 +130,10 @@ class ParsedTree(NamedTuple):
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
+    def arc(self, word: int) -> tuple[int, str]:
+        """The head and the relation of one word."""
+        return self.heads[word], self.relations[word]
+
 
 @dataclass(frozen=True, slots=True)
 class TreeScores:

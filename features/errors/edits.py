@@ -23,7 +23,7 @@ from .values import Kind
 
 @dataclass(frozen=True, slots=True)
 class AlignmentConfig:
-    """
+    """How alike two words must be to stand for each other.
 
     Attributes
     ----------
@@ -64,12 +64,7 @@ class WordMatch:
     spelling_similarity: float
 
 
-def moved_pairs(matches: Sequence[WordMatch]) -> frozenset[int]:
-    """Indices of the matches (sorted by reference) that stand outside one longest run in which both orders agree."""
-    return _outside_longest_run([match.hypothesis for match in matches])
-
-
-def _outside_longest_run(numbers: Sequence[int]) -> frozenset[int]:
+def out_of_order(numbers: Sequence[int]) -> frozenset[int]:
     """The places of the numbers, all different, that stand outside one longest run that rises."""
     return frozenset(range(len(numbers))).difference(longest_increasing_subsequence(numbers))
 
@@ -112,7 +107,7 @@ def _same_place(
 ) -> list[tuple[int, int]]:
     """Pairs of words left over between the same two anchors and of one class: one was put in place of the other."""
     kept = sorted(pairs)
-    moved = _outside_longest_run([j for _, j in kept])
+    moved = out_of_order([j for _, j in kept])
     anchors = [
         (-1, -1),
         *(pair for k, pair in enumerate(kept) if k not in moved),
@@ -219,7 +214,7 @@ def edit_script(
     Parameters
     ----------
     moved
-        The matches that are out of order, see `moved_pairs`.
+        The matches that are out of order, see `out_of_order`.
     """
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}

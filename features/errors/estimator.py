@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..idf import IdfTable
 from ..protocol import Feature, Resources, Text, number, string
 from ..values import Component
-from .edits import AlignmentConfig, Edit, WordMatch, edit_script, match_words, moved_pairs
+from .edits import AlignmentConfig, Edit, WordMatch, edit_script, match_words, out_of_order
 from .lexicon import Lexicon
 from .prepared import PreparedText, prepare
 from .severity import Judgement, SeverityConfig, SeverityJudge
@@ -21,7 +21,7 @@ from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """
+    """Which estimator, and from when on what it finds is an error.
 
     Attributes
     ----------
@@ -72,21 +72,12 @@ class PairEdits:
     surface: tuple[ErrorSpan, ...]
 
 
-def text_span(text: PreparedText, indices: tuple[int, ...]) -> TextSpan | None:
-    """The characters from the first to the last of some words of a text; None for no words."""
-    if not indices:
-        return None
-    words = [text.words[n] for n in indices]
-    start, end = min(word.start for word in words), max(word.end for word in words)
-    return TextSpan(text.text[start:end], start, end)
-
-
 def pair_edits(
     reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig
 ) -> PairEdits:
     """Align two texts, judge every edit between them by the rules, and find what is wrong on the surface."""
     matches = match_words(reference, hypothesis, config.alignment)
-    moved = moved_pairs(matches)
+    moved = out_of_order([match.hypothesis for match in matches])
     judge = SeverityJudge(reference, hypothesis, idf, lexicon, config.severity)
     edits = tuple((edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches, moved))
     return PairEdits(
@@ -158,7 +149,7 @@ class Errors(Feature[PreparedText]):
 
 def _nothing_said(reference: PreparedText) -> ErrorSpan:
     """The error of a hypothesis without a word."""
-    whole = text_span(reference, tuple(range(len(reference.words))))
+    whole = reference.span_of(range(len(reference.words)))
     return ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, whole, None)
 
 
@@ -182,8 +173,8 @@ def _edit_span(pair: PairEdits, edit: Edit, judgement: Judgement) -> ErrorSpan:
         severity=judgement.severity,
         weight=judgement.weight,
         confidence=judgement.mistake_probability,
-        reference=text_span(pair.reference, edit.reference),
-        hypothesis=text_span(pair.hypothesis, edit.hypothesis),
+        reference=pair.reference.span_of(edit.reference),
+        hypothesis=pair.hypothesis.span_of(edit.hypothesis),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..idf import IdfTable
 from ..protocol import Resources
-from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits, text_span
+from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits
 from .lexicon import Lexicon, compare_numbers
 from .values import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairReading, Reader, Severity
 
@@ -181,8 +181,8 @@ def _span(pair: PairEdits, group: Sequence[_Unit], weight: float) -> ErrorSpan:
         severity=_supported(heaviest.severity, weight),
         weight=weight,
         confidence=max(unit.confidence for unit in group),
-        reference=text_span(pair.reference, tuple(unit.reference for unit in group if unit.reference is not None)),
-        hypothesis=text_span(pair.hypothesis, tuple(unit.hypothesis for unit in group if unit.hypothesis is not None)),
+        reference=pair.reference.span_of([unit.reference for unit in group if unit.reference is not None]),
+        hypothesis=pair.hypothesis.span_of([unit.hypothesis for unit in group if unit.hypothesis is not None]),
     )
 
 

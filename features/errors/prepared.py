@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -16,6 +16,7 @@ from ..protocol import Text
 from ..values import Analysis, Word
 from .lexicon import Number, number_value, numbers_of
 from .typos import typed_twice, wrong_articles
+from .values import TextSpan
 
 GROUPS = ("NOUN PROPN X", "VERB AUX", "ADJ ADV", "NUM", "PRON", "DET", "ADP SCONJ", "CCONJ")
 CLASSES = {tag: number for number, tags in enumerate(GROUPS, start=1) for tag in tags.split()}
@@ -92,6 +93,19 @@ class PreparedText:
     def words(self) -> tuple[Word, ...]:
         """All of its words."""
         return self.analysis.words
+
+    def span(self, start: int, end: int) -> TextSpan:
+        """These characters."""
+        return TextSpan(self.text[start:end], start, end)
+
+    def span_at(self, mark: Mark) -> TextSpan:
+        """The character of a mark."""
+        return self.span(mark.place, mark.place + 1)
+
+    def span_of(self, places: Sequence[int]) -> TextSpan | None:
+        """The characters from the first to the last of some words; None for no words."""
+        words = [self.words[n] for n in places]
+        return self.span(min(word.start for word in words), max(word.end for word in words)) if words else None
 
 
 def prepare(text: Text, idf: IdfTable) -> PreparedText:

@@ -167,32 +167,26 @@ class SeverityJudge:
         """The probability that losing or adding this word matters, by its class."""
         return 1.0 if word.upos in CONTENT or is_negation(word.text) else self.config.function_word
 
+    def _major(self, word: Word, probability: float) -> float:
+        """The probability that its mistake is major, lower for a function word."""
+        return probability if word.upos in CONTENT else self.config.function_major * probability
+
     def _missing(self, edit: Edit) -> Judgement:
         word = self.reference.words[edit.reference[0]]
         if is_negation(word.text):
             return Judgement("negation", 1.0, self.config.negation_major, True)
         major = self._major_by_salience(float(self.reference.salience[edit.reference[0]]))
-        return Judgement(
-            word_type(word), self._present(word), major if word.upos in CONTENT else self.config.function_major * major
-        )
+        return Judgement(word_type(word), self._present(word), self._major(word, major))
 
     def _unnecessary(self, edit: Edit) -> Judgement:
         index = edit.hypothesis[0]
-        word = self.hypothesis.words[index]
+        word, salience = self.hypothesis.words[index], float(self.hypothesis.salience[index])
         if is_negation(word.text):
             return Judgement("negation", 1.0, self.config.negation_major, True)
         if edit.repeated:
-            return Judgement(
-                "repetition",
-                1.0,
-                self.config.repetition_major * 2 * self._major_by_salience(float(self.hypothesis.salience[index])),
-            )
-        major = self._major_in_context(index, float(self.hypothesis.salience[index]))
-        return Judgement(
-            word_type(word),
-            self.config.unnecessary * self._present(word),
-            major if word.upos in CONTENT else self.config.function_major * major,
-        )
+            return Judgement("repetition", 1.0, self.config.repetition_major * 2 * self._major_by_salience(salience))
+        major = self._major(word, self._major_in_context(index, salience))
+        return Judgement(word_type(word), self.config.unnecessary * self._present(word), major)
 
     def _order(self, edit: Edit) -> Judgement:
         content = any(self.hypothesis.words[j].upos in CONTENT for j in edit.hypothesis)
@@ -222,10 +216,9 @@ class SeverityJudge:
         config = self.config
         numbers = number_value(old.text), number_value(new.text)
         if numbers[0] is not None or numbers[1] is not None:
-            equal = numbers[0] == numbers[1]
-            return (
-                Judgement("number", config.equal_number, 0.0) if equal else Judgement("number", 1.0, config.number_major, True)
-            )
+            if numbers[0] == numbers[1]:
+                return Judgement("number", config.equal_number, 0.0)
+            return Judgement("number", 1.0, config.number_major, True)
         if is_negation(old.text) != is_negation(new.text):
             return Judgement("negation", 1.0, config.negation_replaced_major, True)
         if self.lexicon.antonyms(old.lemma, new.lemma):

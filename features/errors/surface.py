@@ -6,13 +6,13 @@ A mark belongs where the reference has the same one beside the same word.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..values import Word
 from .edits import WordMatch
 from .prepared import Mark, PreparedText, is_mark
 from .typos import SPACE_PATTERNS, typed_twice
-from .values import MAJOR, MINOR, ErrorSpan, TextSpan
+from .values import MAJOR, MINOR, ErrorSpan, Kind, TextSpan
 
 TERMINAL = frozenset(".!?")
 SLIPS = frozenset(("casing", "spacing", "punctuation"))
@@ -67,12 +67,12 @@ def punctuation_errors(
             left[1].remove(twin)
     for mark in left[0]:
         tight = {mark.before, mark.after} <= there.keys() and _next_to(there[mark.before], there[mark.after], hypothesis)
-        yield _error("missing", config.missing if tight else config.loose, config.slip, (reference, mark), None)
+        yield _mark_error("missing", config.missing if tight else config.loose, config.slip, reference.span_at(mark), None)
     back = {j: i for i, j in there.items()}
     for mark in left[1]:
         tight = {mark.before, mark.after} <= back.keys() and _next_to(back[mark.before], back[mark.after], reference)
         likely = config.stray if _stray(hypothesis, mark) else config.added if tight else config.loose
-        yield _error("unnecessary", likely, config.slip, None, (hypothesis, mark))
+        yield _mark_error("unnecessary", likely, config.slip, None, hypothesis.span_at(mark))
 
 
 def _end(
@@ -80,11 +80,12 @@ def _end(
 ) -> Iterator[ErrorSpan]:
     """The final marks of both texts."""
     if wanted is not None and found is None:
-        yield _error("missing", config.no_end, 1.0, (reference, wanted), None)
+        yield _mark_error("missing", config.no_end, 1.0, reference.span_at(wanted), None)
     elif found is not None and wanted is None:
-        yield _error("unnecessary", config.other_end, config.slip, None, (hypothesis, found))
+        yield _mark_error("unnecessary", config.other_end, config.slip, None, hypothesis.span_at(found))
     elif wanted is not None and found is not None and wanted.character != found.character:
-        yield _error("replacement", config.other_end, config.slip, (reference, wanted), (hypothesis, found))
+        marks = reference.span_at(wanted), hypothesis.span_at(found)
+        yield _mark_error("replacement", config.other_end, config.slip, *marks)
 
 
 def _beside(mark: Mark, other: Mark, there: dict[int, int]) -> bool:
@@ -105,14 +106,21 @@ def _stray(side: PreparedText, mark: Mark) -> bool:
     return mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
 
 
-def _error(
-    kind: str, probability: float, share: float, old: tuple[PreparedText, Mark] | None, new: tuple[PreparedText, Mark] | None
+def _mark_error(kind: Kind, confidence: float, share: float, wanted: TextSpan | None, found: TextSpan | None) -> ErrorSpan:
+    return _minor("punctuation", confidence, found, wanted, kind=kind, share=share)
+
+
+def _minor(
+    name: str,
+    confidence: float,
+    hypothesis: TextSpan | None,
+    reference: TextSpan | None = None,
+    *,
+    kind: Kind = "surface",
+    share: float = 1.0,
 ) -> ErrorSpan:
-    spans = [
-        TextSpan(side[0].text[side[1].place], side[1].place, side[1].place + 1) if side is not None else None
-        for side in (old, new)
-    ]
-    return ErrorSpan(kind, "punctuation", "minor", share * probability * MINOR, probability, *spans)  # type: ignore[arg-type]
+    """A minor mistake of this type; ``share`` is what it counts beside others."""
+    return ErrorSpan(kind, name, "minor", share * confidence * MINOR, confidence, reference, hypothesis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +149,6 @@ class SurfaceConfig:
     punctuation: PunctuationConfig = field(default_factory=PunctuationConfig)
 
 
-def _span(side: PreparedText, start: int, end: int) -> TextSpan:
-    return TextSpan(side.text[start:end], start, end)
-
-
 def _opens_sentence(words: Sequence[Word], index: int) -> bool:
     return index == 0 or words[index - 1].sentence != words[index].sentence
 
@@ -157,23 +161,12 @@ def _casing(
         old, new = reference.words[match.reference], hypothesis.words[match.hypothesis]
         if old.text == new.text or old.text.lower() != new.text.lower():
             continue
-        first = _opens_sentence(reference.words, match.reference), _opens_sentence(hypothesis.words, match.hypothesis)
-        if (
-            first[0] != first[1]
-            and {old.text[1:], new.text[1:]} == {old.text[1:].lower()}
-            and not (first[1] and new.text[:1].islower())
-        ):
-            continue
-        confidence = config.first_word_casing if first[1] and new.text[:1].islower() else config.casing
-        yield ErrorSpan(
-            "surface",
-            "casing",
-            "minor",
-            confidence * MINOR,
-            confidence,
-            _span(reference, old.start, old.end),
-            _span(hypothesis, new.start, new.end),
-        )
+        opens = _opens_sentence(reference.words, match.reference), _opens_sentence(hypothesis.words, match.hypothesis)
+        small = opens[1] and new.text[:1].islower()
+        first_alone = {old.text[1:], new.text[1:]} == {old.text[1:].lower()}
+        if small or opens[0] == opens[1] or not first_alone:
+            places = hypothesis.span(new.start, new.end), reference.span(old.start, old.end)
+            yield _minor("casing", config.first_word_casing if small else config.casing, *places, share=config.slip)
 
 
 def _sentence_casing(
@@ -188,10 +181,8 @@ def _sentence_casing(
         if _opens_sentence(hypothesis.words, n) and word.text[:1].islower():
             twin = reference.words[pairs[n]] if n in pairs else None
             if twin is None or twin.text.lower() != word.text.lower() or twin.text == word.text:
-                span = _span(hypothesis, word.start, word.end)
-                yield ErrorSpan(
-                    "surface", "casing", "minor", config.first_word_casing * MINOR, config.first_word_casing, None, span
-                )
+                span = hypothesis.span(word.start, word.end)
+                yield _minor("casing", config.first_word_casing, span, share=config.slip)
 
 
 def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
@@ -199,15 +190,7 @@ def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceC
     for pattern in SPACE_PATTERNS:
         if not pattern.search(reference.text):
             for found in pattern.finditer(hypothesis.text):
-                yield ErrorSpan(
-                    "surface",
-                    "spacing",
-                    "minor",
-                    config.spacing * MINOR,
-                    config.spacing,
-                    None,
-                    _span(hypothesis, *found.span()),
-                )
+                yield _minor("spacing", config.spacing, hypothesis.span(*found.span()), share=config.slip)
 
 
 def _articles(
@@ -222,9 +205,7 @@ def _articles(
     there = {match.hypothesis: reference.words[match.reference].text.lower() for match in matches}
     for place in hypothesis.articles:
         if written(hypothesis, place) not in meant and there.get(place[0]) not in ("a", "an"):
-            word = hypothesis.words[place[0]]
-            span = _span(hypothesis, word.start, word.end)
-            yield ErrorSpan("surface", "article", "minor", config.article * MINOR, config.article, None, span)
+            yield _minor("article", config.article, hypothesis.span_of(place[:1]))
 
 
 def _repetition(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
@@ -232,7 +213,7 @@ def _repetition(reference: PreparedText, hypothesis: PreparedText, config: Surfa
     meant = {reference.text[run.start : run.end].lower() for run in typed_twice(reference.text)}
     first = True
     for run in typed_twice(hypothesis.text):
-        span = _span(hypothesis, run.start, run.end)
+        span = hypothesis.span(run.start, run.end)
         if span.text.lower() in meant:
             continue
         probability = config.repetition if first else config.repetition_more
@@ -248,11 +229,10 @@ def surface_errors(
 
     A reference written all in small letters says nothing about case: then casing is not judged.
     """
-    slips = list(_spacing(reference, hypothesis, config))
+    found = list(_spacing(reference, hypothesis, config))
     if any(character.isupper() for character in reference.text):
-        slips += _casing(reference, hypothesis, matches, config)
-        slips += _sentence_casing(reference, hypothesis, matches, config)
-    found = [replace(error, weight=config.slip * error.weight) for error in slips]
+        found += _casing(reference, hypothesis, matches, config)
+        found += _sentence_casing(reference, hypothesis, matches, config)
     found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
     found += _articles(reference, hypothesis, matches, config)
     found += _repetition(reference, hypothesis, config)

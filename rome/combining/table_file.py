@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
@@ -47,13 +46,14 @@ def write_tables(path: str | PathLike[str], tables: Iterable[FeatureTable]) -> i
 
 
 def _write(name: Path, first: FeatureTable, rest: Iterable[FeatureTable]) -> int:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema, rows, digest = _schema(first), 0, _Digest()
     with pq.ParquetWriter(str(name), schema, compression="zstd", write_page_checksum=True) as writer:
         for table in chain([first], rest):
             check_alike([first, table])
-            writer.write_table(_to_arrow(table, schema), row_group_size=ROW_GROUP)
+            writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
             digest.add(table)
             rows += len(table)
         writer.add_key_value_metadata({DIGEST_KEY: digest.value(first)})
@@ -152,29 +152,6 @@ def _schema(table: FeatureTable) -> pa.Schema:
     return pa.schema(fields, metadata=metadata)
 
 
-def _to_arrow(table: FeatureTable, schema: pa.Schema) -> pa.Table:
-    """Columns as Arrow arrays over NumPy's memory; pa.array would import pandas where it is installed."""
-    import pyarrow as pa
-
-    columns = [np.ascontiguousarray(column) for column in table.to_dict().values()]
-    arrays = [
-        pa.Array.from_buffers(field.type, len(table), [None, pa.py_buffer(col)])
-        for field, col in zip(schema, columns, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """One Arrow column as a NumPy array; missing entries become NaN, which the table refuses. Without pandas, too."""
-    kind = np.dtype(str(column.type).replace("double", "float64"))
-    if column.null_count:
-        return np.array(column.to_pylist(), dtype=np.float64)
-    chunks = [
-        np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) for part in column.chunks if len(part)
-    ]
-    return np.concatenate(chunks) if chunks else np.empty(0, kind)
-
-
 @contextmanager
 def _open(path: str | PathLike[str]) -> Iterator[Any]:
     """The opened Parquet file, known to be a feature table; reading errors inside the block become StoreError."""
@@ -217,7 +194,7 @@ def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
     metadata = read.schema.metadata or {}
     texts = {key: metadata.get(f"rome.{key}".encode(), b"").decode() for key in ("signature", "units", "flag_names")}
     try:
-        columns = {name: _to_numpy(read.column(name)) for name in read.schema.names}
+        columns = {name: read.column(name).to_numpy() for name in read.schema.names}
         return FeatureTable(
             columns["segment"],
             columns["reference"],
