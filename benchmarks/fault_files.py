@@ -18,7 +18,7 @@ import numpy as np
 from fault_process import Child
 
 import rome.batch.blocks
-from rome.checks import Pair
+from rome.checks import CheckedPair
 from rome.cli import main
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, RomeError
@@ -114,7 +114,7 @@ class Small:
     def begin_block(self) -> None:
         """Nothing is forgotten."""
 
-    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """Scores that depend on the texts."""
         time.sleep(SECONDS)
         self.tell(int(pairs[0].hypothesis.split()[1]) // BLOCK)

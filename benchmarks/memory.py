@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from result_rows import keep_lines
 
-from rome.checks import Pair, check_pairs
+from rome.checks import CheckedPair, check_pairs
 from rome.cli import main as rome
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
@@ -60,12 +60,12 @@ class Constant:
         """One row a hypothesis."""
         return self.measure_pairs(check_pairs(**texts))
 
-    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """One segment a pair."""
         segments = (SegmentScore(p.segment, p.references[0], p.hypothesis, 0, 0.5, **self.rest) for p in pairs)  # type: ignore[arg-type]
         return CorpusScore(tuple(segments), "constant")
 
-    def measure_pairs(self, pairs: Sequence[Pair]) -> FeatureTable:
+    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
         """One row a pair."""
         half = np.full((len(pairs), 4), 0.5)
         return FeatureTable(np.array([pair.segment for pair in pairs]), np.zeros(len(pairs), np.int32), half, half)

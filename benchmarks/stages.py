@@ -59,7 +59,11 @@ STAGES = (
     Stage("encoder's trunk", "text", _either("encoder:EmbeddedEncoder.read")),
     Stage("tags and trees", "text", _either("trees:TreeReader.read", "trees:TreeHead.parse", "pos", "depparse")),
     Stage("lemmas", "text", _either("lemma")),
-    Stage("acceptability", "text", _either("acceptability:Judge.probabilities", "acceptability:Acceptability.probabilities")),
+    Stage(
+        "acceptability",
+        "text",
+        _either("acceptability:AcceptabilityClassifier.probabilities", "acceptability:Acceptability.probabilities"),
+    ),
     Stage("putting analyses together", "text", ("rome.storage.analyses:Analyses.of",)),
     Stage("semantic", "pair", ("rome.features.semantic:Semantic.prepare", "rome.features.semantic:Semantic.compare")),
     Stage("syntax", "pair", ("rome.features.syntax:Syntax.prepare", "rome.features.syntax:Syntax.compare")),

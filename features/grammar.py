@@ -72,7 +72,7 @@ class GrammarEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedText:
+class TextAcceptability:
     """How acceptable one text is.
 
     Attributes
@@ -85,7 +85,7 @@ class JudgedText:
     sentences: tuple[SentenceAcceptability, ...]
 
 
-class Grammar(Feature[JudgedText]):
+class Grammar(Feature[TextAcceptability]):
     """The acceptability of the hypothesis, as a share of the reference's."""
 
     name, config_class = "grammar", GrammarConfig
@@ -114,17 +114,17 @@ class Grammar(Feature[JudgedText]):
         rows = ((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
         return [("acceptable", "its words", "sentence"), *rows]
 
-    def prepare(self, text: Text) -> JudgedText:
+    def prepare(self, text: Text) -> TextAcceptability:
         """The text's own probability."""
         config, sentences = self.config, _sentences(text.analysis)
         if not sentences:
-            return JudgedText(math.log(config.smallest), ())
+            return TextAcceptability(math.log(config.smallest), ())
         lengths = [max(1, s.end - s.start) for s in sentences]
         logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
         mean = sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths)
-        return JudgedText(mean, sentences)
+        return TextAcceptability(mean, sentences)
 
-    def compare(self, reference: JudgedText, hypothesis: JudgedText) -> Component:
+    def compare(self, reference: TextAcceptability, hypothesis: TextAcceptability) -> Component:
         """min(1, P(hypothesis) / P(reference)), both at least ``floor``; raw is the logarithm of P(hypothesis).
 
         P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
-from .model_files import checked
+from .model_files import verified
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class IdfTable:
             raise ModelMissingError(f"the IDF table {path} is missing: reinstall rome-metric, or make it with `rome train idf`")
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(checked(Path(path))) as file:  # read_table would load pandas where that is installed
+        with pq.ParquetFile(verified(Path(path))) as file:  # read_table would load pandas where that is installed
             table = file.read()
         metadata = table.schema.metadata or {}
         counts = dict(zip(table["word"].to_pylist(), table["documents"].to_pylist(), strict=True))

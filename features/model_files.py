@@ -82,7 +82,7 @@ def remedy(folder: Path) -> str:
     return f"put it right, or if its files are as they should be {record}"
 
 
-def checked(path: Path) -> Path:
+def verified(path: Path) -> Path:
     """The path itself, once sure that the file is whole: its SHA-256 is the one on record.
 
     A file that belongs to no set (none of the package's, and no set.json beside its folder) is its owner's business and passes, as

@@ -18,7 +18,7 @@ from .matching import unit_vectors
 from .values import CLASSES, Analysis, Component
 
 if TYPE_CHECKING:
-    from .errors.lexicon import Lexicon
+    from .errors.lexicon import AntonymLexicon
     from .idf import IdfTable
 
 Prepared = TypeVar("Prepared")
@@ -64,7 +64,7 @@ class Resources:
     """
 
     idf: IdfTable
-    lexicon: Lexicon
+    lexicon: AntonymLexicon
     folder: Path
     threads: int | None = None
 
@@ -146,7 +146,9 @@ def index(value: Any, size: int) -> int:
     return value
 
 
-def compared(features: Sequence[Feature[Any]], pairs: Sequence[tuple[Analysis, Analysis]]) -> Iterator[tuple[Component, ...]]:
+def compare_pairs(
+    features: Sequence[Feature[Any]], pairs: Sequence[tuple[Analysis, Analysis]]
+) -> Iterator[tuple[Component, ...]]:
     """For each pair of reference and hypothesis what every feature says of it.
 
     Some pairs are worked on at once, so that texts that several of them hold are prepared once, and memory stays bounded.

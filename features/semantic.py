@@ -224,7 +224,7 @@ def _kept(cost: NDArray[np.float64], flow: NDArray[np.float64], pairs: Sequence[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WeighedText:
+class WeightedText:
     """One side of a pair: its words, their masses, which sum to 1, and their vectors of length 1."""
 
     text: str
@@ -233,7 +233,7 @@ class WeighedText:
     units: NDArray[np.float64]
 
 
-class Semantic(Feature[WeighedText]):
+class Semantic(Feature[WeightedText]):
     """One minus the exact Earth Mover's Distance between the two texts' words."""
 
     name, config_class = "semantic", SemanticConfig
@@ -261,12 +261,12 @@ class Semantic(Feature[WeighedText]):
             words[0], words[1], weights[0], weights[1], tuple(AlignedPair(*one) for one in pairs), cost, flow
         )
 
-    def prepare(self, text: Text) -> WeighedText:
+    def prepare(self, text: Text) -> WeightedText:
         """Words, masses and vectors."""
         words = tuple(word.text for word in text.analysis.words)
-        return WeighedText(text.analysis.text, words, self.idf.weights(words), text.units)
+        return WeightedText(text.analysis.text, words, self.idf.weights(words), text.units)
 
-    def compare(self, reference: WeighedText, hypothesis: WeighedText) -> Component:
+    def compare(self, reference: WeightedText, hypothesis: WeightedText) -> Component:
         """The similarity in [0, 1]; raw is the distance (transport cost, 0 = same).
 
         The same for both orders of the texts: every pair is solved one way round, so that ties in the alignment cannot tell which

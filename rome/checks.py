@@ -28,7 +28,7 @@ class SegmentError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CheckedPair:
     """One segment after the check: its number from 0, one or more references, and the hypothesis (which may be empty)."""
 
     segment: int
@@ -38,7 +38,7 @@ class Pair:
 
 def check_pairs(
     references: object, hypotheses: object, *, empty_reference: EmptyReference = "error", first: int = 0
-) -> list[Pair]:
+) -> list[CheckedPair]:
     """Return one Pair a hypothesis, or say what is wrong with the input and what to do about it.
 
     A square nest (as many references as segments) cannot be told from its transpose and is read as ``[segment][reference]``.
@@ -65,7 +65,7 @@ def check_pairs(
     hypothesis_rows = _rows(hypotheses, "hypotheses")
     _check_lengths(reference_rows, hypothesis_rows)
     return [
-        Pair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
+        CheckedPair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
         for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True), start=first)
     ]
 

@@ -105,7 +105,7 @@ class MetricConfig:
         """Which model comes from where. Raises InputError for ``models`` that are unknown."""
         return ModelConfig.of(self.models)
 
-    def feature_configs(self, own: ModelSet) -> FeatureConfigs:
+    def feature_configs(self, model_set: ModelSet) -> FeatureConfigs:
         """The configurations of the features in their order, with the settings of this model set.
 
         With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
@@ -121,20 +121,22 @@ class MetricConfig:
 
         models = self.model_config
         foreign = "encoder" in models.foreign
-        estimator = self.errors or ("edit-script" if foreign or not own.has("errors") else "learned")
-        if estimator == "learned" and not own.has("errors"):
-            raise InputError(f'the model set {own.name} has no head for errors="learned": choose errors="edit-script"')
+        estimator = self.errors or ("edit-script" if foreign or not model_set.has("errors") else "learned")
+        if estimator == "learned" and not model_set.has("errors"):
+            raise InputError(f'the model set {model_set.name} has no head for errors="learned": choose errors="edit-script"')
         if foreign:
-            settings = {**own.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **own.settings}
-            own = replace(own, settings=settings)
-        semantic = replace(own.settled("semantic", SemanticConfig()), emd=self.emd)
-        head = file_digest(own.folder / "errors") if estimator == "learned" else ""
+            settings = (
+                {**model_set.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **model_set.settings}
+            )
+            model_set = replace(model_set, settings=settings)
+        semantic = replace(model_set.with_settings("semantic", SemanticConfig()), emd=self.emd)
+        head = file_digest(model_set.folder / "errors") if estimator == "learned" else ""
         return (
             semantic if self.rho is None else replace(semantic, rho=self.rho),
-            own.settled("syntax", SyntaxConfig()),
-            own.settled("grammar", GrammarConfig()),
-            replace(own.settled("errors", ErrorsConfig()), estimator=estimator, head=head),
-            *(own.settled(name, feature_class(name).config_class()) for name in FEATURES[4:]),
+            model_set.with_settings("syntax", SyntaxConfig()),
+            model_set.with_settings("grammar", GrammarConfig()),
+            replace(model_set.with_settings("errors", ErrorsConfig()), estimator=estimator, head=head),
+            *(model_set.with_settings(name, feature_class(name).config_class()) for name in FEATURES[4:]),
         )
 
 

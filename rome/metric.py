@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.checks import Pair, check_pairs, check_texts
+from rome.checks import CheckedPair, check_pairs, check_texts
 from rome.combining.combiner import Combiner
 from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
 from rome.exceptions import RomeError
 from rome.features.analyser.model_set import ModelSet
-from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
-from rome.features.protocol import Feature, Resources, compared, feature_class
+from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.results.flags import FLAGS, flags_of, pack_flags
@@ -36,7 +36,7 @@ BLOCK = 1000
 COMBINED = 256
 """Candidates that the net takes at once; the numbers do not depend on it."""
 Measured = tuple[Component, ...]
-Candidate = tuple[Pair, int, Measured, tuple[str, ...]]
+Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 """A hypothesis against one of its references, by its index: the four components, and the flags."""
 
 
@@ -77,8 +77,8 @@ class RoMe:
         return IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
 
     @cached_property
-    def _lexicon(self) -> Lexicon:
-        return Lexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
+    def _lexicon(self) -> AntonymLexicon:
+        return AntonymLexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
 
     @property
     def feature_signature(self) -> str:
@@ -120,7 +120,7 @@ class RoMe:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
         return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    def measure_pairs(self, pairs: Sequence[Pair]) -> FeatureTable:
+    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
         """`features` of pairs, at least one, that `check_pairs` has passed."""
         rows = [
             (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
@@ -151,7 +151,7 @@ class RoMe:
         """
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """`score` of pairs that `check_pairs` has passed."""
         net = self.combiner  # a missing net is reported before anything is analysed
         signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
@@ -193,7 +193,7 @@ class RoMe:
                 signature=signature,
             )
 
-    def _measure(self, pairs: Sequence[Pair]) -> Iterator[Candidate]:
+    def _measure(self, pairs: Sequence[CheckedPair]) -> Iterator[Candidate]:
         """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
         with self._analyses.progress_bar(pairs) as seen:
             table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
@@ -205,7 +205,7 @@ class RoMe:
                 )
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
-                for (pair, index), each, measured in zip(candidates, texts, compared(features, texts), strict=True):
+                for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
                     yield pair, index, measured, flags_of(*each)
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
@@ -221,7 +221,7 @@ class RoMe:
                 self._made = made
             return made
 
-    def _reference_table(self, pairs: Sequence[Pair], seen: Seen) -> IdfTable:
+    def _reference_table(self, pairs: Sequence[CheckedPair], seen: Seen) -> IdfTable:
         """An IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
         words = (

@@ -31,7 +31,7 @@ settings.load_profile("untimed")
 
 def _evidence() -> tuple[Any, ...]:
     """What the four features could say of "Five cats sleep." and "Four cats sleep soundly."."""
-    from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+    from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
     from rome.features.grammar import GrammarEvidence, SentenceAcceptability
     from rome.features.semantic import AlignedPair, SemanticEvidence
     from rome.features.syntax import SyntaxEvidence, Tree

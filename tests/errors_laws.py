@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rome.features.errors.values import MAXIMUM, value_of
+from rome.features.errors.evidence import MAXIMUM, value_of
 from rome.features.values import Analysis, Component
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rome.checks import Pair, check_pairs
+from rome.checks import CheckedPair, check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.results.flags import FLAGS, pack_flags
@@ -62,6 +62,6 @@ def values(reference: str, hypothesis: str, index: int) -> list[float]:
     ]
 
 
-def flags(pair: Pair) -> tuple[str, ...]:
+def flags(pair: CheckedPair) -> tuple[str, ...]:
     """Those of an empty hypothesis."""
     return () if pair.hypothesis.strip() else ("empty_hypothesis",)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rome.checks import Pair
+from rome.checks import CheckedPair
 from rome.combining.table import FeatureTable
 from rome.results import CorpusScore
 
@@ -20,15 +20,15 @@ class PairsMetric:
     def share(self, texts: Sequence[str]) -> None:
         """Nothing is kept."""
 
-    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         result = self.score(**_texts(pairs))  # type: ignore[attr-defined]
         numbered = (replace(segment, segment=pair.segment) for segment, pair in zip(result, pairs, strict=True))
         return replace(result, segments=tuple(numbered))
 
-    def measure_pairs(self, pairs: Sequence[Pair]) -> FeatureTable:
+    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
         table = self.features(**_texts(pairs))  # type: ignore[attr-defined]
         return replace(table, segment=table.segment + pairs[0].segment)
 
 
-def _texts(pairs: Sequence[Pair]) -> dict[str, Any]:
+def _texts(pairs: Sequence[CheckedPair]) -> dict[str, Any]:
     return {"references": [list(pair.references) for pair in pairs], "hypotheses": [pair.hypothesis for pair in pairs]}

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from rome.combining.combiner import Combiner
-from rome.features.errors.values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
+from rome.features.errors.evidence import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
 from rome.features.grammar import GrammarEvidence, SentenceAcceptability
 from rome.features.semantic import AlignedPair, SemanticEvidence
 from rome.features.syntax import SyntaxEvidence, Tree

@@ -51,7 +51,7 @@ def test_a_caller_that_stops_or_fails_leaves_nothing_changed(config, monkeypatch
     assert torch.get_num_threads() == before
     texts.close()
     with monkeypatch.context() as patched:
-        patched.setattr(analyser, "_judged", lambda _: (_ for _ in ()).throw(MemoryError("no room")))
+        patched.setattr(analyser, "_probabilities", lambda _: (_ for _ in ()).throw(MemoryError("no room")))
         with pytest.raises(MemoryError, match="no room"):
             list(analyser.analyse(TEXTS))
     assert torch.get_num_threads() == before

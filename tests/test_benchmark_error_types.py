@@ -10,7 +10,7 @@ import pytest
 
 from rome.data.readers.demetr import KINDS
 from rome.exceptions import InputError
-from rome.features.errors.values import ErrorSpan, TextSpan
+from rome.features.errors.evidence import ErrorSpan, TextSpan
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 

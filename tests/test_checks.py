@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.checks import Pair, check_pairs
+from rome.checks import CheckedPair, check_pairs
 from rome.exceptions import InputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -35,7 +35,7 @@ def test_texts_pass_unchanged(rows: list[tuple[str | list[str], str]]) -> None:
 @pytest.mark.parametrize("shape", [list, tuple, iter, pd.Series, lambda texts: np.array(texts, dtype=object)])
 def test_any_listing_will_do(shape: type) -> None:
     """Lists, tuples, generators, pandas columns and arrays give the same pairs."""
-    assert check_pairs(shape(["a", "b"]), shape(["c", "d"])) == [Pair(0, ("a",), "c"), Pair(1, ("b",), "d")]
+    assert check_pairs(shape(["a", "b"]), shape(["c", "d"])) == [CheckedPair(0, ("a",), "c"), CheckedPair(1, ("b",), "d")]
 
 
 def test_texts_become_plain_strings() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.results.counterfactual import COUNTERFACTUAL, Change, counterfactual
 
@@ -78,17 +78,17 @@ def test_the_formula_is_the_estimators() -> None:
     """The errors feature itself, given fewer errors, says what the counterfactual says."""
     from rome.features.analyser.config import set_folder
     from rome.features.errors.estimator import Errors
-    from rome.features.errors.lexicon import Lexicon
+    from rome.features.errors.lexicon import AntonymLexicon
     from rome.features.idf import IdfTable
 
     from handmade import analysis
 
     class Given(Errors):
         def __init__(self, errors: Sequence[ErrorSpan]) -> None:
-            super().__init__(IdfTable(10, {"the": 9}), Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
+            super().__init__(IdfTable(10, {"the": 9}), AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
             self.errors = errors
 
-        def judged(self, pairs: Sequence[object]) -> list[list[ErrorSpan]]:
+        def word_errors(self, pairs: Sequence[object]) -> list[list[ErrorSpan]]:
             return [list(self.errors) for _ in pairs]
 
     reference, hypothesis = "the cat sleeps on a mat", "the dog sleeps on a mat"

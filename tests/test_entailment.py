@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassificat
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES, PairReading
+from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
 from rome.features.values import Analysis
 from rome.train.synthesis import severities as reader_judge
 from rome.train.synthesis.edits import EditScript
@@ -48,16 +48,16 @@ class WordReader:
     def __init__(self) -> None:
         self.read: list[tuple[str, str]] = []
 
-    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         self.read += [(one.text, other.text) for one, other in pairs]
         return [self._one(*pair) for pair in pairs]
 
-    def _one(self, one: Analysis, other: Analysis) -> PairReading:
+    def _one(self, one: Analysis, other: Analysis) -> PairPrediction:
         known = {word.text for word in one.words} & {word.text for word in other.words}
         words = [word.text for word in (*one.words, *other.words)]
         kinds = [0 if word in known else 3 if word.isdigit() else 1 for word in words]
         probabilities = np.eye(len(SEVERITIES))[kinds]
-        return PairReading(
+        return PairPrediction(
             probabilities, np.full((len(words), len(TYPES)), 1 / len(TYPES)), float((probabilities @ [0, 1, 5, 10]).sum())
         )
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rome.combining.signature import feature_signature
 from rome.features.analyser.config import set_folder
 from rome.features.errors.edits import AlignmentConfig, match_words, out_of_order, repetitions
-from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
-from rome.features.errors.lexicon import Lexicon, number_value
+from rome.features.errors.estimator import ErrorsConfig, RuleBasedErrors, find_differences
+from rome.features.errors.evidence import CRITICAL, MAXIMUM, MINOR, ErrorSpan, value_of
+from rome.features.errors.lexicon import AntonymLexicon, number_value
 from rome.features.errors.severity import SeverityConfig
-from rome.features.errors.surface import SLIPS
-from rome.features.errors.values import CRITICAL, MAXIMUM, MINOR, ErrorSpan, value_of
+from rome.features.errors.surface import TYPO_TYPES
 from rome.features.grammar import GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.protocol import Text
@@ -30,7 +30,7 @@ from handmade import analysis, prepared
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
 )
-ERRORS = EditScriptErrors(IDF, Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
+ERRORS = RuleBasedErrors(IDF, AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
 WORDS = st.lists(st.sampled_from("The red house on a hill . big dog not three".split()), min_size=1, max_size=9).map(" ".join)
 
 
@@ -120,7 +120,7 @@ def test_what_the_rules_weigh_is_a_setting(
     texts = prepared(tagged(reference, **classes), IDF), prepared(tagged(hypothesis, **classes), IDF)
     config = ErrorsConfig(severity=replace(SeverityConfig(), **{setting: value}))
     weights = [
-        [judgement.weight for _, judgement in pair_edits(*texts, ERRORS.idf, ERRORS.lexicon, used).edits]
+        [judgement.weight for _, judgement in find_differences(*texts, ERRORS.idf, ERRORS.lexicon, used).edits]
         for used in (config, ErrorsConfig())
     ]
     assert weights[0] != weights[1]
@@ -193,10 +193,10 @@ def test_slips_weigh_little_and_are_listed(hypothesis: str) -> None:
     """Case, spacing and marks count their probability times a fifth of a minor error; unlikely slips are differences. A missing end counts in full."""
     found = ERRORS.measure(analysis("The house is big."), analysis(hypothesis))
     (error,) = found.evidence.errors
-    assert error.type in SLIPS and found.raw == error.weight == ERRORS.config.surface.slip * error.confidence * MINOR
+    assert error.type in TYPO_TYPES and found.raw == error.weight == ERRORS.config.surface.slip * error.confidence * MINOR
     end = ERRORS.measure(analysis("The house is big."), analysis("The house is big"))
     assert end.raw == ERRORS.config.surface.punctuation.no_end * MINOR
-    strict = EditScriptErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_weight=0.95))
+    strict = RuleBasedErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_weight=0.95))
     assert not strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.errors
     assert strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.differences == (
         replace(error, weight=0.0, severity="none"),

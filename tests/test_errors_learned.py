@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rome.cli.metric import add_metric_arguments, make_metric
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
-from rome.features.errors.estimator import EditScriptErrors, ErrorsConfig, pair_edits
+from rome.features.errors.estimator import ErrorsConfig, RuleBasedErrors, find_differences
+from rome.features.errors.evidence import MAXIMUM, SEVERITIES, TYPES, ErrorsEvidence, PairErrorModel, PairPrediction
 from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import Lexicon
-from rome.features.errors.values import MAXIMUM, SEVERITIES, TYPES, ErrorsEvidence, PairReading, Reader
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import Resources, Text
 from rome.features.values import Analysis
@@ -30,12 +30,12 @@ from handmade import analysis
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
 )
-LEXICON = Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv")
+LEXICON = AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv")
 CONFIG = ErrorsConfig(estimator="learned")
 WORDS = st.lists(st.sampled_from("The red house on a hill . big dog dog not three , The".split()), max_size=9).map(" ".join)
 
 
-def saying(amount: float, **wrong: tuple[str, float, str]) -> Reader:
+def saying(amount: float, **wrong: tuple[str, float, str]) -> PairErrorModel:
     """A reader that finds these words, on both sides, wrong: the severity, how probably, and the type. _ : all others."""
 
     def row(form: str) -> tuple[np.ndarray, np.ndarray]:
@@ -44,15 +44,15 @@ def saying(amount: float, **wrong: tuple[str, float, str]) -> Reader:
         probabilities[0], probabilities[SEVERITIES.index(severity)], types[TYPES.index(kind)] = 1.0 - chance, chance, 1.0
         return probabilities, types
 
-    def read(pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+    def read(pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         found = [[row(word.text) for side in pair for word in side.words] for pair in pairs]
         columns = [(np.array([p for p, _ in each]), np.array([t for _, t in each])) for each in found]
-        return [PairReading(p.reshape(-1, 4), t.reshape(-1, len(TYPES)), amount) for p, t in columns]
+        return [PairPrediction(p.reshape(-1, 4), t.reshape(-1, len(TYPES)), amount) for p, t in columns]
 
     return read
 
 
-def evidence(reader: Reader, reference: str, hypothesis: str) -> ErrorsEvidence:
+def evidence(reader: PairErrorModel, reference: str, hypothesis: str) -> ErrorsEvidence:
     """What is found between two hand-made texts, the laws checked."""
     pair = analysis(reference), analysis(hypothesis)
     found = LearnedErrors(IDF, LEXICON, reader, CONFIG).measure(*pair)
@@ -66,13 +66,13 @@ def evidence(reader: Reader, reference: str, hypothesis: str) -> ErrorsEvidence:
 def test_the_laws_of_the_count(a: str, b: str, seed: int) -> None:
     """Whatever a reader says: see errors_laws.py; a pair is measured alike in any company; words that stay in place are no errors."""
 
-    def reader(pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+    def reader(pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         found = []
         for pair in pairs:
             chance = np.random.default_rng([seed, *(len(side.text) for side in pair)])
             count = sum(len(side.words) for side in pair)
             rows = chance.dirichlet(np.full(4, 0.4), count), chance.dirichlet(np.full(len(TYPES), 0.4), count)
-            found.append(PairReading(*(row.astype(np.float32) for row in rows), float(chance.exponential(8.0))))
+            found.append(PairPrediction(*(row.astype(np.float32) for row in rows), float(chance.exponential(8.0))))
         return found
 
     one, other = analysis(a), analysis(b)
@@ -82,7 +82,7 @@ def test_the_laws_of_the_count(a: str, b: str, seed: int) -> None:
     check_same(errors.measure(one, one))
     first, second = (errors.prepare(Text.of(text)) for text in (one, other))
     assert errors.compare_all([(second, first), (first, second)])[1] == found
-    (words,) = errors.judged([pair_edits(first, second, IDF, LEXICON, CONFIG)])
+    (words,) = errors.word_errors([find_differences(first, second, IDF, LEXICON, CONFIG)])
     for error in words:
         if error.reference and error.hypothesis and error.kind != "order":
             assert error.reference.text.lower() != error.hypothesis.text.lower()
@@ -159,7 +159,7 @@ def test_a_huge_amount_is_cut() -> None:
 def test_characters_decide_on_marks_blanks_and_case(hypothesis: str) -> None:
     """Whatever a reader says, they cost what the rules say of them."""
     reference = "The old dog saw the red house."
-    rules = EditScriptErrors(IDF, LEXICON, ErrorsConfig()).measure(analysis(reference), analysis(hypothesis)).evidence
+    rules = RuleBasedErrors(IDF, LEXICON, ErrorsConfig()).measure(analysis(reference), analysis(hypothesis)).evidence
     assert rules.count > 0.0
     for amount in (0.0, 9.0):
         found = evidence(saying(amount, _=("critical", 1.0, "name")), reference, hypothesis)

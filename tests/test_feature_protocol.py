@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rome.features.protocol import compared, feature_class
+from rome.features.protocol import compare_pairs, feature_class
 from rome.features.syntax import Syntax
 from rome.features.values import FEATURES
 
@@ -153,7 +153,7 @@ def test_texts_are_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     feature, own = Syntax(), Syntax.prepare
     monkeypatch.setattr(Syntax, "prepare", lambda self, text: prepared.append(text.analysis.text) or own(self, text))
     one, two, three = (analysis(text) for text in ("red house", "big red house", "dog"))
-    found = [row[0] for row in compared([feature], [(one, two), (one, three), (one, one)])]
+    found = [row[0] for row in compare_pairs([feature], [(one, two), (one, three), (one, one)])]
     assert sorted(prepared) == ["big red house", "dog", "red house"]
     monkeypatch.undo()
     assert found == [feature.measure(one, other) for other in (two, three, one)]

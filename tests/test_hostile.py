@@ -29,11 +29,11 @@ from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.estimator import ErrorsConfig
 from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.errors.typos import tidy
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
-from rome.features.model_files import checked, record_files
+from rome.features.model_files import record_files, verified
 from rome.features.protocol import Resources
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
@@ -177,7 +177,7 @@ def test_hostile_neighbours_change_nothing(metric: RoMe) -> None:
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
     errors = LearnedErrors.make(ErrorsConfig(), Resources(table, lexicon, folder))
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
@@ -306,9 +306,9 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_whole_file_is_hashed_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The recorded file passes, and a second reader does not pay again."""
     path = models / "scorer" / "scorer.safetensors"
-    assert checked(path) == path
+    assert verified(path) == path
     monkeypatch.setattr(model_files.hashlib, "sha256", lambda: pytest.fail("hashed again"))
-    assert checked(path) == path
+    assert verified(path) == path
 
 
 def test_a_damaged_file_is_named(models: Path) -> None:
@@ -334,13 +334,13 @@ def test_without_its_record_no_model_is_read(models: Path, manifest: str | None)
     if manifest is not None:
         (models / "set.json").write_text(manifest)
     with pytest.raises(ModelMissingError, match="missing|damaged|not among the files"):
-        checked(models / "scorer" / "scorer.safetensors")
+        verified(models / "scorer" / "scorer.safetensors")
 
 
 def test_files_of_others_are_their_own_business(models: Path, tmp_path: Path) -> None:
     """A file that belongs to no set, and one that is not there, pass."""
     for path in (tmp_path / "own.safetensors", models / "absent.safetensors"):
-        assert checked(path) == path
+        assert verified(path) == path
 
 
 def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) -> None:
@@ -348,7 +348,7 @@ def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) 
 
     class Metric:
         def score(self, **_: object) -> Any:
-            checked(models / "scorer" / "scorer.safetensors")
+            verified(models / "scorer" / "scorer.safetensors")
             return type("Result", (list,), {"signature": "s"})()
 
     path = models / "scorer" / "scorer.safetensors"
@@ -362,7 +362,7 @@ def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) 
     assert selfcheck(Metric())  # type: ignore[arg-type]
     path.write_bytes(b"newer")
     record_files(models)
-    assert checked(path) == path and json.loads((models / "selfcheck.json").read_text())["signature"] == "s"
+    assert verified(path) == path and json.loads((models / "selfcheck.json").read_text())["signature"] == "s"
 
 
 class Touch:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Perturbed
 from rome.evaluation.perturbing import materials_for
-from rome.features.errors.estimator import EditScriptErrors
-from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.estimator import RuleBasedErrors
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
@@ -85,7 +85,7 @@ def test_an_identical_text_scores_exactly_one(options: dict[str, Any]) -> None:
 def test_identical_words_have_perfect_components(words: list[str]) -> None:
     """The same on hand-made words, articles and marks in any order and number."""
     text, table = analysis(" ".join(words)), IdfTable.from_texts([["a", "cat"], ["dog"]], "test")
-    for feature in (Semantic(table), Syntax(), Grammar(), EditScriptErrors(table, Lexicon(frozenset()))):
+    for feature in (Semantic(table), Syntax(), Grammar(), RuleBasedErrors(table, AntonymLexicon(frozenset()))):
         assert feature.measure(text, text).value == 1.0
 
 

@@ -20,7 +20,7 @@ from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureM
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
 from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
-from rome.features.model_files import MANIFEST, checked, file_hashes, read_manifest, record_files
+from rome.features.model_files import MANIFEST, file_hashes, read_manifest, record_files, verified
 from rome.integrations.measuring import MetricHolder, metric_of, settings_of
 from rome.metric import RoMe
 from rome.self_check import record, selfcheck
@@ -60,7 +60,7 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     """Each loads, is called as its folder, and every file is on record and as recorded."""
     found = ModelSet.load(name)
     assert found.name == found.folder.name == name
-    assert all(checked(found.folder / file) for file in found.files)
+    assert all(verified(found.folder / file) for file in found.files)
     assert dict(found.files) == file_hashes(found.folder)
 
 
@@ -170,9 +170,9 @@ def test_a_file_that_is_not_on_record_is_not_read(other: Path) -> None:
     """New models load only when they are recorded."""
     (other / "errors" / "new.bin").write_bytes(b"x")
     with pytest.raises(ModelMissingError, match="new.bin is not among the files recorded"):
-        checked(other / "errors" / "new.bin")
+        verified(other / "errors" / "new.bin")
     record_files(other)
-    assert checked(other / "errors" / "new.bin")
+    assert verified(other / "errors" / "new.bin")
 
 
 # What a set decides

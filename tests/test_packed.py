@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from rome.features.analyser.acceptability import Acceptability, Judge  # noqa: E402
+from rome.features.analyser.acceptability import Acceptability, AcceptabilityClassifier  # noqa: E402
 from rome.features.analyser.trunk import LEAST, attention_layers, blocks, layer_states  # noqa: E402
 
 LENGTHS = [1, 1, 2, 3, 3, 3, 7, 20, 20, 41]
@@ -62,7 +62,7 @@ def test_a_row_has_the_same_bits_in_every_company(model: Acceptability, rows: li
 def test_the_judge_says_what_the_model_says(kind: str, rows: list[torch.Tensor], request: pytest.FixtureRequest) -> None:
     """Probabilities equal those of the padded model, and are the same bits in any order and company."""
     model: Acceptability = request.getfixturevalue(kind)
-    judge = Judge(model)
+    judge = AcceptabilityClassifier(model)
     sentences, pieces = judge.probabilities(rows)
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     mask = torch.arange(padded.shape[1])[None] < torch.tensor(LENGTHS)[:, None]

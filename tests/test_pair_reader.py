@@ -19,7 +19,7 @@ from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.model_set import models_identity
 from rome.features.analyser.pair_reader import PairReader, adapt, company
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES, PairReading
+from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
 from rome.features.model_files import record_files
 from rome.features.values import Analysis
 from rome.metric import RoMe
@@ -54,7 +54,7 @@ def analysed(pairs: list[tuple[str, str]]) -> list[tuple[Analysis, Analysis]]:
     return [(with_states(one), with_states(other, 1)) for one, other in pairs]
 
 
-def same(one: PairReading, other: PairReading) -> bool:
+def same(one: PairPrediction, other: PairPrediction) -> bool:
     """Whether two readings are equal to the last bit."""
     arrays = all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("probabilities", "types"))
     return arrays and one.amount == other.amount

@@ -15,7 +15,7 @@ from html_checks import Markup, checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.features.semantic import AlignedPair, SemanticEvidence
 from rome.features.syntax import Syntax, Tree, edit_operations
 from rome.reports.html import STYLE, document_page, fragment, notebook

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rome.cli import explain as command
 from rome.cli import main
-from rome.features.errors.values import ErrorsEvidence, ErrorSpan, TextSpan
+from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.reports.html import document_page
 from rome.reports.segment import segment_document
 from rome.reports.summaries import corpus_document

@@ -29,7 +29,7 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.pair_reader import PairReader
-from rome.features.errors.values import SEVERITIES, TYPES
+from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.features.values import Analysis
 from rome.train.common.recipe import FIELDS, read_card
 from rome.train.errors import net as errors_figures

@@ -16,7 +16,7 @@ from tiny_trees import write_trees
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, Token, embedded_parser, package_parser
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, SurfaceToken, embedded_parser, package_parser
 from rome.train.common.recipe import FIELDS, folder_size, read_card, write_card
 from rome.train.parser import recipe
 from rome.train.parser.recipe import STAGES, export_model, to_conllu
@@ -128,7 +128,7 @@ def test_conllu_has_a_line_a_word_and_one_for_each_multi_word_token():
         ParsedWord("do", "do", "AUX", "VBP", "Mood=Ind", 0, "root", 0, 2),
         ParsedWord("n't", "not", "PART", "RB", "", 1, "advmod", 2, 5),
     )
-    text = to_conllu([ParsedSentence(0, 5, (Token("don't", 0, 5, 0, 2),), words)])
+    text = to_conllu([ParsedSentence(0, 5, (SurfaceToken("don't", 0, 5, 0, 2),), words)])
     assert text.splitlines() == [
         "1-2\tdon't" + "\t_" * 8,
         "1\tdo\tdo\tAUX\tVBP\tMood=Ind\t0\troot\t_\t_",

@@ -15,7 +15,7 @@ from rome.data.readers.conllu import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import WordPieces
-from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordPlaces, capitals, load_tree_head, spellings_of
+from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRows, capitals, load_tree_head, spellings_of
 from rome.features.analyser.weights import quantise
 from rome.train.parser import trees as tree_data
 from rome.train.parser.trees import (
@@ -76,11 +76,11 @@ def states() -> list[torch.Tensor]:
     return [torch.randn(MIXED, length, WIDTH) for length in LENGTHS]
 
 
-def places_of(length: int) -> WordPlaces:
+def places_of(length: int) -> WordRows:
     """A word a row, but for the marks at both ends."""
     words = range(1, length - 1)
     spellings = [(n % SPELLINGS, 7 * n % SPELLINGS, 40)[: 1 + n % 3] for n in words]
-    return WordPlaces([*words], [n + 1 for n in words], [0 for _ in words], spellings)
+    return WordRows([*words], [n + 1 for n in words], [0 for _ in words], spellings)
 
 
 def parsed(head: TreeHead, states: Sequence[torch.Tensor]) -> list[ParsedTree]:
@@ -139,7 +139,7 @@ def test_one_word_is_the_root(head: TreeHead, states: list[torch.Tensor]) -> Non
 
 def test_the_shares_of_rows_sum_to_one() -> None:
     """A word is the mean of its rows, the root the beginning mark; words of one token may share rows."""
-    places = WordPlaces([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0], [(0,)] * 4)
+    places = WordRows([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0], [(0,)] * 4)
     shares = places.averages(6)
     assert places.owners(6).tolist() == [0, 1, 3, 3, 4, 0] and places.numbers().tolist() == [0, 0, 0, 1, 0]
     assert torch.equal(shares.sum(1), torch.ones(5))
@@ -150,7 +150,7 @@ def test_the_shares_of_rows_sum_to_one() -> None:
 def test_words_of_one_token_are_told_apart(head: TreeHead, states: list[torch.Tensor]) -> None:
     """By their number within it, of which the third and all further ones are one."""
     rows = head.mixture(states[4])
-    places = WordPlaces([2] * 5, [4] * 5, [0, 1, 2, 3, 9], [(3, 5)] * 5)
+    places = WordRows([2] * 5, [4] * 5, [0, 1, 2, 3, 9], [(3, 5)] * 5)
     words = head.words(rows, places.averages(20), places.numbers(), torch.zeros(6, WIDTH))
     assert not torch.allclose(words[1], words[2]) and not torch.allclose(words[2], words[3])
     assert torch.equal(words[3], words[4]) and torch.equal(words[3], words[5])

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from rome.features.analyser.config import set_folder
 from rome.features.errors.edits import match_words
-from rome.features.errors.estimator import EditScriptErrors
-from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.estimator import RuleBasedErrors
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.errors.prepared import marks_of
 from rome.features.errors.surface import PunctuationConfig, punctuation_errors
-from rome.features.errors.typos import tidy, typed_twice
+from rome.features.errors.typos import repeated_words, tidy
 from rome.features.idf import IdfTable
 
 from handmade import analysis, prepared
 
-ERRORS = EditScriptErrors(IdfTable(10, {"the": 9, "dog": 3}), Lexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
+ERRORS = RuleBasedErrors(IdfTable(10, {"the": 9, "dog": 3}), AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
 CLEAN = "The dog saw the old cat, and it ran."
 
 
@@ -70,10 +70,10 @@ def test_a_million_characters_take_no_time_to_speak_of() -> None:
 
 def test_typed_twice_names_the_repeated_words() -> None:
     """Places of the repetition, not of what is repeated; a pause between them is emphasis."""
-    assert [(r.start, r.end, r.words) for r in typed_twice("go home go home now to sleep")] == [(8, 15, 2)]
-    assert [r.words for r in typed_twice("no no no it is not so")] == [1, 1]
-    assert typed_twice("no no no") == ()
-    assert typed_twice("no, no") == typed_twice("a b c") == typed_twice("") == ()
+    assert [(r.start, r.end, r.words) for r in repeated_words("go home go home now to sleep")] == [(8, 15, 2)]
+    assert [r.words for r in repeated_words("no no no it is not so")] == [1, 1]
+    assert repeated_words("no no no") == ()
+    assert repeated_words("no, no") == repeated_words("a b c") == repeated_words("") == ()
 
 
 @pytest.mark.parametrize(

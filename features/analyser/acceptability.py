@@ -121,7 +121,7 @@ def load_acceptability(folder: Path) -> Acceptability:
     return model.eval().requires_grad_(False)
 
 
-class Judge:
+class AcceptabilityClassifier:
     """Runs an Acceptability model over rows of different lengths without padding: equal to the last bit in every batch.
 
     Parameters

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
-from .acceptability import Judge, load_acceptability
+from .acceptability import AcceptabilityClassifier, load_acceptability
 from .config import EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
 from .model_set import arithmetic, layers_below
@@ -45,10 +45,11 @@ class Analyser:
         folder, download = config.folder, config.download
         dtype = torch.bfloat16 if arithmetic() == "bfloat16" else torch.float32
         self.embedded = load_encoder(folder / "encoder", dtype)
-        self.judge = Judge(load_acceptability(folder / "grammar"))
+        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar"))
         self.below = layers_below(folder)
-        own = config.parser == EMBEDDED
-        self.parser = embedded_parser(folder, self.embedded) if own else package_parser(Path(config.parser))
+        self.parser = (
+            embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))
+        )
         self.encoder = (
             None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=download)
         )
@@ -75,7 +76,7 @@ class Analyser:
             for s in sentences
         ]
         states = self._states(surfaces, [sentence for sentences in parsed for sentence in sentences])
-        accepted, fitting = self._judged(states)
+        accepted, fitting = self._probabilities(states)
         if self.classifier is not None:
             accepted = self.classifier.probabilities(surfaces)
         vectors, pieces = self._vectors(surfaces, states)
@@ -101,10 +102,10 @@ class Analyser:
         pieces = self.encoder.encode(surfaces)
         return self.encoder.states(pieces), pieces
 
-    def _judged(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
+    def _probabilities(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        rows = [row for each in states for row in each.after(self.judge.model.input_layer)]
-        sentences, piece_rows = self.judge.probabilities(rows)
+        rows = [row for each in states for row in each.after(self.acceptability.model.input_layer)]
+        sentences, piece_rows = self.acceptability.probabilities(rows)
         sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
         accepted, fitting, at = [], [], 0
         for each in states:

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from ..model_files import checked
+from ..model_files import verified
 from .config import set_folder
 from .pieces import Encoded, WordPieces, encode, merge_windows
 from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, layer_states
@@ -49,7 +49,7 @@ def load_trunk(folder: Path) -> Trunk:
 
 def load_tokenizer(folder: Path) -> WordPieces:
     """Load the encoder's word pieces (uncased) from local files. Raises ModelMissingError when they are not there or damaged."""
-    return WordPieces(checked(Path(folder) / PIECES_FILE))
+    return WordPieces(verified(Path(folder) / PIECES_FILE))
 
 
 @dataclass(frozen=True, slots=True)

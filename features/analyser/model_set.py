@@ -77,10 +77,10 @@ class ModelSet:
         """Whether the set has files of this part."""
         return any(name.startswith(f"{part}/") for name in self.files)
 
-    def settled(self, feature: str, config: Config) -> Config:
+    def with_settings(self, feature: str, config: Config) -> Config:
         """A feature's configuration with the set's settings. Raises ModelMissingError for a setting that this version does not know."""
         try:
-            return settled(config, self.settings.get(feature, {}))
+            return with_settings(config, self.settings.get(feature, {}))
         except TypeError as error:
             raise ModelMissingError(
                 f"{self.folder / MANIFEST} has a setting of {feature} that this version of rome-metric does not know ({error}): use the "
@@ -97,7 +97,7 @@ def layers_below(folder: Path) -> int:
     return int(manifest.settings.get("errors", {}).get("below", 0)) if there else 0
 
 
-def settled(config: Config, settings: Mapping[str, Any]) -> Config:
+def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
     """A dataclass with these fields changed; a mapping changes the fields of a nested one. Raises TypeError for what fits no field."""
     changes: dict[str, Any] = {}
     known = {f.name for f in fields(config)}  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def settled(config: Config, settings: Mapping[str, Any]) -> Config:
         old = getattr(config, name)
         if is_dataclass(old) != isinstance(value, Mapping):
             raise TypeError(f"{name} is {value!r}")
-        changes[name] = settled(old, value) if is_dataclass(old) else _like(old, value, name)
+        changes[name] = with_settings(old, value) if is_dataclass(old) else _like(old, value, name)
     return replace(config, **changes)  # type: ignore[type-var]
 
 

@@ -21,7 +21,7 @@ from torch.nn.functional import linear, softplus
 
 from rome.exceptions import ModelMissingError
 
-from ..errors.values import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairReading
+from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
 from ..values import Analysis
 from .encoder import load_trunk
 from .trunk import Layer, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
@@ -74,12 +74,12 @@ class PairReader:
         adapt(trunk, tensors)
         return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
 
-    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         """One reading a pair, in order; equal texts have no error, and nothing is read."""
         parts = [_parts_of(*pair) for pair in pairs]
         rows = [part for each in parts for part in each]
         order = sorted(range(len(rows)), key=lambda n: rows[n].length)
-        found: list[PairReading | None] = [None] * len(rows)
+        found: list[PairPrediction | None] = [None] * len(rows)
         for start, stop in blocks([rows[n].length for n in order], BATCH_WORDS):
             with torch_threads(self.threads or torch.get_num_threads()):
                 readings = list(self._read([rows[n] for n in order[start:stop]]))
@@ -89,7 +89,7 @@ class PairReader:
         return [_whole(pair, [(row, next(each_row)) for row in each]) for pair, each in zip(pairs, parts, strict=True)]
 
     @torch.no_grad()
-    def _read(self, rows: Sequence[_Row]) -> Iterator[PairReading]:
+    def _read(self, rows: Sequence[_Row]) -> Iterator[PairPrediction]:
         """Readings of rows sorted by length."""
         with self._loading:
             layers, distances, tensors = self._parts
@@ -106,7 +106,7 @@ class PairReader:
             seen = torch.stack([costs.amax(), costs.sum()]).log1p()
             amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
             words = row.words
-            yield PairReading(
+            yield PairPrediction(
                 own[words].numpy(), types[start : start + row.length][words].numpy(), _limited(float(amount.expm1()))
             )
 
@@ -228,16 +228,16 @@ def _parts_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
     ]
 
 
-def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairReading | None]]) -> PairReading:
+def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]]) -> PairPrediction:
     """The reading of a pair from those of its parts."""
     words = sum(len(analysis.words) for analysis in pair)
     if not parts:
         sure = np.zeros((words, len(SEVERITIES)), np.float32)
         sure[:, 0] = 1.0
-        return PairReading(sure, np.full((words, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
+        return PairPrediction(sure, np.full((words, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
     readings = [(len(row.sides[0]), reading) for row, reading in parts if reading is not None]
     columns = [
         np.concatenate([getattr(r, name)[:p] for p, r in readings] + [getattr(r, name)[p:] for p, r in readings])
         for name in ("probabilities", "types")
     ]
-    return PairReading(columns[0], columns[1], sum(reading.amount for _, reading in readings))
+    return PairPrediction(columns[0], columns[1], sum(reading.amount for _, reading in readings))

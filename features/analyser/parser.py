@@ -21,7 +21,7 @@ from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import checked
+from ..model_files import verified
 from .encoder import EmbeddedEncoder, SentenceStates
 from .trees import Reading, TreeReader, load_tree_head, word_places
 
@@ -35,7 +35,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
 
 
-class Token(NamedTuple):
+class SurfaceToken(NamedTuple):
     """One surface token, ``text[start:end]`` of its text; it stands for ``words[first:last]`` of its sentence."""
 
     text: str
@@ -74,7 +74,7 @@ class ParsedSentence:
 
     start: int
     end: int
-    tokens: tuple[Token, ...]
+    tokens: tuple[SurfaceToken, ...]
     words: tuple[ParsedWord, ...]
     states: SentenceStates | None = field(default=None, compare=False, repr=False)
 
@@ -173,7 +173,7 @@ def _model_files(folder: Path) -> dict[str, Path]:
     for path in paths.values():
         if not path.is_file():
             raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
-        checked(path)
+        verified(path)
     return paths
 
 
@@ -211,12 +211,12 @@ def _cut(document: Document) -> Document:
 
 def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence:
     """One of Stanza's sentences as a plain value; head and relations are the reading's where there is one."""
-    tokens: list[Token] = []
+    tokens: list[SurfaceToken] = []
     words: list[ParsedWord] = []
     for token in sentence.tokens:
         start, end, forms = token.start_char, token.end_char, [word.text for word in token.words]
         surface, whole = text[start:end], len(forms) == 1
-        tokens.append(Token(surface, start, end, len(words), len(words) + len(forms)))
+        tokens.append(SurfaceToken(surface, start, end, len(words), len(words) + len(forms)))
         for word, (left, right) in zip(token.words, word_places(surface, forms, start), strict=True):
             piece, lemma, n = surface if whole else word.text, word.lemma, len(words)
             if lemma is None or (whole and word.text != piece and " " not in piece):  # the models read something else

@@ -83,7 +83,7 @@ def _number(part: str) -> int:
     return zlib.crc32(part.encode("utf-8", "surrogatepass")) % SPELLINGS
 
 
-class WordPlaces(NamedTuple):
+class WordRows(NamedTuple):
     """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
 
     Attributes
@@ -216,7 +216,7 @@ class TreeHead(nn.Module):
         mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
         return mixed
 
-    def spelled(self, places: Sequence[WordPlaces], lengths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    def spelled(self, places: Sequence[WordRows], lengths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """What spellings add: for each sentence (length, width) to its rows, and (n + 1, width) to the root, which is 0, and its words.
 
         Parameters
@@ -242,7 +242,7 @@ class TreeHead(nn.Module):
         states
             (..., L, width), read by the head's own layers.
         averages, numbers
-            (..., n + 1, L) and (..., n + 1), see `WordPlaces`.
+            (..., n + 1, L) and (..., n + 1), see `WordRows`.
         spelled
             (..., n + 1, width), see `spelled`.
         """
@@ -285,7 +285,7 @@ class TreeHead(nn.Module):
         return (asked @ above[..., None])[..., 0]
 
     @torch.no_grad()
-    def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordPlaces]) -> list[ParsedTree]:
+    def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordRows]) -> list[ParsedTree]:
         """Tags and the best tree of each sentence.
 
         Parameters
@@ -408,7 +408,7 @@ def word_places(token: str, words: Sequence[str], start: int) -> list[tuple[int,
     return spans
 
 
-def _places(sentence: Any, pieces: Encoded) -> WordPlaces:
+def _places(sentence: Any, pieces: Encoded) -> WordRows:
     """Which rows of the states belong to each word: those of the pieces that share a character with it, the beginning mark for none."""
     begin: int = sentence.tokens[0].start_char
     spans: list[tuple[int, int]] = []
@@ -419,4 +419,4 @@ def _places(sentence: Any, pieces: Encoded) -> WordPlaces:
         place += range(len(token.words))
     first, last = touched(pieces.spans, spans) + (1 if pieces.spans else [[0], [1]])
     spellings = spellings_of([sentence.text[start:end] for start, end in spans])
-    return WordPlaces(first.tolist(), last.tolist(), place, spellings)
+    return WordRows(first.tolist(), last.tolist(), place, spellings)

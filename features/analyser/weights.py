@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import checked
+from ..model_files import verified
 
 SCALE = ".scale"
 
@@ -82,7 +82,7 @@ def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]
     """
     if not Path(path).is_file():
         raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
-    checked(Path(path))
+    verified(Path(path))
     try:
         with safe_open(str(path), framework="pt") as file:
             raw = {name: file.get_tensor(name) for name in file.keys()}

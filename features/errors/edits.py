@@ -17,8 +17,8 @@ from rapidfuzz.process import cdist
 from ..matching import best_assignment, cosines, equal_texts, longest_increasing_subsequence
 from ..semantic import position_differences
 from ..values import Word
+from .evidence import Kind
 from .prepared import PreparedText
-from .values import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def match_words(reference: PreparedText, hypothesis: PreparedText, config: Align
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class WordEdit:
     """One operation on words.
 
     Attributes
@@ -183,7 +183,7 @@ def repetitions(words: Sequence[Word], longest: int = 8) -> set[int]:
     return repeated
 
 
-def _moves(matches: Sequence[WordMatch], moved: Collection[int], p: int, q: int) -> list[Edit]:
+def _moves(matches: Sequence[WordMatch], moved: Collection[int], p: int, q: int) -> list[WordEdit]:
     """Moved matches, neighbours on both sides joined into one edit."""
     groups: list[list[WordMatch]] = []
     for k in sorted(moved):
@@ -193,7 +193,7 @@ def _moves(matches: Sequence[WordMatch], moved: Collection[int], p: int, q: int)
         else:
             groups.append([match])
     return [
-        Edit(
+        WordEdit(
             "order",
             tuple(match.reference for match in group),
             tuple(match.hypothesis for match in group),
@@ -205,7 +205,7 @@ def _moves(matches: Sequence[WordMatch], moved: Collection[int], p: int, q: int)
 
 def edit_script(
     reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], moved: Collection[int]
-) -> tuple[Edit, ...]:
+) -> tuple[WordEdit, ...]:
     """Every edit, word by word: replacements of words whose forms differ, missing and unnecessary words, and moved runs.
 
     Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is wrong
@@ -219,10 +219,10 @@ def edit_script(
     p, q = len(reference.words), len(hypothesis.words)
     matched = {m.reference for m in matches}, {m.hypothesis for m in matches}
     repeated = repetitions(hypothesis.words)
-    edits = [Edit("missing", (i,), ()) for i in reference.places if i not in matched[0]]
-    edits += [Edit("unnecessary", (), (j,), repeated=j in repeated) for j in hypothesis.places if j not in matched[1]]
+    edits = [WordEdit("missing", (i,), ()) for i in reference.places if i not in matched[0]]
+    edits += [WordEdit("unnecessary", (), (j,), repeated=j in repeated) for j in hypothesis.places if j not in matched[1]]
     edits += [
-        Edit("replacement", (m.reference,), (m.hypothesis,), match=m)
+        WordEdit("replacement", (m.reference,), (m.hypothesis,), match=m)
         for m in matches
         if reference.words[m.reference].text.lower() != hypothesis.words[m.hypothesis].text.lower()
     ]

@@ -11,12 +11,12 @@ from typing import Any, Literal
 from ..idf import IdfTable
 from ..protocol import Feature, Resources, Text, number, string
 from ..values import Component
-from .edits import AlignmentConfig, Edit, WordMatch, edit_script, match_words, out_of_order
-from .lexicon import Lexicon
+from .edits import AlignmentConfig, WordEdit, WordMatch, edit_script, match_words, out_of_order
+from .evidence import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
+from .lexicon import AntonymLexicon
 from .prepared import PreparedText, prepare
-from .severity import Judgement, SeverityConfig, SeverityJudge
-from .surface import SLIPS, SurfaceConfig, surface_errors
-from .values import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
+from .severity import EditSeverity, SeverityConfig, SeverityRules
+from .surface import TYPO_TYPES, SurfaceConfig, surface_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ErrorsConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class PairEdits:
+class PairDifferences:
     """A pair laid side by side, which every estimator starts from.
 
     Attributes
@@ -68,19 +68,19 @@ class PairEdits:
     hypothesis: PreparedText
     matches: tuple[WordMatch, ...]
     moved: frozenset[int]
-    edits: tuple[tuple[Edit, Judgement], ...]
+    edits: tuple[tuple[WordEdit, EditSeverity], ...]
     surface: tuple[ErrorSpan, ...]
 
 
-def pair_edits(
-    reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig
-) -> PairEdits:
+def find_differences(
+    reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: AntonymLexicon, config: ErrorsConfig
+) -> PairDifferences:
     """Align two texts, judge every edit between them by the rules, and find what is wrong on the surface."""
     matches = match_words(reference, hypothesis, config.alignment)
     moved = out_of_order([match.hypothesis for match in matches])
-    judge = SeverityJudge(reference, hypothesis, idf, lexicon, config.severity)
-    edits = tuple((edit, judge.judge(edit)) for edit in edit_script(reference, hypothesis, matches, moved))
-    return PairEdits(
+    rules = SeverityRules(reference, hypothesis, idf, lexicon, config.severity)
+    edits = tuple((edit, rules.severity_of(edit)) for edit in edit_script(reference, hypothesis, matches, moved))
+    return PairDifferences(
         reference, hypothesis, matches, moved, edits, surface_errors(reference, hypothesis, matches, config.surface)
     )
 
@@ -90,7 +90,7 @@ class Errors(Feature[PreparedText]):
 
     name, config_class = "errors", ErrorsConfig
 
-    def __init__(self, idf: IdfTable, lexicon: Lexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
+    def __init__(self, idf: IdfTable, lexicon: AntonymLexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
         self.idf, self.lexicon, self.config = idf, lexicon, config
 
     @classmethod
@@ -120,10 +120,10 @@ class Errors(Feature[PreparedText]):
         The count is not divided by the length: what the reader makes of a pair is meant of the whole pair. An empty hypothesis for a
         reference with words has one error, the full count, and value 0.
         """
-        edits = [pair_edits(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
-        return [self._component(*pair) for pair in zip(edits, self.judged(edits), strict=True)]
+        edits = [find_differences(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
+        return [self._component(*pair) for pair in zip(edits, self.word_errors(edits), strict=True)]
 
-    def _component(self, pair: PairEdits, found: Sequence[ErrorSpan]) -> Component:
+    def _component(self, pair: PairDifferences, found: Sequence[ErrorSpan]) -> Component:
         """What a pair's errors make: those of its words, and those of its characters."""
         words = len(pair.reference.words)
         empty = bool(words) and not pair.hypothesis.words
@@ -139,11 +139,11 @@ class Errors(Feature[PreparedText]):
 
     def _forgiven(self, error: ErrorSpan) -> bool:
         """Whether it is a mere difference: it weighs too little, or, a slip that never weighs much, is hardly a mistake."""
-        strength = error.confidence if error.type in SLIPS else error.weight
+        strength = error.confidence if error.type in TYPO_TYPES else error.weight
         return error.severity == "none" or strength < self.config.smallest_weight
 
     @abstractmethod
-    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
+    def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:
         """What is wrong with the words of each pair, and where they differ without consequence, in any order."""
 
 
@@ -158,21 +158,21 @@ def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     return tuple(sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start))
 
 
-class EditScriptErrors(Errors):
+class RuleBasedErrors(Errors):
     """Every edit with the severity that closed rules give it; needs no model beyond the analyses."""
 
-    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
+    def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:
         """One span an edit."""
         return [[_edit_span(pair, *edit) for edit in pair.edits] for pair in pairs]
 
 
-def _edit_span(pair: PairEdits, edit: Edit, judgement: Judgement) -> ErrorSpan:
+def _edit_span(pair: PairDifferences, edit: WordEdit, severity: EditSeverity) -> ErrorSpan:
     return ErrorSpan(
         kind=edit.kind,
-        type=judgement.type,
-        severity=judgement.severity,
-        weight=judgement.weight,
-        confidence=judgement.mistake_probability,
+        type=severity.type,
+        severity=severity.severity,
+        weight=severity.weight,
+        confidence=severity.mistake_probability,
         reference=pair.reference.span_of(edit.reference),
         hypothesis=pair.hypothesis.span_of(edit.hypothesis),
     )

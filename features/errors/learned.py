@@ -9,9 +9,9 @@ import numpy as np
 
 from ..idf import IdfTable
 from ..protocol import Resources
-from .estimator import EditScriptErrors, Errors, ErrorsConfig, PairEdits
-from .lexicon import Lexicon, compare_numbers
-from .values import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairReading, Reader, Severity
+from .estimator import Errors, ErrorsConfig, PairDifferences, RuleBasedErrors
+from .evidence import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairErrorModel, PairPrediction, Severity
+from .lexicon import AntonymLexicon, compare_numbers
 
 VAGUE = frozenset(("other", "addition", "omission", "substitution"))
 """What the reader calls a word when it has no better name than the rules have."""
@@ -50,7 +50,7 @@ class _Unit(NamedTuple):
 class LearnedErrors(Errors):
     """What the reader finds; characters decide on marks, blanks and case, and rules on words that repeat."""
 
-    def __init__(self, idf: IdfTable, lexicon: Lexicon, reader: Reader, config: ErrorsConfig) -> None:
+    def __init__(self, idf: IdfTable, lexicon: AntonymLexicon, reader: PairErrorModel, config: ErrorsConfig) -> None:
         super().__init__(idf, lexicon, config)
         self.reader = reader
 
@@ -58,21 +58,21 @@ class LearnedErrors(Errors):
     def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
         """The estimator that the settings name; the reader's weights are loaded at the first pair."""
         if config.estimator == "edit-script":
-            return EditScriptErrors.make(config, resources)
+            return RuleBasedErrors.make(config, resources)
         from ..analyser.pair_reader import PairReader
 
         return cls(resources.idf, resources.lexicon, PairReader(resources.folder, config.below, resources.threads), config)
 
-    def judged(self, pairs: Sequence[PairEdits]) -> list[list[ErrorSpan]]:
+    def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:
         """Spans of neighbouring words with the same kind, severity and type; the weights of the errors add up to the reader's amount."""
         readings = self.reader([(pair.reference.analysis, pair.hypothesis.analysis) for pair in pairs])
         return [self._spans(*pair) for pair in zip(pairs, readings, strict=True)]
 
-    def _spans(self, pair: PairEdits, reading: PairReading) -> list[ErrorSpan]:
+    def _spans(self, pair: PairDifferences, reading: PairPrediction) -> list[ErrorSpan]:
         """The spans of one pair; a text against itself has none."""
         if pair.reference.text == pair.hypothesis.text:
             return []
-        repeated = sum(judgement.weight for edit, judgement in pair.edits if edit.repeated)
+        repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
         units, amount = _counted(_units(pair, reading, self.config.threshold), reading.amount, pair)
         groups = _groups(units, pair)
         weights = self._shared(groups, max(amount, repeated))
@@ -95,7 +95,7 @@ class LearnedErrors(Errors):
         return np.minimum(amount * shares / max(float(shares.sum()), LEAST_COST), most).tolist()
 
 
-def _units(pair: PairEdits, reading: PairReading, threshold: float) -> list[_Unit]:
+def _units(pair: PairDifferences, reading: PairPrediction, threshold: float) -> list[_Unit]:
     """One unit for every match whose words differ or moved, and every word without one, those of the hypothesis first, in order."""
     reference, hypothesis, matches, edits = pair.reference, pair.hypothesis, pair.matches, pair.edits
     p = len(reference.words)
@@ -125,7 +125,7 @@ def _units(pair: PairEdits, reading: PairReading, threshold: float) -> list[_Uni
     return units + [unit("missing", i, None) for i in reference.places if i not in matched]
 
 
-def _counted(units: list[_Unit], amount: float, pair: PairEdits) -> tuple[list[_Unit], float]:
+def _counted(units: list[_Unit], amount: float, pair: PairDifferences) -> tuple[list[_Unit], float]:
     """Units and amount after the numbers were compared by value: the same one is no error, another one is critical."""
     aligned = {match.reference: match.hypothesis for match in pair.matches}
     numbers = compare_numbers(pair.reference.quantities, pair.hypothesis.quantities, aligned)
@@ -151,7 +151,7 @@ def _type(kind: Kind, ruled: str | None, learned: str) -> str:
     return ruled or {"missing": "omission", "unnecessary": "addition"}.get(kind, "substitution")
 
 
-def _groups(units: Sequence[_Unit], pair: PairEdits) -> list[list[_Unit]]:
+def _groups(units: Sequence[_Unit], pair: PairDifferences) -> list[list[_Unit]]:
     """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
     following = pair.reference.following, pair.hypothesis.following
     groups: list[list[_Unit]] = []
@@ -172,7 +172,7 @@ def _groups(units: Sequence[_Unit], pair: PairEdits) -> list[list[_Unit]]:
     return groups
 
 
-def _span(pair: PairEdits, group: Sequence[_Unit], weight: float) -> ErrorSpan:
+def _span(pair: PairDifferences, group: Sequence[_Unit], weight: float) -> ErrorSpan:
     """One span of a group that weighs so much; its type is that of its costliest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.cost)
     return ErrorSpan(

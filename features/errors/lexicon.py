@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import checked
+from ..model_files import verified
 from ..values import Analysis
 
 NEGATIONS = frozenset(
@@ -50,7 +50,7 @@ def number_value(word: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class AntonymLexicon:
     """Unordered pairs of antonymous lemmas."""
 
     pairs: frozenset[frozenset[str]] = frozenset()
@@ -68,13 +68,13 @@ class Lexicon:
         return frozenset((a, b)) in self.pairs
 
     @classmethod
-    def load(cls, path: Path) -> Lexicon:
+    def load(cls, path: Path) -> AntonymLexicon:
         """Read pairs from lines of two tab-separated lemmas; ModelMissingError when the file is not there."""
         if not Path(path).is_file():
             raise ModelMissingError(f"the lexicon {path} is missing: reinstall rome-metric")
         rows = (
             line.split("\t")
-            for line in checked(Path(path)).read_text(encoding="utf-8").splitlines()
+            for line in verified(Path(path)).read_text(encoding="utf-8").splitlines()
             if line and not line.startswith("#")
         )
         return cls(frozenset(frozenset(row[:2]) for row in rows))

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ..idf import IdfTable
 from ..protocol import Text
 from ..values import Analysis, Word
+from .evidence import TextSpan
 from .lexicon import Number, number_value, numbers_of
-from .typos import typed_twice, wrong_articles
-from .values import TextSpan
+from .typos import repeated_words, wrong_articles
 
 GROUPS = ("NOUN PROPN X", "VERB AUX", "ADJ ADV", "NUM", "PRON", "DET", "ADP SCONJ", "CCONJ")
 CLASSES = {tag: number for number, tags in enumerate(GROUPS, start=1) for tag in tags.split()}
@@ -139,7 +139,7 @@ def is_mark(word: Word) -> bool:
 
 def words_of(analysis: Analysis) -> tuple[int, ...]:
     """The places of the words that are compared: neither marks nor words typed twice (features/errors/surface.py counts those)."""
-    runs = typed_twice(analysis.text)
+    runs = repeated_words(analysis.text)
     places = tuple(n for n, word in enumerate(analysis.words) if not is_mark(word))
     if not runs:
         return places

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from ..idf import IdfTable
 from ..values import Word
-from .edits import Edit
-from .lexicon import Lexicon, is_negation, number_value
+from .edits import WordEdit
+from .evidence import CRITICAL, MAJOR, MINOR, Severity
+from .lexicon import AntonymLexicon, is_negation, number_value
 from .prepared import PreparedText
-from .values import CRITICAL, MAJOR, MINOR, Severity
 
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "X", "INTJ"))
 
@@ -100,7 +100,7 @@ class SeverityConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class EditSeverity:
     """The type of an edit, the probability that it is a mistake, and the probability that such a mistake is severe.
 
     Attributes
@@ -135,17 +135,17 @@ def logistic(value: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * value))
 
 
-class SeverityJudge:
-    """Judges the edits of one pair; made anew for each pair, because weights depend on both texts."""
+class SeverityRules:
+    """Rules on the edits of one pair; made anew for each pair, because weights depend on both texts."""
 
     def __init__(
-        self, reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: Lexicon, config: SeverityConfig
+        self, reference: PreparedText, hypothesis: PreparedText, idf: IdfTable, lexicon: AntonymLexicon, config: SeverityConfig
     ) -> None:
         self.reference, self.hypothesis = reference, hypothesis
         self.idf, self.lexicon, self.config = idf, lexicon, config
 
-    def judge(self, edit: Edit) -> Judgement:
-        """The judgement on one edit."""
+    def severity_of(self, edit: WordEdit) -> EditSeverity:
+        """How bad one edit is."""
         if edit.kind == "missing":
             return self._missing(edit)
         if edit.kind == "unnecessary":
@@ -171,30 +171,30 @@ class SeverityJudge:
         """The probability that its mistake is major, lower for a function word."""
         return probability if word.upos in CONTENT else self.config.function_major * probability
 
-    def _missing(self, edit: Edit) -> Judgement:
+    def _missing(self, edit: WordEdit) -> EditSeverity:
         word = self.reference.words[edit.reference[0]]
         if is_negation(word.text):
-            return Judgement("negation", 1.0, self.config.negation_major, True)
+            return EditSeverity("negation", 1.0, self.config.negation_major, True)
         major = self._major_by_salience(float(self.reference.salience[edit.reference[0]]))
-        return Judgement(word_type(word), self._present(word), self._major(word, major))
+        return EditSeverity(word_type(word), self._present(word), self._major(word, major))
 
-    def _unnecessary(self, edit: Edit) -> Judgement:
+    def _unnecessary(self, edit: WordEdit) -> EditSeverity:
         index = edit.hypothesis[0]
         word, salience = self.hypothesis.words[index], float(self.hypothesis.salience[index])
         if is_negation(word.text):
-            return Judgement("negation", 1.0, self.config.negation_major, True)
+            return EditSeverity("negation", 1.0, self.config.negation_major, True)
         if edit.repeated:
-            return Judgement("repetition", 1.0, self.config.repetition_major * 2 * self._major_by_salience(salience))
+            return EditSeverity("repetition", 1.0, self.config.repetition_major * 2 * self._major_by_salience(salience))
         major = self._major(word, self._major_in_context(index, salience))
-        return Judgement(word_type(word), self.config.unnecessary * self._present(word), major)
+        return EditSeverity(word_type(word), self.config.unnecessary * self._present(word), major)
 
-    def _order(self, edit: Edit) -> Judgement:
+    def _order(self, edit: WordEdit) -> EditSeverity:
         content = any(self.hypothesis.words[j].upos in CONTENT for j in edit.hypothesis)
         config = self.config
         moved = (config.order if content else config.order_function) + config.order_distance * edit.distance
-        return Judgement("order", min(1.0, moved), config.order_major * edit.distance)
+        return EditSeverity("order", min(1.0, moved), config.order_major * edit.distance)
 
-    def _replacement(self, edit: Edit) -> Judgement:
+    def _replacement(self, edit: WordEdit) -> EditSeverity:
         i, j = edit.reference[0], edit.hypothesis[0]
         old, new = self.reference.words[i], self.hypothesis.words[j]
         closed = self._closed_rules(old, new, edit)
@@ -208,30 +208,30 @@ class SeverityJudge:
         content = old.upos in CONTENT or new.upos in CONTENT
         mistake = config.floor + (1.0 - config.floor) * differs
         if not content:
-            return Judgement(word_type(old), config.function_word * mistake, config.function_major * severe * differs)
-        return Judgement(word_type(old), mistake, severe * differs)
+            return EditSeverity(word_type(old), config.function_word * mistake, config.function_major * severe * differs)
+        return EditSeverity(word_type(old), mistake, severe * differs)
 
-    def _closed_rules(self, old: Word, new: Word, edit: Edit) -> Judgement | None:
+    def _closed_rules(self, old: Word, new: Word, edit: WordEdit) -> EditSeverity | None:
         """What needs no likelihood: numbers, negations, antonyms, inflections, slips of spelling, names."""
         config = self.config
         numbers = number_value(old.text), number_value(new.text)
         if numbers[0] is not None or numbers[1] is not None:
             if numbers[0] == numbers[1]:
-                return Judgement("number", config.equal_number, 0.0)
-            return Judgement("number", 1.0, config.number_major, True)
+                return EditSeverity("number", config.equal_number, 0.0)
+            return EditSeverity("number", 1.0, config.number_major, True)
         if is_negation(old.text) != is_negation(new.text):
-            return Judgement("negation", 1.0, config.negation_replaced_major, True)
+            return EditSeverity("negation", 1.0, config.negation_replaced_major, True)
         if self.lexicon.antonyms(old.lemma, new.lemma):
-            return Judgement("gender" if _genders(old, new) else "antonym", 1.0, config.antonym_major, True)
+            return EditSeverity("gender" if _genders(old, new) else "antonym", 1.0, config.antonym_major, True)
         spelled = edit.match.spelling_similarity if edit.match else 0.0
         if old.lemma.lower() == new.lemma.lower():
-            return Judgement("inflection", config.inflection, config.inflection_major)
+            return EditSeverity("inflection", config.inflection, config.inflection_major)
         unseen = new.text.lower() not in self.idf.counts and old.text.lower() in self.idf.counts
         if spelled >= config.spelled_alike and unseen:
-            return Judgement("spelling", config.spelling, config.spelling_major)
+            return EditSeverity("spelling", config.spelling, config.spelling_major)
         if "PROPN" in (old.upos, new.upos):
             alike = max(0.0, spelled - config.name_alike) / (1.0 - config.name_alike)
-            return Judgement("name", 1.0 - config.name_forgiven * alike, config.name_major * (1.0 - alike**2), True)
+            return EditSeverity("name", 1.0 - config.name_forgiven * alike, config.name_major * (1.0 - alike**2), True)
         return None
 
 

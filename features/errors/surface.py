@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from ..values import Word
 from .edits import WordMatch
+from .evidence import MAJOR, MINOR, ErrorSpan, Kind, TextSpan
 from .prepared import Mark, PreparedText, is_mark
-from .typos import SPACE_PATTERNS, typed_twice
-from .values import MAJOR, MINOR, ErrorSpan, Kind, TextSpan
+from .typos import SPACE_PATTERNS, repeated_words
 
 TERMINAL = frozenset(".!?")
-SLIPS = frozenset(("casing", "spacing", "punctuation"))
+TYPO_TYPES = frozenset(("casing", "spacing", "punctuation"))
 """Types of mistake that a reader hardly minds."""
 
 
@@ -210,9 +210,9 @@ def _articles(
 
 def _repetition(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
     """Words typed twice; what the reference repeats too is no mistake. The models never saw the repeated words."""
-    meant = {reference.text[run.start : run.end].lower() for run in typed_twice(reference.text)}
+    meant = {reference.text[run.start : run.end].lower() for run in repeated_words(reference.text)}
     first = True
-    for run in typed_twice(hypothesis.text):
+    for run in repeated_words(hypothesis.text):
         span = hypothesis.span(run.start, run.end)
         if span.text.lower() in meant:
             continue

@@ -42,7 +42,7 @@ MARKS = "\"'“”‘’([ "
 
 
 @dataclass(frozen=True, slots=True)
-class TypedTwice:
+class RepeatedWords:
     """Characters ``text[start:end]`` that repeat, word for word, the words right before them.
 
     Attributes
@@ -78,7 +78,7 @@ class Tidied:
 
 
 @lru_cache(maxsize=1024)
-def typed_twice(text: str) -> tuple[TypedTwice, ...]:
+def repeated_words(text: str) -> tuple[RepeatedWords, ...]:
     """Runs of up to eight words, in order, that repeat the run before them with nothing but blanks between; case does not count.
 
     Nothing where they make up more than a third of the words: such a text is no slip, and is judged as it stands.
@@ -86,7 +86,7 @@ def typed_twice(text: str) -> tuple[TypedTwice, ...]:
     words = list(WORD.finditer(text))
     forms = [word.group().lower() for word in words]
     blank = [text[a.end() : b.start()].isspace() for a, b in zip(words, words[1:], strict=False)]
-    found: list[TypedTwice] = []
+    found: list[RepeatedWords] = []
     at = 1
     while at < len(words):
         form, earlier = forms[at], forms[max(0, at - LONGEST_RUN) : at]
@@ -94,7 +94,7 @@ def typed_twice(text: str) -> tuple[TypedTwice, ...]:
         if form in earlier:
             size = next((s for s in range(1, len(earlier) + 1) if earlier[-s] == form and _repeats(forms, blank, at, s)), 0)
         if size:
-            found.append(TypedTwice(words[at].start(), words[at + size - 1].end(), size))
+            found.append(RepeatedWords(words[at].start(), words[at + size - 1].end(), size))
         at += max(1, size)
     return tuple(found) if sum(run.words for run in found) <= MOST_REPEATED * len(words) else ()
 
@@ -144,9 +144,9 @@ def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tupl
 
 
 def _repeated_spans(text: str) -> list[tuple[int, int]]:
-    """What `typed_twice` finds, with the blanks before it."""
+    """What `repeated_words` finds, with the blanks before it."""
     spans = []
-    for run in typed_twice(text):
+    for run in repeated_words(text):
         start = run.start
         while text[start - 1].isspace():
             start -= 1

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from rome.checks import EmptyReference, Pair, SegmentError, check_pairs
+from rome.checks import CheckedPair, EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
 from rome.storage.pair_files import PairRow
 
@@ -38,7 +38,7 @@ Item = TypeVar("Item")
 class Block:
     """Consecutive segments that may be scored, each with its number in the whole input, its id and its note ("" for none)."""
 
-    pairs: list[Pair]
+    pairs: list[CheckedPair]
     ids: list[str]
     notes: list[str]
 
@@ -137,7 +137,7 @@ def read_blocks(kept: IO[str]) -> Iterator[Block]:
     """The blocks that `check_rows` has kept in a file, from the first on."""
     kept.seek(0)
     for row in map(json.loads, kept):
-        pairs = [Pair(one["segment"], tuple(one["references"]), one["hypothesis"]) for one in row["pairs"]]
+        pairs = [CheckedPair(one["segment"], tuple(one["references"]), one["hypothesis"]) for one in row["pairs"]]
         yield Block(pairs, row["ids"], row["notes"])
 
 

@@ -25,7 +25,7 @@ from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
-from rome.features.model_files import checked
+from rome.features.model_files import verified
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
 
@@ -121,9 +121,9 @@ class Combiner:
             if scorer != "unsupervised":
                 raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
             return _read(Path(path))
-        own = ModelSet.load(models)
-        file = own.folder / SCORERS[scorer] / "scorer.safetensors"
-        return _read(file) if scorer == "unsupervised" else _read_supervised(own, file)
+        model_set = ModelSet.load(models)
+        file = model_set.folder / SCORERS[scorer] / "scorer.safetensors"
+        return _read(file) if scorer == "unsupervised" else _read_supervised(model_set, file)
 
     @staticmethod
     def matching(signature: str, *, scorer: Scorer = "unsupervised") -> Combiner:
@@ -190,11 +190,11 @@ class Combiner:
         """Raise SignatureMismatchError unless features with this signature are what the net was trained on."""
         if self.feature_signature and signature != self.feature_signature:
             same = _set_named(signature) == _set_named(self.feature_signature)
-            own = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
+            matching = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
             raise SignatureMismatchError(
                 "these features were measured in another way than those that the net was trained on "
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
-                f"{own}measure them again with `rome features`, train a net for them with `rome train scorer`, "
+                f"{matching}measure them again with `rome features`, train a net for them with `rome train scorer`, "
                 "or pass allow_mismatch=True"
             )
 
@@ -269,7 +269,7 @@ def _read(path: Path) -> Combiner:
         raise ModelMissingError(
             f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
         )
-    checked(path)
+    verified(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
@@ -287,11 +287,11 @@ def _read(path: Path) -> Combiner:
     return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 
-def _read_supervised(own: ModelSet, path: Path) -> Combiner:
+def _read_supervised(model_set: ModelSet, path: Path) -> Combiner:
     """The set's supervised net, once sure that it is there and says that it is supervised."""
-    if not own.has("scorer-supervised"):
+    if not model_set.has("scorer-supervised"):
         raise InputError(
-            f"the model set {own.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "
+            f"the model set {model_set.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "
             "give its scorer.safetensors as combiner=Combiner.load(PATH), on the command line as --net PATH"
         )
     net = _read(path)

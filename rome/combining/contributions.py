@@ -13,7 +13,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 
 Rows = NDArray[np.float64]

@@ -38,7 +38,7 @@ from rome.text_table import fixed, shorten
 
 if TYPE_CHECKING:
     from rome.combining.contributions import Loss
-    from rome.features.errors.values import ErrorSpan
+    from rome.features.errors.evidence import ErrorSpan
     from rome.features.semantic import AlignedPair, SemanticEvidence
     from rome.features.syntax import SyntaxEvidence, Tree
     from rome.results import SegmentScore

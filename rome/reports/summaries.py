@@ -20,7 +20,7 @@ from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
-    from rome.features.errors.values import ErrorSpan
+    from rome.features.errors.evidence import ErrorSpan
     from rome.results import CorpusScore, SegmentScore
     from rome.results.comparison import Comparison, SegmentPair
     from rome.results.counterfactual import Change

@@ -14,7 +14,7 @@ import numpy as np
 from rome.combining.combiner import Combiner
 from rome.combining.signature import differing_keys, fitted_on
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.errors.values import ErrorsEvidence, ErrorSpan, value_of
+from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
 from rome.results import ComponentMeans, Contributions, SegmentScore
 from rome.results.serialisation import plain

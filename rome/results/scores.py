@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
     from rome.combining.combiner import Combiner
-    from rome.features.errors.values import ErrorSpan
+    from rome.features.errors.evidence import ErrorSpan
     from rome.results.counterfactual import Counterfactual
 
 SHORT = 50

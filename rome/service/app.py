@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from rome import __version__
-from rome.checks import EmptyReference, Pair
+from rome.checks import CheckedPair, EmptyReference
 from rome.results import CorpusScore, SegmentScore
 from rome.service.batching import Batcher
 from rome.service.errors import RequestError
@@ -122,7 +122,7 @@ class ScoreServer(LocalServer):
         """The description for people."""
         return HTMLResponse((files("rome.service") / "index.html").read_text("utf-8"))
 
-    async def _scored(self, request: Request, pairs: list[Pair]) -> CorpusScore:
+    async def _scored(self, request: Request, pairs: list[CheckedPair]) -> CorpusScore:
         """The result of the pairs. What is not begun is dropped when the time is over or the client gone."""
         scored, gone = asyncio.create_task(self.batcher.score(pairs)), asyncio.create_task(_disconnected(request))
         try:

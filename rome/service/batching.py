@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from rome.checks import Pair
+from rome.checks import CheckedPair
 from rome.exceptions import InputError
 from rome.results import CorpusScore, SegmentScore
 from rome.service.errors import RequestError, Say, described
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Batcher"]
 
-WARM_UP = Pair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
+WARM_UP = CheckedPair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
 
 
 class _Job:
     """One request: its pairs, how many were handed out, the scores so far, and the promise of the rest."""
 
-    def __init__(self, pairs: Sequence[Pair]) -> None:
+    def __init__(self, pairs: Sequence[CheckedPair]) -> None:
         self.pairs, self.taken = pairs, 0
         self.scores: dict[int, SegmentScore] = {}
         self.result: asyncio.Future[CorpusScore] = asyncio.get_running_loop().create_future()
@@ -72,7 +72,7 @@ class Batcher:
         """Requests without an answer, those being scored included, and their pairs without a score."""
         return len(self._waiting), sum(len(job.pairs) - len(job.scores) for job in self._waiting)
 
-    async def score(self, pairs: Sequence[Pair]) -> CorpusScore:
+    async def score(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """The result of one request; cancelling it drops what is not begun. Raises RequestError, also when the queue is full."""
         if self.failure is not None:
             raise _stopping()

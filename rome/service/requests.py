@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from rome.checks import EmptyReference, Pair, check_pairs
+from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.service.errors import RequestError
 from rome.service.limits import Limits
@@ -51,7 +51,7 @@ async def _read(request: Request, max_body: int) -> bytes:
     return bytes(content)
 
 
-def read_pairs(body: Any, limits: Limits, empty_reference: EmptyReference = "error") -> list[Pair]:
+def read_pairs(body: Any, limits: Limits, empty_reference: EmptyReference = "error") -> list[CheckedPair]:
     """The pairs of ``{"pairs": [PAIR, ...]}``, or of one PAIR, in their order. Raises RequestError that names the place."""
     if not isinstance(body, dict) or "pairs" not in body:
         return [read_pair(body, limits, empty_reference)]
@@ -65,7 +65,7 @@ def read_pairs(body: Any, limits: Limits, empty_reference: EmptyReference = "err
 
 def read_pair(
     given: Any, limits: Limits, empty_reference: EmptyReference = "error", number: int = 0, place: str = "body"
-) -> Pair:
+) -> CheckedPair:
     """One pair. Raises RequestError that names the place."""
     if not isinstance(given, dict) or given.keys() != {"reference", "hypothesis"}:
         raise RequestError("invalid_request", f"this is no pair: {_FORM}", place)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from rome.checks import Pair
+from rome.checks import CheckedPair
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
@@ -94,7 +94,7 @@ class Analyses:
             return self._analyser
 
     @contextmanager
-    def progress_bar(self, pairs: Sequence[Pair]) -> Iterator[Seen]:
+    def progress_bar(self, pairs: Sequence[CheckedPair]) -> Iterator[Seen]:
         """A bar over distinct texts on stderr, moved by what it gives; silent unless that is a terminal or progress is True."""
         waiting = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
         disable = None if self.progress is None else not self.progress

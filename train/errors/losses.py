@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, smooth_l1_loss, softplus
 
 from rome.data.perturbations.changes import Made
-from rome.features.errors.values import SEVERITIES, TYPES
+from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.train.errors.groups import Group, Member
 from rome.train.errors.net import PairNet, Read, Sides
 

@@ -24,7 +24,7 @@ from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load
 from rome.features.analyser.pair_reader import ADAPTED, COMPANY, joined
 from rome.features.analyser.pieces import pooled, touched
 from rome.features.analyser.trunk import Trunk, distance_bias
-from rome.features.errors.values import MARKS, SEVERITIES, TYPES, WEIGHTS
+from rome.features.errors.evidence import MARKS, SEVERITIES, TYPES, WEIGHTS
 
 __all__ = ["PairNet", "Read", "Side", "Sides", "counts", "meaning_figures"]
 

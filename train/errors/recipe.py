@@ -23,7 +23,7 @@ from torch import nn
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
-from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES
+from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
 from rome.train.common.recipe import (
     add_models_argument,
     add_plan_arguments,

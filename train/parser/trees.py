@@ -27,7 +27,7 @@ from rome.features.analyser.acceptability import Acceptability, load_acceptabili
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
 from rome.features.analyser.pieces import touched
-from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordPlaces, load_tree_head, spellings_of
+from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
 from rome.train.common.recipe import (
@@ -74,7 +74,7 @@ class TreeExample:
     """
 
     pieces: tuple[int, ...]
-    places: WordPlaces
+    places: WordRows
     answers: Mapping[str, torch.Tensor]
     heads: torch.Tensor
 
@@ -102,7 +102,7 @@ def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mappi
         if len(row) > LONGEST or (first >= last).any():
             continue
         spellings = spellings_of([sentence.text[word.start : word.end] for word in sentence.words])
-        places = WordPlaces((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], spellings)
+        places = WordRows((first + 1).tolist(), (last + 1).tolist(), [word.place for word in sentence.words], spellings)
         answers = {
             name: torch.tensor([known.get(getattr(word, name), UNKNOWN) for word in sentence.words])
             for name, known in numbers.items()

@@ -30,7 +30,7 @@ from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folde
 from rome.features.analyser.model_set import file_digest, layers_below, models_identity
 from rome.features.analyser.pair_reader import PairReader
 from rome.features.analyser.pieces import batches_of
-from rome.features.errors.values import CRITICAL, MAJOR, READER_FILE, WEIGHTS, PairReading, Reader
+from rome.features.errors.evidence import CRITICAL, MAJOR, READER_FILE, WEIGHTS, PairErrorModel, PairPrediction
 from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
@@ -175,7 +175,7 @@ class ReaderJudge:
         Of its models and the reader, for the signature.
     """
 
-    def __init__(self, analyse: Analyse, reader: Reader, identity: str = "") -> None:
+    def __init__(self, analyse: Analyse, reader: PairErrorModel, identity: str = "") -> None:
         self.analyse, self.reader = analyse, reader
         self.signature = f"reader{identity and '@' + identity}"
 
@@ -208,7 +208,7 @@ class ReaderJudge:
             found.append(round(float(max(costs[touched], default=0.0)), 3))
         return found
 
-    def _read(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Analysis, Analysis, PairReading]]:
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Analysis, Analysis, PairPrediction]]:
         """Both analyses and the reading of each pair."""
         analyses = self.analyse([text for pair in pairs for text in pair]) if pairs else {}
         known = [(analyses[one], analyses[other]) for one, other in pairs]

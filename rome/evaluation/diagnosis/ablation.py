@@ -18,10 +18,10 @@ from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
 from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import Lexicon
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
-from rome.features.protocol import Feature, Resources, compared
+from rome.features.protocol import Feature, Resources, compare_pairs
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
@@ -122,7 +122,7 @@ def ablation_signature(metric: RoMe) -> str:
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), Lexicon.load(folder / "lexicon" / "antonyms.tsv")
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
@@ -137,7 +137,7 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
 def _measured(metric: RoMe, parts: Sequence[Feature[Any]], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     """(n, 6) the columns of some pairs of reference and hypothesis."""
     analyses = metric.analyse([text for pair in pairs for text in pair])
-    found = compared(parts, [(analyses[one], analyses[other]) for one, other in pairs])
+    found = compare_pairs(parts, [(analyses[one], analyses[other]) for one, other in pairs])
     rows = [[component.value for component in row] for row in found]
     return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
 

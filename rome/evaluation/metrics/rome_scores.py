@@ -12,7 +12,7 @@ from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 

@@ -1,4 +1,4 @@
-"""What the errors feature says: mistakes with their spans, what they weigh, and what the reader of both texts says of every word."""
+"""What the errors feature says: mistakes with their spans, what they weigh, and what the pair reader says of every word."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ErrorsEvidence:
 
 
 @dataclass(frozen=True, eq=False)
-class PairReading:
+class PairPrediction:
     """For p words of the reference and q of the hypothesis, the reference's first.
 
     Attributes
@@ -111,8 +111,8 @@ class PairReading:
     amount: float
 
 
-class Reader(Protocol):
+class PairErrorModel(Protocol):
     """Reads pairs; what it says of one does not depend on the others."""
 
-    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairReading]:
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         """One reading a pair of reference and hypothesis, in order."""
