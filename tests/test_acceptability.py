@@ -37,10 +37,11 @@ def small(seed: int = 0) -> Acceptability:
 def judge(texts: list[str]) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """Sentence and piece probabilities of the embedded model."""
     model, trunk = load_acceptability(MODELS / "grammar"), load_trunk(MODELS / "encoder")
-    coded = load_tokenizer(MODELS / "encoder")(texts, padding=True)
-    mask = torch.tensor(coded["attention_mask"]).bool()
+    rows = [torch.tensor(row) for row in load_tokenizer(MODELS / "encoder")(texts)["input_ids"]]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(row) for row in rows])[:, None]
     with torch.no_grad():
-        states = trunk(torch.tensor(coded["input_ids"]), attention_mask=mask).hidden_states[model.input_layer]
+        states = trunk(ids, attention_mask=mask).hidden_states[model.input_layer]
     sentences, pieces = model.probabilities(states, mask)
     return sentences, [row[real] for row, real in zip(pieces, mask, strict=True)]
 

@@ -148,9 +148,9 @@ class AcceptabilityClassifier:
         pieces = [np.zeros(0, np.float32)] * len(rows)
         for start, stop in blocks([len(rows[n]) for n in order], BATCH_PIECES):
             chosen = order[start:stop]
-            accepted, fitting = self._batch([rows[n] for n in chosen])
-            sentences[chosen] = accepted
-            for n, values in zip(chosen, fitting, strict=True):
+            acceptable, probabilities = self._batch([rows[n] for n in chosen])
+            sentences[chosen] = acceptable
+            for n, values in zip(chosen, probabilities, strict=True):
                 pieces[n] = values
         return sentences, pieces
 
@@ -164,8 +164,8 @@ class AcceptabilityClassifier:
         hidden = torch.tanh(model.sentence_hidden(at_least(pooled)))[: len(rows)]
         sentence = _scores(model.sentence_out, hidden) / model.sentence_temperature
         piece = _scores(model.piece_out, functional.gelu(model.piece_hidden(at_least(states)))[: len(states)])
-        fitting = _sigmoid(piece / model.piece_temperature)
-        return _sigmoid(sentence).numpy(), [values.numpy() for values in fitting.split(lengths)]
+        probabilities = _sigmoid(piece / model.piece_temperature)
+        return _sigmoid(sentence).numpy(), [values.numpy() for values in probabilities.split(lengths)]
 
 
 def _scores(layer: torch.nn.Linear, states: torch.Tensor) -> torch.Tensor:

@@ -76,14 +76,14 @@ class Analyser:
             for s in sentences
         ]
         states = self._states(surfaces, [sentence for sentences in parsed for sentence in sentences])
-        accepted, fitting = self._probabilities(states)
+        acceptable, piece_probabilities = self._probabilities(states)
         if self.classifier is not None:
-            accepted = self.classifier.probabilities(surfaces)
+            acceptable = self.classifier.probabilities(surfaces)
         vectors, pieces = self._vectors(surfaces, states)
         result, at = [], 0
         for text, meant, sentences in zip(texts, tidied, parsed, strict=True):
             upto = at + len(sentences)
-            parts = (accepted[at:upto], states[at:upto], fitting[at:upto], vectors[at:upto], pieces[at:upto])
+            parts = (acceptable[at:upto], states[at:upto], piece_probabilities[at:upto], vectors[at:upto], pieces[at:upto])
             result.append(_assemble(text, meant, sentences, *parts, self.below))
             at = upto
         return result
@@ -107,13 +107,13 @@ class Analyser:
         rows = [row for each in states for row in each.after(self.acceptability.model.input_layer)]
         sentences, piece_rows = self.acceptability.probabilities(rows)
         sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
-        accepted, fitting, at = [], [], 0
+        acceptable, piece_probabilities, at = [], [], 0
         for each in states:
             upto = at + len(each.rows)
-            accepted.append(float(np.exp(sentence_logs[at:upto].mean())))
-            fitting.append(merge_windows(each.pieces, piece_rows[at:upto]))
+            acceptable.append(float(np.exp(sentence_logs[at:upto].mean())))
+            piece_probabilities.append(merge_windows(each.pieces, piece_rows[at:upto]))
             at = upto
-        return accepted, fitting
+        return acceptable, piece_probabilities
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -134,9 +134,9 @@ def _assemble(
     text: str,
     meant: Tidied,
     parsed: Sequence[ParsedSentence],
-    accepted: Sequence[float],
+    acceptable: Sequence[float],
     states: Sequence[SentenceStates],
-    fitting: Sequence[NDArray[np.float32]],
+    piece_probabilities: Sequence[NDArray[np.float32]],
     piece_vectors: Sequence[NDArray[np.float32]],
     pieces: Sequence[Encoded],
     below: int,
@@ -150,7 +150,7 @@ def _assemble(
         last = meant.closed and number + 1 == len(parsed)
         own = _spans(sentence)
         ranges = touched(states[number].pieces.spans, own)
-        probabilities.append(pooled(fitting[number], ranges, "min"))
+        probabilities.append(pooled(piece_probabilities[number], ranges, "min"))
         if below:
             lower.append(pooled(states[number].merged(below), ranges))
         if pieces[number] is not states[number].pieces:
@@ -164,7 +164,7 @@ def _assemble(
     places = [meant.place(s.start, min(s.end, len(meant.text) - meant.closed)) for s in parsed]
     return Analysis(
         text=text,
-        sentences=tuple(Sentence(*place, float(np.float32(a))) for place, a in zip(places, accepted, strict=True)),
+        sentences=tuple(Sentence(*place, float(np.float32(a))) for place, a in zip(places, acceptable, strict=True)),
         words=tuple(words),
         vectors=np.concatenate(vectors).astype(np.float16).astype(np.float32) if words else np.zeros((0, width), np.float32),
         word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -76,7 +77,7 @@ class PairReader:
 
     def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         """One reading a pair, in order; equal texts have no error, and nothing is read."""
-        parts = [_parts_of(*pair) for pair in pairs]
+        parts = [_rows_of(*pair) for pair in pairs]
         rows = [part for each in parts for part in each]
         order = sorted(range(len(rows)), key=lambda n: rows[n].length)
         found: list[PairPrediction | None] = [None] * len(rows)
@@ -135,24 +136,32 @@ def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:
             trunk.encoder.relative_attention_bias.weight.copy_(tensors["distance.weight"])
 
 
+Side = tuple[NDArray[np.floating], Sequence[str]]
+"""The states and the forms, in small letters, of some words of a text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Row:
     """One pair, or a part of a long one, as the layers get it: mark, reference, mark, hypothesis, mark."""
 
-    def __init__(
-        self, one: NDArray[np.floating], other: NDArray[np.floating], forms: tuple[Sequence[str], Sequence[str]]
-    ) -> None:
-        self.sides, self.forms = (one, other), forms
-        self.length = len(one) + len(other) + len(MARKS)
+    reference: Side
+    hypothesis: Side
+
+    @property
+    def length(self) -> int:
+        """Words and marks."""
+        return len(self.reference[1]) + len(self.hypothesis[1]) + len(MARKS)
 
     @property
     def words(self) -> torch.Tensor:
         """The places of the words in the row."""
-        p = len(self.sides[0])
+        p = len(self.reference[1])
         return torch.cat([torch.arange(1, p + 1), torch.arange(p + 2, self.length - 1)])
 
     def states(self, tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """(length, width) of the row before the first layer."""
-        return joined(*self.sides, *self.forms, tensors["marks"], tensors["sides"], tensors["shared"])
+        (one, forms), (other, others) = self.reference, self.hypothesis
+        return joined(one, other, forms, others, tensors["marks"], tensors["sides"], tensors["shared"])
 
 
 def joined(
@@ -205,27 +214,19 @@ def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
     return found
 
 
-def _forms(analysis: Analysis, start: int, stop: int) -> list[str]:
-    return [word.text.lower() for word in analysis.words[start:stop]]
+def _side(analysis: Analysis, part: int, count: int) -> Side:
+    """One of ``count`` even parts of a text."""
+    words = len(analysis.words)
+    kept = slice(words * part // count, words * (part + 1) // count)
+    return analysis.states[kept], [word.text.lower() for word in analysis.words[kept]]
 
 
-def _parts_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
+def _rows_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
     """The rows of a pair: none for equal texts, one for most."""
     if reference.text == hypothesis.text:
         return []
-    p, q = len(reference.words), len(hypothesis.words)
-    count = -(-(p + q) // LONGEST) or 1
-    return [
-        _Row(
-            reference.states[p * n // count : p * (n + 1) // count],
-            hypothesis.states[q * n // count : q * (n + 1) // count],
-            (
-                _forms(reference, p * n // count, p * (n + 1) // count),
-                _forms(hypothesis, q * n // count, q * (n + 1) // count),
-            ),
-        )
-        for n in range(count)
-    ]
+    count = -(-(len(reference.words) + len(hypothesis.words)) // LONGEST) or 1
+    return [_Row(_side(reference, n, count), _side(hypothesis, n, count)) for n in range(count)]
 
 
 def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]]) -> PairPrediction:
@@ -235,7 +236,7 @@ def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPred
         sure = np.zeros((words, len(SEVERITIES)), np.float32)
         sure[:, 0] = 1.0
         return PairPrediction(sure, np.full((words, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
-    readings = [(len(row.sides[0]), reading) for row, reading in parts if reading is not None]
+    readings = [(len(row.reference[1]), reading) for row, reading in parts if reading is not None]
     columns = [
         np.concatenate([getattr(r, name)[:p] for p, r in readings] + [getattr(r, name)[p:] for p, r in readings])
         for name in ("probabilities", "types")

@@ -18,7 +18,6 @@ MARKS = {
     "UNK": ("[UNK]",),
     "CLS": ("<s>", "[CLS]"),
     "SEP": ("</s>", "[SEP]"),
-    "PAD": ("<pad>", "[PAD]"),
     "MASK": ("<mask>", "[MASK]"),
 }
 """How the special pieces are written in vocabularies of MPNet and of BERT."""
@@ -149,17 +148,8 @@ def pooled(pieces: NDArray[np.floating], ranges: NDArray[np.int64], reduce: str 
     return out
 
 
-class Pieces(dict[str, Any]):
-    """What a call found, by the names that transformers uses: input_ids, attention_mask, offset_mapping."""
-
-    @property
-    def input_ids(self) -> Any:
-        """The pieces' ids."""
-        return self["input_ids"]
-
-
 class WordPieces:
-    """The tokenizer of a tokenizer.json: text in, ids of word pieces out; never cut and never padded unless asked to.
+    """The tokenizer of a tokenizer.json, called as transformers' tokenizers are: text in, ids of word pieces out; cut only when asked to.
 
     One text at a time in several threads is safe unless a call asks for truncation. Raises ModelMissingError when the file is not
     there or lacks a mark.
@@ -173,7 +163,7 @@ class WordPieces:
         self._tokenizer.no_padding()
         ids = {name: self._id(*written) for name, written in MARKS.items()}
         self.unk_token_id, self.cls_token_id, self.sep_token_id = ids["UNK"], ids["CLS"], ids["SEP"]
-        self.pad_token_id, self.mask_token_id = ids["PAD"], ids["MASK"]
+        self.mask_token_id = ids["MASK"]
 
     def _id(self, *written: str) -> int:
         """The number of the first of these pieces that the vocabulary has. Raises ModelMissingError when it has none."""
@@ -187,21 +177,18 @@ class WordPieces:
         texts: str | Sequence[str],
         *,
         add_special_tokens: bool = True,
-        padding: bool | str = False,
         truncation: bool = False,
         max_length: int | None = None,
         return_offsets_mapping: bool = False,
-        return_attention_mask: bool = True,
-        verbose: bool = True,
-    ) -> Pieces:
-        """Ids of one text or of each of several.
+        return_attention_mask: bool = False,
+        verbose: bool = False,
+    ) -> dict[str, Any]:
+        """``input_ids`` of one text or of each of several, and ``offset_mapping`` when asked for.
 
         Parameters
         ----------
-        padding
-            To the longest of these texts.
         max_length
-            With truncation the most pieces of a row, special ones included. verbose changes nothing.
+            With truncation the most pieces of a row, special ones included. The last two, which other tokenizers need, change nothing.
         """
         several = not isinstance(texts, str)
         cut = truncation and max_length is not None
@@ -210,16 +197,10 @@ class WordPieces:
         found = self._tokenizer.encode_batch(list(texts) if several else [texts], add_special_tokens=add_special_tokens)
         if cut:
             self._tokenizer.no_truncation()
-        if padding and found:
-            longest = max(len(encoding.ids) for encoding in found)
-            for encoding in found:
-                encoding.pad(longest, pad_id=self.pad_token_id)
         columns: dict[str, Any] = {"input_ids": [encoding.ids for encoding in found]}
-        if return_attention_mask:
-            columns["attention_mask"] = [encoding.attention_mask for encoding in found]
         if return_offsets_mapping:
             columns["offset_mapping"] = [encoding.offsets for encoding in found]
-        return Pieces(columns if several else {name: column[0] for name, column in columns.items()})
+        return columns if several else {name: column[0] for name, column in columns.items()}
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """How the pieces are written."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from rome.exceptions import ModelMissingError
 
@@ -35,22 +36,29 @@ def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
     return model.eval().requires_grad_(False), tokenizer
 
 
-def _window(model: Any, tokenizer: Any) -> int:
-    """How many positions fit the model."""
-    return int(min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512), 10**6))
+class _Checkpoint:
+    """A model with its tokenizer, and how many positions fit it."""
+
+    def __init__(self, kind: str, name: str, download: bool) -> None:
+        self.model, self.tokenizer = _load(kind, name, download)
+        fitting = getattr(self.model.config, "max_position_embeddings", 512)
+        self.window = int(min(self.tokenizer.model_max_length, fitting, 10**6))
+
+    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
+        """The sentences as rows of pieces."""
+        return encode(self.tokenizer, sentences, self.window)
+
+    def batches(self, sentences: Sequence[Encoded], **options: Any) -> Iterator[tuple[list[int], Any]]:
+        """What the model says of the rows of all sentences, some rows of similar length at a time, with their numbers."""
+        rows = [torch.tensor(row) for sentence in sentences for row in sentence.rows]
+        for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
+            fill = self.tokenizer.pad_token_id or 0
+            ids = nn.utils.rnn.pad_sequence([rows[n] for n in batch], batch_first=True, padding_value=fill)
+            mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in batch])[:, None]
+            yield batch, self.model(input_ids=ids, attention_mask=mask.long(), **options)
 
 
-def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(b, L) ids and mask."""
-    ids = torch.full((len(rows), max(map(len, rows))), fill)
-    mask = torch.zeros_like(ids)
-    for n, row in enumerate(rows):
-        ids[n, : len(row)] = torch.tensor(row)
-        mask[n, : len(row)] = 1
-    return ids, mask
-
-
-class TransformerEncoder:
+class TransformerEncoder(_Checkpoint):
     """Piece states of one hidden layer of an encoder.
 
     Parameters
@@ -62,56 +70,35 @@ class TransformerEncoder:
     """
 
     def __init__(self, name: str, layer: int = -1, *, download: bool = False) -> None:
-        self.model, self.tokenizer = _load("AutoModel", name, download)
+        super().__init__("AutoModel", name, download)
         self.layer = layer
-        self.window = _window(self.model, self.tokenizer)
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Encoded]) -> list[NDArray[np.float32]]:
         """For each sentence (n, d) states of its pieces, windows merged."""
-        rows = [row for sentence in sentences for row in sentence.rows]
-        found: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
-        for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
-            ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
-            states = (
-                self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-                .hidden_states[self.layer]
-                .float()
-                .numpy()
-            )
-            for position, n in enumerate(batch):
-                found[n] = states[position, : len(rows[n])]
-        merged, at = [], 0
-        for sentence in sentences:
-            merged.append(merge_windows(sentence, found[at : at + len(sentence.rows)]))
-            at += len(sentence.rows)
-        return merged
-
-    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
-        """The sentences as rows of pieces."""
-        return encode(self.tokenizer, sentences, self.window)
+        found: dict[int, NDArray[np.float32]] = {}
+        for batch, out in self.batches(sentences, output_hidden_states=True):
+            found |= zip(batch, out.hidden_states[self.layer].float().numpy(), strict=True)
+        rows = (found[n] for n in range(len(found)))
+        return [merge_windows(sentence, [next(rows) for _ in sentence.rows]) for sentence in sentences]
 
 
-class Classifier:
+class Classifier(_Checkpoint):
     """The probability that a sentence is acceptable, from a sequence classifier fine-tuned on CoLA (RoMe §3.3)."""
 
     def __init__(self, name: str, acceptable_label: int = 1, *, download: bool = False) -> None:
-        self.model, self.tokenizer = _load("AutoModelForSequenceClassification", name, download)
+        super().__init__("AutoModelForSequenceClassification", name, download)
         self.label = acceptable_label
-        self.window = _window(self.model, self.tokenizer)
 
     @torch.no_grad()
     def probabilities(self, sentences: Sequence[str]) -> list[float]:
         """One probability in [0, 1] a sentence; of a sentence longer than the window, the geometric mean over its windows."""
-        encoded = encode(self.tokenizer, sentences, self.window)
-        rows = [row for sentence in encoded for row in sentence.rows]
-        logs = np.zeros(len(rows))
-        for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
-            ids, mask = _pad([rows[n] for n in batch], self.tokenizer.pad_token_id or 0)
-            logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
-            logs[batch] = torch.log_softmax(logits, dim=-1)[:, self.label].numpy()
-        ends = np.cumsum([len(sentence.rows) for sentence in encoded])
-        return [float(np.exp(part.mean())) for part in np.split(logs, ends[:-1])] if len(encoded) else []
+        encoded = self.encode(sentences)
+        counts = [len(sentence.rows) for sentence in encoded]
+        logs = np.zeros(sum(counts))
+        for batch, out in self.batches(encoded):
+            logs[batch] = torch.log_softmax(out.logits.float(), dim=-1)[:, self.label].numpy()
+        return [float(np.exp(part.mean())) for part in np.split(logs, np.cumsum(counts)[:-1])] if counts else []
 
 
 class PieceStates:

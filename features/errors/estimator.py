@@ -166,13 +166,13 @@ class RuleBasedErrors(Errors):
         return [[_edit_span(pair, *edit) for edit in pair.edits] for pair in pairs]
 
 
-def _edit_span(pair: PairDifferences, edit: WordEdit, severity: EditSeverity) -> ErrorSpan:
+def _edit_span(pair: PairDifferences, edit: WordEdit, found: EditSeverity) -> ErrorSpan:
     return ErrorSpan(
         kind=edit.kind,
-        type=severity.type,
-        severity=severity.severity,
-        weight=severity.weight,
-        confidence=severity.mistake_probability,
+        type=found.type,
+        severity=found.severity,
+        weight=found.weight,
+        confidence=found.mistake_probability,
         reference=pair.reference.span_of(edit.reference),
         hypothesis=pair.hypothesis.span_of(edit.hypothesis),
     )
