@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .protocol import Feature, Resources, Text, number, string
+from .protocol import AnalysedText, Feature, Resources, number, string
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -114,7 +114,7 @@ class Grammar(Feature[TextAcceptability]):
         rows = ((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
         return [("acceptable", "its words", "sentence"), *rows]
 
-    def prepare(self, text: Text) -> TextAcceptability:
+    def prepare(self, text: AnalysedText) -> TextAcceptability:
         """The text's own probability."""
         config, sentences = self.config, _sentences(text.analysis)
         if not sentences:

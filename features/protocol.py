@@ -27,7 +27,7 @@ TOGETHER = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Text:
+class AnalysedText:
     """One text as every feature gets it.
 
     Attributes
@@ -42,7 +42,7 @@ class Text:
     units: NDArray[np.float64]
 
     @classmethod
-    def of(cls, analysis: Analysis) -> Text:
+    def of(cls, analysis: Analysis) -> AnalysedText:
         """The text of an analysis."""
         return cls(analysis, unit_vectors(analysis.vectors))
 
@@ -90,7 +90,7 @@ class Feature(ABC, Generic[Prepared]):
         """The feature with these settings."""
 
     @abstractmethod
-    def prepare(self, text: Text) -> Prepared:
+    def prepare(self, text: AnalysedText) -> Prepared:
         """What the feature needs to know of one text, worked out once for all pairs that the text stands in."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class Feature(ABC, Generic[Prepared]):
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
         """`prepare` and `compare` of a single pair."""
-        return self.compare_all([(self.prepare(Text.of(reference)), self.prepare(Text.of(hypothesis)))])[0]
+        return self.compare_all([(self.prepare(AnalysedText.of(reference)), self.prepare(AnalysedText.of(hypothesis)))])[0]
 
 
 def feature_class(name: str) -> type[Feature[Any]]:
@@ -156,7 +156,7 @@ def compare_pairs(
     for start in range(0, len(pairs), TOGETHER):
         part = pairs[start : start + TOGETHER]
         with one_thread():
-            texts = {text: Text.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
+            texts = {text: AnalysedText.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
             columns = []
             for feature in features:
                 prepared = {name: feature.prepare(text) for name, text in texts.items()}

@@ -13,7 +13,7 @@ from rome.exceptions import InputError
 
 from .idf import IdfTable
 from .matching import best_assignment, cosines
-from .protocol import Feature, Resources, Text, index, number, string
+from .protocol import AnalysedText, Feature, Resources, index, number, string
 from .values import Component
 
 LARGE = 1 << 16
@@ -261,7 +261,7 @@ class Semantic(Feature[WeightedText]):
             words[0], words[1], weights[0], weights[1], tuple(AlignedPair(*one) for one in pairs), cost, flow
         )
 
-    def prepare(self, text: Text) -> WeightedText:
+    def prepare(self, text: AnalysedText) -> WeightedText:
         """Words, masses and vectors."""
         words = tuple(word.text for word in text.analysis.words)
         return WeightedText(text.analysis.text, words, self.idf.weights(words), text.units)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rome.exceptions import InputError
 
 from .matching import cosines, equal_texts
-from .protocol import Feature, Resources, Text, index, number, string
+from .protocol import AnalysedText, Feature, Resources, index, number, string
 from .values import Analysis, Component
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Syntax(Feature[PreparedTree]):
             vars(evidence)["operations"] = tuple(_edit_from_dict(edit, n, m) for edit in row["operations"])
         return evidence
 
-    def prepare(self, text: Text) -> PreparedTree:
+    def prepare(self, text: AnalysedText) -> PreparedTree:
         """The tree."""
         from .tree_edit_distance import post_order
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rome.features.errors.prepared import PreparedText, prepare
 from rome.features.idf import IdfTable
-from rome.features.protocol import Text
+from rome.features.protocol import AnalysedText
 from rome.features.values import Analysis, Sentence, Word
 
 WIDTH = 64
@@ -57,4 +57,4 @@ def analysis(
 
 def prepared(given: Analysis, idf: IdfTable = IdfTable(100, {})) -> PreparedText:
     """An analysis as the errors feature takes it."""
-    return prepare(Text.of(given), idf)
+    return prepare(AnalysedText.of(given), idf)

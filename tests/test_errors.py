@@ -20,7 +20,7 @@ from rome.features.errors.severity import SeverityConfig
 from rome.features.errors.surface import TYPO_TYPES
 from rome.features.grammar import GrammarConfig
 from rome.features.idf import IdfTable
-from rome.features.protocol import Text
+from rome.features.protocol import AnalysedText
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig
 from rome.features.values import Analysis
@@ -54,7 +54,7 @@ def test_the_laws_of_the_count(a: str, b: str) -> None:
     found = ERRORS.measure(one, other)
     check_laws(found, one, other)
     check_same(ERRORS.measure(one, one))
-    first, second = (ERRORS.prepare(Text.of(text)) for text in (one, other))
+    first, second = (ERRORS.prepare(AnalysedText.of(text)) for text in (one, other))
     assert ERRORS.compare_all([(second, first), (first, second), (first, first)])[1] == found
     assert all(error.weight <= CRITICAL for error in (*found.evidence.errors, *found.evidence.differences))
 

@@ -21,7 +21,7 @@ from rome.features.errors.evidence import MAXIMUM, SEVERITIES, TYPES, ErrorsEvid
 from rome.features.errors.learned import LearnedErrors
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
-from rome.features.protocol import Resources, Text
+from rome.features.protocol import AnalysedText, Resources
 from rome.features.values import Analysis
 from rome.metric import RoMe
 
@@ -80,7 +80,7 @@ def test_the_laws_of_the_count(a: str, b: str, seed: int) -> None:
     found = errors.measure(one, other)
     check_laws(found, one, other)
     check_same(errors.measure(one, one))
-    first, second = (errors.prepare(Text.of(text)) for text in (one, other))
+    first, second = (errors.prepare(AnalysedText.of(text)) for text in (one, other))
     assert errors.compare_all([(second, first), (first, second)])[1] == found
     (words,) = errors.word_errors([find_differences(first, second, IDF, LEXICON, CONFIG)])
     for error in words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -80,13 +80,13 @@ class Analyser:
         if self.classifier is not None:
             acceptable = self.classifier.probabilities(surfaces)
         vectors, pieces = self._vectors(surfaces, states)
-        result, at = [], 0
-        for text, meant, sentences in zip(texts, tidied, parsed, strict=True):
-            upto = at + len(sentences)
-            parts = (acceptable[at:upto], states[at:upto], piece_probabilities[at:upto], vectors[at:upto], pieces[at:upto])
-            result.append(_assemble(text, meant, sentences, *parts, self.below))
-            at = upto
-        return result
+        sentences = (sentence for sentences in parsed for sentence in sentences)
+        columns = (sentences, acceptable, states, piece_probabilities, vectors, pieces)
+        each = (_AnalysedSentence(*parts) for parts in zip(*columns, strict=True))
+        return [
+            _assemble(text, meant, [next(each) for _ in found], self.below)
+            for text, meant, found in zip(texts, tidied, parsed, strict=True)
+        ]
 
     def _states(self, surfaces: Sequence[str], sentences: Sequence[ParsedSentence]) -> list[SentenceStates]:
         """What the trunk gives for every sentence: from the pass that the parser read, or a pass now."""
@@ -130,54 +130,54 @@ def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _assemble(
-    text: str,
-    meant: Tidied,
-    parsed: Sequence[ParsedSentence],
-    acceptable: Sequence[float],
-    states: Sequence[SentenceStates],
-    piece_probabilities: Sequence[NDArray[np.float32]],
-    piece_vectors: Sequence[NDArray[np.float32]],
-    pieces: Sequence[Encoded],
-    below: int,
-) -> Analysis:
+class _AnalysedSentence(NamedTuple):
+    """What the models say of one sentence.
+
+    Attributes
+    ----------
+    piece_probabilities
+        Of the pieces of ``states``.
+    vectors, pieces
+        The vectors that those of words are pooled from, and the pieces that have them.
+    """
+
+    parsed: ParsedSentence
+    acceptable: float
+    states: SentenceStates
+    piece_probabilities: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+    pieces: Encoded
+
+
+def _assemble(text: str, meant: Tidied, sentences: Sequence[_AnalysedSentence], below: int) -> Analysis:
     """Put the parts of one text together, its places those of the text as it stands; vectors are rounded to float16, in which stores keep them."""
+    if not sentences:
+        return Analysis(text, (), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
     words: list[Word] = []
-    vectors: list[Any] = []
-    probabilities: list[Any] = []
-    lower: list[Any] = []
-    for number, sentence in enumerate(parsed):
-        last = meant.closed and number + 1 == len(parsed)
-        own = _spans(sentence)
-        ranges = touched(states[number].pieces.spans, own)
-        probabilities.append(pooled(piece_probabilities[number], ranges, "min"))
+    vectors, probabilities, lower = [], [], []
+    for number, each in enumerate(sentences):
+        last = meant.closed and number + 1 == len(sentences)
+        kept = _without_full_stop(each.parsed.words, len(meant.text) - 1) if last else each.parsed.words
+        spans = [(word.start - each.parsed.start, word.end - each.parsed.start) for word in kept]
+        ranges = touched(each.states.pieces.spans, spans)
+        probabilities.append(pooled(each.piece_probabilities, ranges, "min"))
         if below:
-            lower.append(pooled(states[number].merged(below), ranges))
-        if pieces[number] is not states[number].pieces:
-            ranges = touched(pieces[number].spans, own)
-        vectors.append(pooled(piece_vectors[number], ranges))
-        kept = _without_full_stop(sentence.words, len(meant.text) - 1) if last else sentence.words
-        vectors[-1], probabilities[-1] = vectors[-1][: len(kept)], probabilities[-1][: len(kept)]
-        lower[-1:] = [rows[: len(kept)] for rows in lower[-1:]]
+            lower.append(pooled(each.states.merged(below), ranges))
+        vectors.append(pooled(each.vectors, ranges if each.pieces is each.states.pieces else touched(each.pieces.spans, spans)))
         words += _words(kept, text, meant, len(words), number)
-    width = vectors[0].shape[1] if vectors else 0
-    places = [meant.place(s.start, min(s.end, len(meant.text) - meant.closed)) for s in parsed]
+    places = [meant.place(s.parsed.start, min(s.parsed.end, len(meant.text) - meant.closed)) for s in sentences]
     return Analysis(
         text=text,
-        sentences=tuple(Sentence(*place, float(np.float32(a))) for place, a in zip(places, acceptable, strict=True)),
+        sentences=tuple(Sentence(*place, float(np.float32(s.acceptable))) for place, s in zip(places, sentences, strict=True)),
         words=tuple(words),
-        vectors=np.concatenate(vectors).astype(np.float16).astype(np.float32) if words else np.zeros((0, width), np.float32),
-        word_probabilities=np.concatenate(probabilities).astype(np.float16).astype(np.float32)
-        if words
-        else np.zeros(0, np.float32),
-        states=np.concatenate(lower).astype(np.float16) if words and lower else np.zeros((0, 0), np.float16),
+        vectors=_halved(vectors).astype(np.float32),
+        word_probabilities=_halved(probabilities).astype(np.float32),
+        states=_halved(lower) if lower else np.zeros((0, 0), np.float16),
     )
 
 
-def _spans(sentence: ParsedSentence) -> list[tuple[int, int]]:
-    """Where each word stands within its sentence."""
-    start = sentence.start
-    return [(word.start - start, word.end - start) for word in sentence.words]
+def _halved(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float16]:
+    return np.concatenate(rows).astype(np.float16)
 
 
 def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[ParsedWord]:

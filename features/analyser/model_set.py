@@ -59,7 +59,8 @@ class ModelSet:
         """
         folder = set_folder(models)
         if not folder.is_dir():
-            raise ModelMissingError(f"the model set {models} is not there (no folder {folder}): {_get(models)}")
+            what = "reinstall rome-metric" if models in SETS else f"give the folder of a set, or one of {', '.join(SETS)}"
+            raise ModelMissingError(f"the model set {models} is not there (no folder {folder}): {what}")
         manifest = read_manifest(folder)
         found = cls(manifest.name, folder, manifest.settings, manifest.files)
         lacking = [part for part in PARTS if not found.has(part)]
@@ -118,11 +119,6 @@ def _like(old: Any, value: Any, name: str) -> Any:
     if type(value) is not type(old):
         raise TypeError(f"{name} is {value!r}")
     return value
-
-
-def _get(models: str | os.PathLike[str]) -> str:
-    """What to do about a set whose folder is not there."""
-    return "reinstall rome-metric" if models in SETS else f"give the folder of a set, or one of {', '.join(SETS)}"
 
 
 def file_digest(folder: Path) -> str:

@@ -25,7 +25,7 @@ from rome.exceptions import ModelMissingError
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
 from ..values import Analysis
 from .encoder import load_trunk
-from .trunk import Layer, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
+from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
 from .weights import load_weights
 
 BATCH_WORDS = 1024
@@ -57,7 +57,7 @@ class PairReader:
         self._loading = Lock()
 
     @cached_property
-    def _parts(self) -> tuple[tuple[Layer, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
+    def _parts(self) -> tuple[tuple[LayerWeights, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
         """The adapted layers, the table of distances, and what else the reader has."""
         tensors, about = load_weights(self.folder / "errors" / READER_FILE)
         if about.get("severities") != list(SEVERITIES) or about.get("types") != list(TYPES):

@@ -220,7 +220,7 @@ class Trunk(nn.Module):
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class LayerWeights:
     """The weights of one post-norm layer; ``inputs`` stands for queries, keys and values in one matrix (3 * width, width)."""
 
     heads: int
@@ -238,7 +238,7 @@ def _pair(module: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return module.weight.detach(), module.bias.detach()
 
 
-def bert_layers(model: Any) -> tuple[Layer, ...]:
+def bert_layers(model: Any) -> tuple[LayerWeights, ...]:
     """The layers of a trunk. Raises ValueError for another activation than GELU: its layers compute something else."""
     if model.config.hidden_act != "gelu":
         raise ValueError(f"packed layers compute GELU, not {model.config.hidden_act}")
@@ -247,7 +247,7 @@ def bert_layers(model: Any) -> tuple[Layer, ...]:
         own, out = layer.attention.self, layer.attention.output
         weights, biases = zip(*(_pair(part) for part in (own.query, own.key, own.value)), strict=True)
         layers.append(
-            Layer(
+            LayerWeights(
                 heads=int(model.config.num_attention_heads),
                 epsilon=float(model.config.layer_norm_eps),
                 inputs=(torch.cat(weights), torch.cat(biases)),
@@ -261,10 +261,10 @@ def bert_layers(model: Any) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-def attention_layers(modules: Any) -> tuple[Layer, ...]:
+def attention_layers(modules: Any) -> tuple[LayerWeights, ...]:
     """The layers of a list of torch's own TransformerEncoderLayer (post-norm, GELU)."""
     return tuple(
-        Layer(
+        LayerWeights(
             heads=int(module.self_attn.num_heads),
             epsilon=float(module.norm1.eps),
             inputs=(module.self_attn.in_proj_weight.detach(), module.self_attn.in_proj_bias.detach()),
@@ -310,7 +310,7 @@ def _no_bias(length: int) -> None:
 
 @torch.no_grad()
 def layer_states(
-    layers: Sequence[Layer],
+    layers: Sequence[LayerWeights],
     states: torch.Tensor,
     lengths: Sequence[int],
     position_bias: Callable[[int], torch.Tensor | None] = _no_bias,
@@ -343,7 +343,7 @@ def _normed(states: torch.Tensor, norm: tuple[torch.Tensor, torch.Tensor], epsil
 
 
 def _attended(
-    layer: Layer, inputs: torch.Tensor, lengths: Sequence[int], biases: Mapping[int, torch.Tensor | None]
+    layer: LayerWeights, inputs: torch.Tensor, lengths: Sequence[int], biases: Mapping[int, torch.Tensor | None]
 ) -> torch.Tensor:
     """(pieces, width) what each piece takes from the pieces of its own row."""
     width = inputs.shape[1] // 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..idf import IdfTable
-from ..protocol import Feature, Resources, Text, number, string
+from ..protocol import AnalysedText, Feature, Resources, number, string
 from ..values import Component
 from .edits import AlignmentConfig, WordEdit, WordMatch, edit_script, match_words, out_of_order
 from .evidence import MAXIMUM, ErrorsEvidence, ErrorSpan, TextSpan, value_of
@@ -104,7 +104,7 @@ class Errors(Feature[PreparedText]):
         errors, differences = (tuple(map(_error_from_dict, given)) for given in (row["errors"], row.get("differences", ())))
         return ErrorsEvidence(errors, number(row["count"]), differences)
 
-    def prepare(self, text: Text) -> PreparedText:
+    def prepare(self, text: AnalysedText) -> PreparedText:
         """What is asked of one text alone."""
         return prepare(text, self.idf)
 

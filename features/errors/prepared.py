@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..idf import IdfTable
-from ..protocol import Text
+from ..protocol import AnalysedText
 from ..values import Analysis, Word
 from .evidence import TextSpan
 from .lexicon import Number, number_value, numbers_of
@@ -27,7 +27,7 @@ VISIBLE = re.compile(r"[^\w\s]|_")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PunctuationMark:
     """One punctuation mark at ``text[place]``.
 
     Attributes
@@ -80,7 +80,7 @@ class PreparedText:
     symbols: NDArray[np.bool_]
     classes: tuple[int, ...]
     salience: NDArray[np.float64]
-    marks: tuple[Mark, ...]
+    marks: tuple[PunctuationMark, ...]
     articles: tuple[tuple[int, int], ...]
     quantities: tuple[Number, ...]
 
@@ -98,7 +98,7 @@ class PreparedText:
         """These characters."""
         return TextSpan(self.text[start:end], start, end)
 
-    def span_at(self, mark: Mark) -> TextSpan:
+    def span_at(self, mark: PunctuationMark) -> TextSpan:
         """The character of a mark."""
         return self.span(mark.place, mark.place + 1)
 
@@ -108,7 +108,7 @@ class PreparedText:
         return self.span(min(word.start for word in words), max(word.end for word in words)) if words else None
 
 
-def prepare(text: Text, idf: IdfTable) -> PreparedText:
+def prepare(text: AnalysedText, idf: IdfTable) -> PreparedText:
     """One side of every pair that a text stands in."""
     analysis, places = text.analysis, words_of(text.analysis)
     words = [analysis.words[n] for n in places]
@@ -147,11 +147,11 @@ def words_of(analysis: Analysis) -> tuple[int, ...]:
     return tuple(n for n in places if not any(run.start <= words[n].start and words[n].end <= run.end for run in runs))
 
 
-def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
+def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
     """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
     words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
     ends = list(accumulate((analysis.words[n].end for n in words), max))
-    found: list[Mark] = []
+    found: list[PunctuationMark] = []
     position = -1
     for match in VISIBLE.finditer(analysis.text):
         place = match.start()
@@ -161,8 +161,8 @@ def marks_of(analysis: Analysis) -> tuple[Mark, ...]:
             continue
         shown = match.group().translate(ALIKE)
         if found and found[-1].place == place - 1 and found[-1].character == shown:
-            found[-1] = Mark(shown, place, found[-1].before, found[-1].after)
+            found[-1] = PunctuationMark(shown, place, found[-1].before, found[-1].after)
             continue
         before = words[position] if position >= 0 else -1
-        found.append(Mark(shown, place, before, words[position + 1] if position + 1 < len(words) else -1))
+        found.append(PunctuationMark(shown, place, before, words[position + 1] if position + 1 < len(words) else -1))
     return tuple(found)

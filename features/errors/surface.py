@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..values import Word
 from .edits import WordMatch
 from .evidence import MAJOR, MINOR, ErrorSpan, Kind, TextSpan
-from .prepared import Mark, PreparedText, is_mark
+from .prepared import PreparedText, PunctuationMark, is_mark
 from .typos import SPACE_PATTERNS, repeated_words
 
 TERMINAL = frozenset(".!?")
@@ -76,7 +76,11 @@ def punctuation_errors(
 
 
 def _end(
-    reference: PreparedText, hypothesis: PreparedText, wanted: Mark | None, found: Mark | None, config: PunctuationConfig
+    reference: PreparedText,
+    hypothesis: PreparedText,
+    wanted: PunctuationMark | None,
+    found: PunctuationMark | None,
+    config: PunctuationConfig,
 ) -> Iterator[ErrorSpan]:
     """The final marks of both texts."""
     if wanted is not None and found is None:
@@ -88,7 +92,7 @@ def _end(
         yield _mark_error("replacement", config.other_end, config.slip, *marks)
 
 
-def _beside(mark: Mark, other: Mark, there: dict[int, int]) -> bool:
+def _beside(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) -> bool:
     """Whether two marks stand beside words that stand for each other."""
     return there.get(mark.before, -2) == other.before or there.get(mark.after, -2) == other.after
 
@@ -100,7 +104,7 @@ def _next_to(before: int, after: int, text: PreparedText) -> bool:
     return order.get(after, -1) == order.get(before, -2) + 1 or (after < 0 and before == (words[-1] if words else -1))
 
 
-def _stray(side: PreparedText, mark: Mark) -> bool:
+def _stray(side: PreparedText, mark: PunctuationMark) -> bool:
     """A terminal mark before a small letter, or a sign that is no punctuation of running text."""
     after = side.text[mark.place + 1 :].lstrip()
     return mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())

@@ -7,7 +7,7 @@ A row is one candidate, a hypothesis against one reference: several references o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -111,11 +111,9 @@ class FeatureTable:
         if not tables:
             raise InputError("concat needs at least one feature table: give it a non-empty list")
         check_alike(tables)
-        flags = None if tables[0].flags is None else np.concatenate([t.flags for t in tables if t.flags is not None])
-        segment, reference = (np.concatenate([getattr(t, name) for t in tables]) for name in ("segment", "reference"))
-        values, raw = (np.concatenate([getattr(t, name) for t in tables]) for name in ("values", "raw"))
-        first = tables[0]
-        return FeatureTable(segment, reference, values, raw, first.units, first.signature, flags, first.flag_names)
+        names = ["segment", "reference", "values", "raw"] + ([] if tables[0].flags is None else ["flags"])
+        joined: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+        return replace(tables[0], **joined)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """The columns by name: segment, reference, the four features, their ``_raw`` columns, and flags when there are any."""
