@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis_models import FakeFiller, save_translator
+from synthesis_models import FakeFiller, hypothesis_of, replayed, save_translator
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import (
@@ -28,7 +28,7 @@ from rome.train.synthesis.bleurt import (
 )
 from rome.train.synthesis.edits import SPACING, diff_operations
 from rome.train.synthesis.fillers import FillRequest
-from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, write_generated
+from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 from rome.train.synthesis.translation import RoundTrip, Translator
 
@@ -38,10 +38,6 @@ TEXTS = [
     ("made:3", "A cat slept  on the “red” sofa — nobody minded."),
     ("made:4", "Nobody knows why."),
 ]
-
-
-def replayed(text: str, operations: Sequence[Operation]) -> str:
-    return GeneratedPair("x", "p", 0, text, "", tuple(operations)).replayed()
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +50,7 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
     """A pair's operations make its hypothesis of its reference; the flag tells back-translation; ids are unique, labels absent."""
     pipeline = BleurtPipeline(FakeFiller(), [round_trip], drop=1.0)
     pairs = list(pipeline.pairs(TEXTS, seed=3))
-    assert [pair.replayed() for pair in pairs] == [pair.hypothesis for pair in pairs]
+    assert [hypothesis_of(pair) for pair in pairs] == [pair.hypothesis for pair in pairs]
     assert len({pair.id for pair in pairs}) == len(pairs) > 16
     assert {pair.label for pair in pairs} == {None}
     for pair in pairs:
@@ -63,7 +59,7 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
         assert {step.type for step in pair.operations} <= {kinds[recipe], DROPPED}
         assert pair.id.endswith(DROPPED) == (pair.operations[-1].type == DROPPED)
         assert pair.signals[FLAG] == float(recipe == "back-translation-fr")
-        assert GeneratedPair.from_json(pair.to_json()) == pair
+        assert SyntheticPair.from_json(pair.to_json()) == pair
 
 
 @pytest.mark.parametrize("beams", [Beams(), Beams(1), Beams(sample=True)])
@@ -90,21 +86,6 @@ def test_pairs_come_as_they_are_made() -> None:
 
     pairs = BleurtPipeline(FakeFiller(), block=2).pairs(endless(), 0)  # type: ignore[arg-type]
     assert [next(pairs).source for _ in range(3)][0] == "made:0"
-
-
-def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
-    """Stopped anywhere, a file of pairs ends with the bytes of an uninterrupted run."""
-    pipeline, whole, torn = BleurtPipeline(FakeFiller(), block=2), tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
-    made = list(write_generated(whole, pipeline, TEXTS, 1))
-    assert [pair.to_json() for pair in read_generated(whole)] == [pair.to_json() for pair in made]
-    for stop in range(1, len(made)):
-        torn.unlink(missing_ok=True)
-        some = write_generated(torn, pipeline, TEXTS, 1)
-        for _ in range(stop):
-            next(some)
-        some.close()
-        list(write_generated(torn, pipeline, TEXTS, 1))
-        assert torn.read_bytes() == whole.read_bytes()
 
 
 def test_masks_are_drawn_uniformly() -> None:
@@ -227,22 +208,21 @@ def test_a_strategy_without_a_model_is_left_out_and_said(round_trip: RoundTrip, 
     from transformers import BertConfig, BertModel
 
     assert BleurtPipeline(FakeFiller()).strategies == (SCATTERED, CONTIGUOUS)
-    assert set(BleurtPipeline(FakeFiller()).left_out) == {BACK_TRANSLATION}
-    assert set(BleurtPipeline(None, [round_trip]).left_out) == {SCATTERED, CONTIGUOUS}
+    assert BleurtPipeline(None, [round_trip]).strategies == ("back-translation-fr",)
     with pytest.raises(InputError, match="needs a filler or"):
         BleurtPipeline()
     with pytest.raises(InputError, match="one language"):
         BleurtPipeline(None, [round_trip, round_trip])
     with pytest.raises(InputError, match="masks=0"):
         BleurtPipeline(FakeFiller(), masks=0)
-    with pytest.raises(ModelMissingError, match="no translation checkpoint at .*absent"):
+    with pytest.raises(ModelMissingError, match="hf download .*absent"):
         Translator(tmp_path / "absent")
-    with pytest.raises(ModelMissingError, match="holds no checkpoint"):
+    with pytest.raises(InputError, match="holds no model"):
         Translator(tmp_path)
     BertModel(
         BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
     ).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="bert checkpoint, not a translation model"):
+    with pytest.raises(InputError, match="BertModel, which does not translate"):
         Translator(tmp_path)
 
 

@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 from rome.data.perturbations.changes import plain
 from rome.exceptions import InputError
 from rome.train.errors.net import PairNet, Sides
-from rome.train.synthesis.pairs import GeneratedPair
+from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import REGRESSION, available_signals, signal_table
 
 __all__ = ["learn_signals"]
@@ -28,7 +28,7 @@ BATCH = 24
 
 
 def learn_signals(
-    net: PairNet, sides: Sides, pairs: Sequence[GeneratedPair], steps: int, rate: float, seed: int
+    net: PairNet, sides: Sides, pairs: Sequence[SyntheticPair], steps: int, rate: float, seed: int
 ) -> dict[str, float]:
     """Train the net in place; returns the mean loss of each signal over the last tenth of the steps.
 
