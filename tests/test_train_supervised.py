@@ -90,7 +90,7 @@ def write(path: Path, made: RatedSet, dimensions: tuple[str, ...] = ("quality", 
 @pytest.fixture(autouse=True)
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipe measures without a model here."""
-    monkeypatch.setattr(scorer_supervised, "rome_features", lambda models, store: measure)
+    monkeypatch.setattr(scorer, "rome_features", lambda models, store: measure)
     monkeypatch.setattr(scorer_supervised, "PAIRS", 300)
     monkeypatch.setattr(scorer_supervised, "ANCHORS", 10)
 

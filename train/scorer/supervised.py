@@ -7,7 +7,6 @@ term within files. What it is worth is measured on outputs that it was not fitte
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,10 +24,9 @@ from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScore
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
-from rome.train.common.recipe import models_option
 from rome.train.scorer.net import fit_targets
 from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, read_ratings
-from rome.train.scorer.recipe import MODEL_FILE, measure_texts, rome_features
+from rome.train.scorer.recipe import measured_table, save
 from rome.train.scorer.settings import ScorerConfig
 
 __all__ = [
@@ -101,15 +99,34 @@ def run_supervised(arguments: argparse.Namespace) -> int:
     config = replace(ScorerConfig(seed=arguments.seed), **FREE).with_settings(arguments.set)
     ratings = read_ratings(arguments.ratings, arguments.dimension or ())
     folds_of(ratings, config.seed)  # too few inputs are reported before anything is measured
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    store = arguments.store or arguments.work / "analyses.sqlite"
     anchors = anchors_of(ratings, config)
     references = [*(list(segment.references) for segment in ratings.segments), *([text] for text in anchors.references)]
     hypotheses = [*(segment.hypothesis for segment in ratings.segments), *anchors.hypotheses]
-    table = measure_texts(references, hypotheses, rome_features(arguments.models, store), arguments.work)
-    found = measured(ratings, anchors, table, arguments.models)
+    found = measured(ratings, anchors, measured_table(arguments, references, hypotheses), arguments.models)
     combiner, figures = train_supervised(found, config)
-    _write(arguments, config, found, combiner, figures, time.perf_counter() - started)
+    given = [f"--ratings {' '.join(Path(one).name for one in arguments.ratings)}"]
+    given += [f"--dimension {' '.join(arguments.dimension)}"] if arguments.dimension else []
+    licences = "; ".join(
+        f"{one.name}: {LICENCES.get(name, 'as its source says')}"
+        for name, one in zip(arguments.ratings, ratings.sets, strict=True)
+    )
+    names = ", ".join(one.name for one in ratings.sets)
+    save(
+        arguments,
+        config,
+        combiner,
+        figures,
+        started,
+        given,
+        name="scorer-supervised",
+        task=f"SUPERVISED: combine four features into one score, fitted on human ratings ({names})",
+        data=[
+            f"human ratings of {one.name} ({len(one.segments)} outputs; {', '.join(chosen)})"
+            for one, chosen in zip(ratings.sets, ratings.dimensions, strict=True)
+        ],
+        licence=f"Apache-2.0 (weights); ratings: {licences}",
+        notes=_notes(combiner),
+    )
     return 0
 
 
@@ -165,48 +182,6 @@ def train_supervised(found: Measured, config: ScorerConfig) -> tuple[Combiner, d
     for name, part in zip(("identity", "unrelated", "empty"), np.split(scores, 3), strict=True):
         figures[f"mean_{name}"] = round(float(part.mean()), 4)
     return combiner, figures | {"outputs": len(found.ratings)}
-
-
-def _write(
-    arguments: argparse.Namespace,
-    config: ScorerConfig,
-    found: Measured,
-    combiner: Combiner,
-    figures: dict[str, Any],
-    seconds: float,
-) -> None:
-    """Write scorer.safetensors and card.json into the output folder."""
-    from rome.train.common.recipe import write_card
-
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    combiner.save(arguments.out / MODEL_FILE)
-    options = "".join(f" {option}" for option in models_option(arguments.models))
-    options += "".join(f" --set {setting}" for setting in arguments.set)
-    options += f" --dimension {' '.join(arguments.dimension)}" if arguments.dimension else ""
-    sets = found.ratings.sets
-    licences = [
-        f"{one.name}: {LICENCES.get(given, 'as its source says')}" for given, one in zip(arguments.ratings, sets, strict=True)
-    ]
-    write_card(
-        arguments.out,
-        name="scorer-supervised",
-        task=f"SUPERVISED: combine four features into one score, fitted on human ratings ({', '.join(one.name for one in sets)})",
-        data=[f"human ratings of {_described(found.ratings, number)}" for number in range(len(sets))],
-        licence="Apache-2.0 (weights); ratings: " + "; ".join(licences),
-        recipe=f"rome train scorer --ratings {' '.join(Path(one).name for one in arguments.ratings)} --out {arguments.out.name} "
-        f"--seed {config.seed}{options}",
-        seed=config.seed,
-        steps=config.steps,
-        seconds=round(seconds, 1),
-        figures=figures,
-        notes=_notes(combiner),
-    )
-    sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))
-
-
-def _described(ratings: Ratings, number: int) -> str:
-    rated = ratings.sets[number]
-    return f"{rated.name} ({len(rated.segments)} outputs; {', '.join(ratings.dimensions[number])})"
 
 
 def _notes(combiner: Combiner) -> str:

@@ -14,16 +14,7 @@ from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.pairs import SyntheticPair, batches
 
-__all__ = [
-    "BACK_TRANSLATION",
-    "FLAG",
-    "SIGNALS",
-    "Signal",
-    "SignalTable",
-    "available_signals",
-    "make_signal",
-    "signal_table",
-]
+__all__ = ["BACK_TRANSLATION", "FLAG", "SIGNALS", "Signal", "SignalTable", "available_signals", "make_signal", "signal_table"]
 
 FLAG = "backtranslation_flag"
 """Column, and key in a pair's own signals: 1 for a pair made by back-translation, 0 otherwise."""
