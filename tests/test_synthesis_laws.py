@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturb
 
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
-from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, Beams, BleurtPipeline, Mask, fill_masks
+from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, BleurtPipeline, Mask, fill_masks
 from rome.train.synthesis.fillers import FillRequest, load_filler
 from rome.train.synthesis.pairs import LOWEST_LABEL, SyntheticPair, read_synthetic, write_synthetic
 from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
@@ -42,7 +41,7 @@ def sescore_checkpoints(models: dict[str, str], block: int) -> SEScorePipeline:
 def sescore2(models: dict[str, str], block: int) -> SEScore2Pipeline:
     """Without models; every text has neighbours."""
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3, progress=False)
+    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3)
     idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
     return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), block=block)
 
@@ -54,7 +53,7 @@ def bleurt(models: dict[str, str], block: int) -> BleurtPipeline:
 
 def bleurt_checkpoints(models: dict[str, str], block: int) -> BleurtPipeline:
     """With a tiny checkpoint."""
-    return BleurtPipeline(load_filler(models["masked"]), masks=5, beams=Beams(2), block=block)
+    return BleurtPipeline(load_filler(models["masked"]), masks=5, beams=2, block=block)
 
 
 def rome(models: dict[str, str], block: int) -> TextAttackPipeline:
@@ -198,7 +197,7 @@ def test_gaps_in_a_row_are_not_filled_with_one_word_again_and_again() -> None:
 
     def filled(filler: Stubborn, masks: list[Mask], kind: str) -> str:
         text = "He went to the old house."
-        ((operation, *_),) = fill_masks([(text, masks, Random(0))], filler, Beams(1), kind)
+        ((operation, *_),) = fill_masks([(text, masks)], filler, 1, kind)
         return operation.new
 
     row = [Mask(3, 14, 3)]

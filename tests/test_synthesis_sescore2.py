@@ -35,12 +35,12 @@ def corpus() -> list[str]:
 IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-made")
 
 
-RULE = ("gamma", "weight", "context")
+RULE = ("gamma", "weight")
 
 
 def pipeline(likelihood: FakeLikelihood | None = None, block: int = 64, **settings: object) -> SEScore2Pipeline:
     """With the paper's severities; the settings are its own or the rule's."""
-    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12, progress=False)
+    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12)
     rule = LikelihoodSeverity(likelihood or FakeLikelihood(), IDF, **{k: settings.pop(k) for k in RULE if k in settings})  # type: ignore[arg-type]
     return SEScore2Pipeline(index, rule, SEScore2Settings(**settings), block=block)  # type: ignore[arg-type]
 
@@ -156,18 +156,15 @@ def test_thresholds_themselves() -> None:
 
 
 def test_each_step_is_judged_in_a_text_where_nothing_else_was_done() -> None:
-    """The likelihood is asked about the new words in the anchor with that step alone; with the reference before it when wished."""
+    """The likelihood is asked about the new words in the anchor with that step alone."""
     texts = sources(corpus())
-    for context in ("hypothesis", "reference"):
-        likelihood = FakeLikelihood()
-        made = list(pipeline(likelihood, context=context).pairs(texts, 1))
-        brought = [(pair, o) for pair in made for o in pair.operations if o.kind != "deletion"]
-        assert len(brought) == len(likelihood.asked)
-        for (pair, operation), request in zip(brought, likelihood.asked, strict=True):
-            before = f"{pair.reference} " if context == "reference" else ""
-            assert request.original == operation.new.strip() and request.text.startswith(before)
-            changed = request.text[len(before) :]
-            assert len(EditSequence.between(pair.reference, changed).steps) == 1
+    likelihood = FakeLikelihood()
+    made = list(pipeline(likelihood).pairs(texts, 1))
+    brought = [(pair, o) for pair in made for o in pair.operations if o.kind != "deletion"]
+    assert len(brought) == len(likelihood.asked)
+    for (pair, operation), request in zip(brought, likelihood.asked, strict=True):
+        assert request.original == operation.new.strip()
+        assert len(EditSequence.between(pair.reference, request.text).steps) == 1
 
 
 def test_any_rule_may_judge() -> None:
@@ -181,7 +178,7 @@ def test_any_rule_may_judge() -> None:
             asked.extend((text, edit.new) for text, edit in edits)
             return [(edit.kind == "deletion", {"weight": 0.5}) for _, edit in edits]
 
-    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12, progress=False)
+    index = SentenceIndex.build(corpus(), BagOfWords(), neighbours=12)
     made = SEScore2Pipeline(index, ByKind())
     found = [(pair, operation) for pair in made.pairs(sources(corpus()), 0) for operation in pair.operations]
     assert "|by-kind|" in made.signature and [(pair.reference, one.new) for pair, one in found] == asked
@@ -198,7 +195,7 @@ def test_texts_that_give_nothing_are_counted() -> None:
     assert len(list(blocked.pairs(sources(corpus()), 0))) + sum(blocked.skipped.values()) == len(corpus())
     assert list(pipeline().pairs([], 0)) == []
     rule = LikelihoodSeverity(FakeLikelihood(), IDF)
-    alone = SEScore2Pipeline(SentenceIndex.build(["One text alone."], BagOfWords(), progress=False), rule)
+    alone = SEScore2Pipeline(SentenceIndex.build(["One text alone."], BagOfWords()), rule)
     assert list(alone.pairs(sources(["One text alone.", "Another text."]), 0)) == []
     assert alone.skipped["no neighbour"] == 2
 
@@ -217,11 +214,11 @@ def test_every_choice_is_in_the_signature() -> None:
         "gamma": 0.2,
         "weight": 2.0,
     }
-    changed |= {"minor": -2.0, "major": -6.0, "context": "reference"}
+    changed |= {"minor": -2.0, "major": -6.0}
     signatures = {pipeline(**{key: value}).signature for key, value in changed.items()}  # type: ignore[arg-type]
     assert len(signatures | {plain.signature}) == len(changed) + 1
     assert plain.index.identity in plain.signature and "likelihood:fake" in plain.signature and "hand-made" in plain.signature
-    for wrong in ({"most": 0}, {"drops": 1.5}, {"context": "source"}, {"minor": 1.0}, {"major": -0.5}):
+    for wrong in ({"most": 0}, {"drops": 1.5}, {"minor": 1.0}, {"major": -0.5}):
         with pytest.raises(InputError):
             pipeline(**wrong)  # type: ignore[arg-type]
 

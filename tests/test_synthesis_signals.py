@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from rome.evaluation.metrics.peers import BertScore
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import BleurtPipeline
 from rome.train.synthesis.pairs import SyntheticPair
-from rome.train.synthesis.signals import FLAG, SIGNALS, Signal, available_signals, make_signal, signal_table
+from rome.train.synthesis.signals import FLAG, SIGNALS, Signal, available_signals, make_signal, signal_targets
 
 EDGES = [("a cat", "a cat"), ("a cat sat", ""), ("", ""), ("...", "..."), ("one", "one"), ("one", "two"), ("é — ü", "é ü")]
 
@@ -34,48 +35,53 @@ def pairs() -> list[SyntheticPair]:
     return made + [pair(*texts, n) for n, texts in enumerate(EDGES)]
 
 
+def columns(pairs: Sequence[SyntheticPair], signals: Sequence[Signal], batch: int = 256) -> dict[str, np.ndarray]:
+    """Each number of each signal by its name."""
+    targets = signal_targets(pairs, signals, batch=batch)
+    return {name: targets[s.name].reshape(len(pairs), -1)[:, n] for s in signals for n, name in enumerate(s.columns)}
+
+
 def test_every_signal_is_in_its_range(signals: list[Signal], pairs: list[SyntheticPair]) -> None:
     """Shares in [0, 1], BERTScore in [-1, 1]."""
-    table = signal_table(pairs, signals)
-    assert table.ids == tuple(made.id for made in pairs)
-    for name, column in table.columns.items():
+    table = columns(pairs, signals)
+    for name, column in table.items():
         low = -1 if name.startswith("bertscore") else 0
         assert len(column) == len(pairs) and (column >= low).all() and (column <= 1 + 1e-6).all(), name
 
 
 def test_equal_texts_have_the_best_value(signals: list[Signal]) -> None:
     """Also where nothing can be counted: no words, one word, signs alone."""
-    table = signal_table([pair(a, b, n) for n, (a, b) in enumerate(EDGES) if a == b], signals)
+    table = columns([pair(a, b, n) for n, (a, b) in enumerate(EDGES) if a == b], signals)
     for name in ("bleu", "rouge_precision", "rouge_recall", "rouge_f1", "bertscore_f1"):
-        assert table.columns[name] == pytest.approx(1, abs=1e-5), name
+        assert table[name] == pytest.approx(1, abs=1e-5), name
 
 
 def test_swapping_the_texts_swaps_precision_and_recall(signals: list[Signal], pairs: list[SyntheticPair]) -> None:
     """For ROUGE and BERTScore; F1 stays."""
-    table = signal_table(pairs, signals)
-    turned = signal_table([replace(made, reference=made.hypothesis, hypothesis=made.reference) for made in pairs], signals)
+    table = columns(pairs, signals)
+    turned = columns([replace(made, reference=made.hypothesis, hypothesis=made.reference) for made in pairs], signals)
     swaps = [(f"{name}_precision", f"{name}_recall") for name in ("rouge", "bertscore")]
     for one, other in [*swaps, ("rouge_f1", "rouge_f1")]:
-        assert table.columns[one] == pytest.approx(turned.columns[other], abs=1e-5)
+        assert table[one] == pytest.approx(turned[other], abs=1e-5)
 
 
 def test_a_subset_has_the_columns_of_the_full_table(signals: list[Signal], pairs: list[SyntheticPair]) -> None:
     """One signal alone, other batches, another order: the same numbers."""
-    full = signal_table(pairs, signals)
+    full = columns(pairs, signals)
     for name in SIGNALS:
-        part = signal_table(pairs, [make_signal(name)], batch=4)
-        for column, values in part.columns.items():
-            assert values == pytest.approx(full.columns[column], abs=1e-6)
-    turned = signal_table(pairs[::-1], signals)
-    assert all(values[::-1] == pytest.approx(full.columns[name], abs=1e-6) for name, values in turned.columns.items())
+        part = columns(pairs, [make_signal(name)], batch=4)
+        for column, values in part.items():
+            assert values == pytest.approx(full[column], abs=1e-6)
+    turned = columns(pairs[::-1], signals)
+    assert all(values[::-1] == pytest.approx(full[name], abs=1e-6) for name, values in turned.items())
 
 
 def test_bleu_and_rouge_by_hand() -> None:
     """a b c d against a b x: precisions 2/3, 1/2, then 1/(2*1), no order 4; brevity exp(1 - 4/3); ROUGE 2/3 and 2/4."""
-    table = signal_table([pair("a b c d", "a b x")], [make_signal("bleu"), make_signal("rouge")])
+    table = columns([pair("a b c d", "a b x")], [make_signal("bleu"), make_signal("rouge")])
     wanted = np.exp(1 - 4 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)
-    assert table.columns["bleu"] == pytest.approx(wanted)
-    found = [table.columns[f"rouge_{name}"][0] for name in ("precision", "recall", "f1")]
+    assert table["bleu"] == pytest.approx(wanted)
+    found = [table[f"rouge_{name}"][0] for name in ("precision", "recall", "f1")]
     assert found == pytest.approx([2 / 3, 1 / 2, 4 / 7])
 
 
@@ -85,36 +91,33 @@ def test_bertscore_parts_and_its_f1_agree() -> None:
     states = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in score._loaded().of(list(texts))]
     recall = np.mean([max(float(a @ b) for b in states[1]) for a in states[0]])
     precision = np.mean([max(float(a @ b) for a in states[0]) for b in states[1]])
-    table = signal_table([pair(*texts)], [make_signal("bertscore")])
-    assert table.columns["bertscore_precision"] == pytest.approx(precision, abs=1e-5)
-    assert table.columns["bertscore_recall"] == pytest.approx(recall, abs=1e-5)
-    assert table.columns["bertscore_f1"][0] == score([texts])[0]
+    table = columns([pair(*texts)], [make_signal("bertscore")])
+    assert table["bertscore_precision"] == pytest.approx(precision, abs=1e-5)
+    assert table["bertscore_recall"] == pytest.approx(recall, abs=1e-5)
+    assert table["bertscore_f1"][0] == score([texts])[0]
 
 
 def test_the_flag() -> None:
     """The pair says how it was made, else its operations do."""
     flags = [pair("a", "b", 0, signals={FLAG: 1.0}), pair("a", "b", 1)]
-    assert signal_table(flags, [make_signal("backtranslation")]).columns[FLAG].tolist() == [1, 0]
+    assert columns(flags, [make_signal("backtranslation")])[FLAG].tolist() == [1, 0]
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An absent package is an error when asked for by name, and a reason where everything there is is wanted."""
+    """An absent package is an error when asked for by name, and left out where everything there is is wanted."""
     with pytest.raises(InputError, match="meteor: choose"):
         make_signal("meteor")
     monkeypatch.setitem(__import__("sys").modules, "rouge_score.rouge_scorer", None)
     with pytest.raises(ModelMissingError, match="pip install"):
         make_signal("rouge")
-    made, missing = available_signals()
-    assert [signal.name for signal in made] == ["bleu", "bertscore", "backtranslation"] and set(missing) == {"rouge"}
+    assert [signal.name for signal in available_signals()] == ["bleu", "bertscore", "backtranslation"]
 
 
 def test_the_table_gives_targets(signals: list[Signal], pairs: list[SyntheticPair]) -> None:
     """Each signal is one task; the flag is a class; two pairs of one id are refused."""
-    targets, losses = signal_table(pairs, signals).targets()
+    targets = signal_targets(pairs, signals)
     shapes = {name: target.shape[1:] for name, target in targets.items()}
     assert shapes == {"bleu": (1,), "rouge": (3,), "bertscore": (3,), "backtranslation": ()}
-    assert {name for name, loss in losses.items() if loss == "classes"} == {"backtranslation"}
-    with pytest.raises(InputError, match="two pairs have the id made|0"):
-        signal_table([pairs[-1], pairs[-1]], signals)
-    with pytest.raises(InputError, match="without a signal"):
-        signal_table(pairs, [])
+    assert [signal.name for signal in signals if signal.loss == "classes"] == ["backtranslation"]
+    with pytest.raises(InputError, match="two pairs have one id"):
+        columns([pairs[-1], pairs[-1]], signals)

@@ -33,9 +33,7 @@ IDF = IdfTable(100, {"the": 90}, "hand-made")
 
 def _sescore2(options: Any) -> SEScore2Pipeline:
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    return SEScore2Pipeline(
-        SentenceIndex.build(options.corpus, BagOfWords(), progress=False), LikelihoodSeverity(FakeLikelihood(), IDF)
-    )
+    return SEScore2Pipeline(SentenceIndex.build(options.corpus, BagOfWords()), LikelihoodSeverity(FakeLikelihood(), IDF))
 
 
 WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {

@@ -558,7 +558,7 @@ def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Pat
 
 def test_signals_of_generated_pairs_are_learned_first(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The optional first stage changes the net, the same way for the same seed, and comes to foretell the signals; it needs pairs."""
-    monkeypatch.setattr(errors_signals, "available_signals", lambda: ([make_signal("bleu")], {}))
+    monkeypatch.setattr(errors_signals, "available_signals", lambda: [make_signal("bleu")])
     nets, sides = [net_of(models) for _ in range(3)], Sides(models / "encoder", 1, torch.float32)
     first, last, again = (
         errors_signals.learn_signals(net, sides, generated(), steps, 0.01, 0)

@@ -6,7 +6,7 @@ import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from rome.exceptions import InputError
@@ -17,7 +17,6 @@ from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 from rome.train.synthesis.translation import RoundTrip
 
 __all__ = [
-    "Beams",
     "BleurtPipeline",
     "CONTIGUOUS",
     "DROPPED",
@@ -41,27 +40,6 @@ class Mask:
     start: int
     end: int
     words: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Beams:
-    """How fillings are chosen.
-
-    Attributes
-    ----------
-    width
-        Texts kept after each mask, the likeliest ones (8 in the paper).
-    sample
-        Draw one filling a mask from the filler's candidates by their probabilities instead; the width does not matter then.
-    """
-
-    width: int = 8
-    sample: bool = False
-
-    @property
-    def signature(self) -> str:
-        """In a few letters."""
-        return "sampled" if self.sample else f"beam{self.width}"
 
 
 def scattered_masks(text: str, most: int, draw: random.Random) -> list[Mask]:
@@ -112,12 +90,11 @@ class _Job:
 
     text: str
     steps: Sequence[tuple[Mask, int]]
-    draw: random.Random
-    paths: list[_Path] = field(default_factory=list)
+    paths: list[_Path]
 
 
 def fill_masks(
-    requests: Sequence[tuple[str, Sequence[Mask], random.Random]], filler: Filler, beams: Beams, kind: str
+    requests: Sequence[tuple[str, Sequence[Mask]]], filler: Filler, beams: int, kind: str
 ) -> list[tuple[Operation, ...]]:
     """For each text the replacements of its masks in the likeliest filling, from left to right; none where the filler has nothing.
 
@@ -128,16 +105,16 @@ def fill_masks(
         together, step by step, and do not change each other's result.
     """
     jobs = []
-    for text, masks, draw in requests:
+    for text, masks in requests:
         steps = [(mask, n) for mask in masks for n in range(1 if filler.spans else mask.words)]
-        jobs.append(_Job(text, steps, draw, [_Path(text)]))
+        jobs.append(_Job(text, steps, [_Path(text)]))
     for step in range(max((len(job.steps) for job in jobs), default=0)):
         active = [(job, *job.steps[step]) for job in jobs if step < len(job.steps)]
         places = [[_place(path, mask, n) for path in job.paths] for job, mask, n in active]
         wanted = list(dict.fromkeys(place for row in places for place in row if place is not None))
         found = dict(zip(wanted, filler.fill(wanted), strict=True))
         for (job, mask, n), row in zip(active, places, strict=True):
-            job.paths = _next(job, row, found, beams)
+            job.paths = _next(job.paths, row, found, beams)
             if filler.spans or n == mask.words - 1:
                 job.paths = [_finished(path, job.text[mask.start : mask.end], kind) for path in job.paths]
     return [job.paths[0].operations for job in jobs]
@@ -151,22 +128,23 @@ def _place(path: _Path, mask: Mask, number: int) -> FillRequest | None:
 
 
 def _next(
-    job: _Job, places: Sequence[FillRequest | None], found: Mapping[FillRequest, list[tuple[str, float]]], beams: Beams
+    paths: Sequence[_Path],
+    places: Sequence[FillRequest | None],
+    found: Mapping[FillRequest, list[tuple[str, float]]],
+    beams: int,
 ) -> list[_Path]:
-    """The paths after one more word: the best ones, or one that is drawn. A path without candidates goes on as it is."""
+    """The best paths after one more word. A path without candidates goes on as it is."""
     grown: list[_Path] = []
-    for path, place in zip(job.paths, places, strict=True):
+    for path, place in zip(paths, places, strict=True):
         candidates = [(word, p) for word, p in found[place] if p > 0] if place else []
         if place is None or not candidates:
             grown.append(path)
             continue
         candidates = [(word, p) for word, p in candidates if not _stands_beside(place, word)] or candidates
-        if beams.sample:
-            candidates = job.draw.choices(candidates, [p for _, p in candidates])
         grown += [_with(path, place, word, p) for word, p in candidates]
     unique = {path.text: path for path in sorted(grown, key=lambda path: path.score)}  # of equal texts the likeliest
     ordered = sorted(unique.values(), key=lambda path: (-round(path.score, 4), path.text))
-    return ordered[: 1 if beams.sample else beams.width]
+    return ordered[:beams]
 
 
 def _stands_beside(place: FillRequest, word: str) -> bool:
@@ -217,7 +195,9 @@ class BleurtPipeline(Pipeline):
     round_trips
         One more strategy each, ``back-translation-fr``.
     masks
-        The most words hidden in a text (15), beams : how fillings are chosen (beam search, 8); both figures are choices of ours.
+        The most words hidden in a text (15; a choice of ours).
+    beams
+        Texts kept after each mask, the likeliest ones (8).
     drop
         Share of the pairs (0.3).
     least
@@ -232,14 +212,14 @@ class BleurtPipeline(Pipeline):
         round_trips: Sequence[RoundTrip] = (),
         *,
         masks: int = 15,
-        beams: Beams = Beams(),
+        beams: int = 8,
         drop: float = 0.3,
         least: int = 3,
         block: int = 32,
     ) -> None:
-        if min(masks, beams.width, least, block) < 1 or not 0 <= drop <= 1:
+        if min(masks, beams, least, block) < 1 or not 0 <= drop <= 1:
             raise InputError(
-                f"masks={masks}, {beams}, least={least}, block={block}, drop={drop}: give at least 1, and drop in [0, 1]"
+                f"masks={masks}, beams={beams}, least={least}, block={block}, drop={drop}: give at least 1, and drop in [0, 1]"
             )
         if filler is None and not round_trips:
             raise InputError(
@@ -252,7 +232,7 @@ class BleurtPipeline(Pipeline):
         self.strategies = (*(MASKS if filler is not None else ()), *self.trips)
         parts = [f"{self.name}{VERSION}:{','.join(self.strategies)}", f"drop:{drop:g}", f"least:{least}"]
         if filler is not None:
-            parts += [f"masks:{masks}", beams.signature, f"fill:{filler.signature}"]
+            parts += [f"masks:{masks}", f"beam{beams}", f"fill:{filler.signature}"]
         super().__init__("|".join([*parts, *(trip.signature for trip in round_trips)]), block)
 
     def is_long_enough(self, text: str) -> bool:
@@ -282,10 +262,8 @@ class BleurtPipeline(Pipeline):
             ]
         if self.filler is None:
             return []
-        draws = [_draw(seed, strategy, text) for text in texts]
-        masks = [MASKS[strategy](text, self.masks, draw) for text, draw in zip(texts, draws, strict=True)]
-        filled = fill_masks(list(zip(texts, masks, draws, strict=True)), self.filler, self.beams, strategy)
-        return [operations or "no filling" for operations in filled]
+        masked = [(text, MASKS[strategy](text, self.masks, _draw(seed, strategy, text))) for text in texts]
+        return [operations or "no filling" for operations in fill_masks(masked, self.filler, self.beams, strategy)]
 
     def _pair(self, source: str, text: str, recipe: str, operations: Sequence[Operation], seed: int) -> SyntheticPair:
         own = _digest(f"{seed}\0{source}\0{text}").hex()

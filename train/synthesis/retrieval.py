@@ -55,21 +55,11 @@ class Vectors(Protocol):
 
 
 class SentenceVectors:
-    """The mean of an encoder's piece states, scaled to length 1.
+    """The mean of the embedded encoder's piece states, scaled to length 1."""
 
-    Raises ModelMissingError when it is not on this machine.
-
-    Parameters
-    ----------
-    encoder
-        "" for the embedded one, else a local folder or hub name.
-    layer
-        Of its hidden states.
-    """
-
-    def __init__(self, encoder: str = "", layer: int = -1) -> None:
-        self.states = PieceStates(encoder, layer)
-        self.identity = f"mean:{encoder_identity(encoder)}" + (f"@{layer}" if encoder else "")
+    def __init__(self) -> None:
+        self.states = PieceStates("")
+        self.identity = f"mean:{encoder_identity('')}"
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) float32 unit rows; zeros for a text without pieces."""
@@ -89,7 +79,7 @@ NEIGHBOURS = 128
 """How many nearest neighbours are looked at, and over how many the average cosine is taken (SEScore2, appendices B and C)."""
 MARGIN = 1.06
 """The least margin of a neighbour (SEScore2 §4.1)."""
-BLOCK = 1024
+BATCH, BLOCK = 256, 1024
 
 
 def key_of(text: str) -> str:
@@ -127,32 +117,21 @@ class SentenceIndex:
     encoder: Vectors = field(repr=False)
 
     @classmethod
-    def build(
-        cls,
-        texts: Iterable[str],
-        encoder: Vectors,
-        *,
-        neighbours: int = NEIGHBOURS,
-        batch: int = 256,
-        progress: bool | None = None,
-    ) -> SentenceIndex:
-        """Leave out wordless texts and near copies of earlier ones, and take the vectors of the others.
+    def build(cls, texts: Iterable[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS) -> SentenceIndex:
+        """Leave out wordless texts and near copies of earlier ones, and take the vectors of the others; a bar shows it on a terminal.
 
-        Raises InputError for no texts.
+        Time grows with the square of the number of texts (10,000 take seconds, 100,000 minutes). Raises InputError for no texts.
 
         Parameters
         ----------
         neighbours
             K of the search and of the margin, >= 1.
-        progress
-            A bar on standard error; None shows it on a terminal only. Time grows with the square of the number of texts (10,000 take seconds,
-            100,000 minutes).
         """
-        if neighbours < 1 or batch < 1:
-            raise InputError(f"neighbours={neighbours}, batch={batch}: give at least 1 for each")
+        if neighbours < 1:
+            raise InputError(f"neighbours={neighbours}: give at least 1")
         kept = _without_copies(texts)
-        bar = tqdm(kept, "index", unit="text", leave=False, disable=None if progress is None else not progress)
-        vectors = unit_rows(np.concatenate([encoder.of(block) for block in batches(bar, batch)]))
+        bar = tqdm(kept, "index", unit="text", leave=False, disable=None)
+        vectors = unit_rows(np.concatenate([encoder.of(block) for block in batches(bar, BATCH)]))
         return cls(kept, vectors, _densities(vectors, neighbours), neighbours, encoder)
 
     @cached_property

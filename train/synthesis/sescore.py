@@ -249,11 +249,6 @@ class SEScorePipeline(Pipeline):
         The models that fillings come from, drawn alike; one that fills with single words replaces single words.
     severities
         Judge each step on the text that the former ones made.
-
-    Attributes
-    ----------
-    dropped
-        How many edits found no place or no filling, by kind.
     """
 
     name = "sescore"
@@ -266,7 +261,6 @@ class SEScorePipeline(Pipeline):
         self.fillers, self.severities, self.settings = tuple(fillers), severities, settings or SEScoreSettings()
         filled = "+".join(filler.signature for filler in self.fillers)
         super().__init__(f"sescore{VERSION}|{settings_signature(self.settings)}|fill:{filled}|{severities.signature}", block)
-        self.dropped: Counter[str] = Counter()
 
     def is_long_enough(self, text: str) -> bool:
         """By its words and marks."""
@@ -303,7 +297,7 @@ class SEScorePipeline(Pipeline):
             self._carry_out(work, edit, found.get(n, []))
 
     def _drawn(self, work: _Work) -> _Drawn | None:
-        """Draw kind, model and a free place (algorithm 1, lines 7 to 29); None, counted, when no place was found."""
+        """Draw kind, model and a free place (algorithm 1, lines 7 to 29); None when no place was found."""
         work.left -= 1
         chance, settings, draft = work.chance, self.settings, work.draft
         kind = chance.choice(KINDS)
@@ -327,16 +321,14 @@ class SEScorePipeline(Pipeline):
                 if filler is not None:
                     edit.request = FillRequest(draft.text, *draft.place(position, edit.length))
                 return edit
-        self.dropped[f"{kind}: no free place"] += 1
         return None
 
     def _carry_out(self, work: _Work, edit: _Drawn, candidates: Sequence[tuple[str, float]]) -> None:
-        """Change the draft and note the operation; an edit without a filling is dropped and counted."""
+        """Change the draft and note the operation; an edit without a filling is dropped."""
         change, details = edit.change, {}
         if edit.request is not None:
             chosen = _chosen(candidates, edit.draw, edit.request.original)
             if chosen is None:
-                self.dropped[f"{edit.kind}: no filling"] += 1
                 return
             filling, details["filling_probability"] = chosen
             if edit.kind == "insertion":

@@ -5,8 +5,7 @@ done otherwise than printed:
 
 - The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
   likely word ("of") does not excuse an unlikely one beside it.
-- The paper's model sees the source sentence t besides the rest of y. There is no source here; the reference, which says the
-  same, may stand in its place (``context``).
+- The paper's model sees the source sentence t besides the rest of y. There is no source here.
 - The weight of a deleted word is its inverse document frequency: each occurrence counts for itself, as everywhere in RoMe.
 """
 
@@ -54,7 +53,6 @@ __all__ = [
     "with_severity",
 ]
 
-CONTEXTS = ("hypothesis", "reference")
 Edits = Sequence[tuple[str, Operation]]
 """Texts, each with an edit of it; each is carried out alone."""
 Verdict = tuple[bool, dict[str, float]]
@@ -116,8 +114,6 @@ class EntailmentSeverity:
 class LikelihoodSeverity:
     """SEScore2's rule.
 
-    Raises InputError for another context.
-
     Parameters
     ----------
     likelihood
@@ -128,25 +124,13 @@ class LikelihoodSeverity:
         A likelihood of at least this makes an insertion or replacement minor (0.1).
     weight
         Lambda, deleted words all below this make a deletion minor (1).
-    context
-        What the likelihood sees: the changed text alone ("hypothesis"), or the reference before it ("reference").
     """
 
-    def __init__(
-        self,
-        likelihood: Likelihood,
-        idf: IdfTable | None = None,
-        *,
-        gamma: float = 0.1,
-        weight: float = 1.0,
-        context: str = "hypothesis",
-    ) -> None:
-        if context not in CONTEXTS:
-            raise InputError(f"context={context!r}: choose one of {CONTEXTS}")
-        self.likelihood, self.gamma, self.weight, self.context = likelihood, gamma, weight, context
+    def __init__(self, likelihood: Likelihood, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
+        self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
         self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.parquet")
         table = f"{self.idf.name}/{self.idf.documents}"
-        self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:{context}"
+        self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:hypothesis"
 
     def of(self, edits: Edits) -> list[Verdict]:
         """By likelihood or weight, all likelihoods asked for at once."""
@@ -166,10 +150,8 @@ class LikelihoodSeverity:
 
     def _request(self, text: str, edit: Operation) -> FillRequest:
         """The place of what an edit brings."""
-        before = f"{text.strip()} " if self.context == "reference" else ""
-        start = len(before) + edit.start
         blanks = len(edit.new) - len(edit.new.lstrip())
-        return FillRequest(before + applied(text, edit), start + blanks, start + len(edit.new.rstrip()))
+        return FillRequest(applied(text, edit), edit.start + blanks, edit.start + len(edit.new.rstrip()))
 
 
 HARMLESS = 3.0

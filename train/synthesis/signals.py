@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -14,7 +15,7 @@ from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.pairs import SyntheticPair, batches
 
-__all__ = ["BACK_TRANSLATION", "FLAG", "SIGNALS", "Signal", "SignalTable", "available_signals", "make_signal", "signal_table"]
+__all__ = ["BACK_TRANSLATION", "FLAG", "SIGNALS", "Signal", "available_signals", "make_signal", "signal_targets"]
 
 FLAG = "backtranslation_flag"
 """Column, and key in a pair's own signals: 1 for a pair made by back-translation, 0 otherwise."""
@@ -54,16 +55,13 @@ def make_signal(name: str) -> Signal:
     return SIGNALS[name]()
 
 
-def available_signals() -> tuple[list[Signal], dict[str, str]]:
-    """Every signal that can be made here, and for each of the others the reason why not."""
-    made: list[Signal] = []
-    missing = {}
+def available_signals() -> list[Signal]:
+    """Every signal that can be made here."""
+    made = []
     for name in SIGNALS:
-        try:
+        with suppress(ModelMissingError):
             made.append(make_signal(name))
-        except ModelMissingError as error:
-            missing[name] = str(error)
-    return made, missing
+    return made
 
 
 def _texts(pairs: Sequence[SyntheticPair]) -> list[tuple[str, str]]:
@@ -132,41 +130,15 @@ SIGNALS: dict[str, Callable[[], Signal]] = {
 """In the order of table 1."""
 
 
-@dataclass(frozen=True, eq=False)
-class SignalTable:
-    """The signals of some pairs.
+def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal], *, batch: int = 256) -> dict[str, NDArray[Any]]:
+    """A target for each task of multi-task training (section 4.3), by the signal's name: (n, k) float64, or (n,) int64 of a class flag.
 
-    Attributes
-    ----------
-    ids
-        Of the pairs.
-    columns
-        Name -> (n,) float64.
+    Raises InputError for two pairs of one id.
     """
-
-    ids: tuple[str, ...]
-    columns: Mapping[str, Rows]
-    signals: Sequence[Signal]
-
-    def targets(self) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-        """A target and a loss for each task of multi-task training (section 4.3): (n, k), or (n,) int64 of a class flag."""
-        targets: dict[str, NDArray[Any]] = {}
-        for signal in self.signals:
-            target = np.stack([self.columns[column] for column in signal.columns], axis=1)
-            targets[signal.name] = target[:, 0].astype(np.int64) if signal.loss == CLASSES else target
-        return targets, {signal.name: signal.loss for signal in self.signals}
-
-
-def signal_table(pairs: Iterable[SyntheticPair], signals: Sequence[Signal], *, batch: int = 256) -> SignalTable:
-    """All signals of all pairs, in memory. Raises InputError for two pairs of one id or no signal."""
-    if not signals or batch < 1:
-        raise InputError("no table without a signal and a batch of at least one pair: name one or more signals")
-    columns = [column for signal in signals for column in signal.columns]
-    rows, seen = [np.zeros((0, len(columns)))], dict[str, None]()
-    for block in batches(pairs, batch):
-        for pair in block:
-            if pair.id in seen:
-                raise InputError(f"two pairs have the id {pair.id}: give each run's pairs ids of their own")
-            seen[pair.id] = None
-        rows.append(np.concatenate([signal.rows(block) for signal in signals], axis=1))
-    return SignalTable(tuple(seen), dict(zip(columns, np.concatenate(rows).T, strict=True)), signals)
+    ids = {pair.id for pair in pairs}
+    if len(ids) < len(pairs):
+        raise InputError("two pairs have one id: give each run's pairs ids of their own")
+    blocks = list(batches(pairs, batch))
+    found = {signal.name: np.concatenate([signal.rows(block) for block in blocks]) for signal in signals}
+    flags = {signal.name: found[signal.name][:, 0].astype(np.int64) for signal in signals if signal.loss == CLASSES}
+    return {**found, **flags}
