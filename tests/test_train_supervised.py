@@ -172,7 +172,7 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
         return real(part, rows, config)
 
     monkeypatch.setattr(scorer_validation, "fit_rows", fit)
-    scores = scorer_validation.out_of_fold(found, CONFIG)
+    scores = scorer_validation.scores_by_others(found, scorer_validation.folds_of(found.ratings, CONFIG.seed), CONFIG)
     folds = scorer_validation.folds_of(found.ratings, CONFIG.seed)
     for fold, groups in enumerate(seen):
         assert groups.isdisjoint(found.ratings.group[folds == fold].tolist())

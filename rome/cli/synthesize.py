@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -30,33 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same bytes (default: 0)")
     parser.add_argument("--limit", type=positive, metavar="N", help="the first N texts only")
     models = parser.add_argument_group("models (embedded, a local folder, or the hub name of a model on this machine)")
-    models.add_argument(
-        "--fill",
-        nargs="+",
-        action="extend",
-        metavar="MODEL",
-        help="fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)",
-    )
-    models.add_argument(
-        "--entailment",
-        default="embedded",
-        metavar="MODEL",
-        help="judges severity in sescore; a model set too (default: embedded)",
-    )
-    models.add_argument(
-        "--severity",
-        default="embedded",
-        metavar="SET",
-        help="judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)",
-    )
-    models.add_argument(
-        "--translate",
-        nargs=3,
-        action="append",
-        default=[],
-        metavar=("LANGUAGE", "THERE", "BACK"),
-        help="bleurt: back-translation through two local checkpoints; may be repeated",
-    )
+    fill = "fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)"
+    models.add_argument("--fill", nargs="+", action="extend", metavar="MODEL", help=fill)
+    entailment = "judges severity in sescore; a model set too (default: embedded)"
+    models.add_argument("--entailment", default="embedded", metavar="MODEL", help=entailment)
+    severity = "judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)"
+    models.add_argument("--severity", default="embedded", metavar="SET", help=severity)
+    translate = "bleurt: back-translation through two local checkpoints; may be repeated"
+    places = ("LANGUAGE", "THERE", "BACK")
+    models.add_argument("--translate", nargs=3, action="append", default=[], metavar=places, help=translate)
     models.add_argument("--textattack", metavar="PYTHON", help="rome: the interpreter that has TextAttack (default: this one)")
     models.add_argument("--device", default="cpu", metavar="DEVICE", help="where given models compute (default: cpu)")
     models.add_argument("--threads", type=positive, metavar="N", help="processor threads of the analyser")
@@ -66,19 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recipe.add_argument("--each", type=positive, default=4, metavar="N", help="perturbations: pairs a text (default: 4)")
     recipe.add_argument("--most", type=positive, metavar="N", help="most edits a text (default: the recipe's own)")
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write JSON lines here, all or nothing (default: standard output); what is finished waits in FILE.partial, where the same command "
-        "goes on",
-    )
+    whole = "write JSON lines here, all or nothing (default: standard output)"
+    again = "what is finished waits in FILE.partial, where the same command goes on"
+    output.add_argument("--output", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
     output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
-    output.add_argument(
-        "--rescale",
-        metavar="METRIC",
-        help="count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale",
-    )
+    rescale = "count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale"
+    output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
 
@@ -156,6 +133,7 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
     from rome.train.synthesis.pairs import batches, write_synthetic
 
     made, begin, kept = 0, time.monotonic(), f"{options.output}.partial"
+    done: Iterator[list[Any]]
     if options.output is None:
         done = (list(pipeline.pairs(block, options.seed)) for block in batches(texts, pipeline.block))
     else:

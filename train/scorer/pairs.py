@@ -15,17 +15,7 @@ from rome.storage.files import open_output, read_lines
 from rome.train.errors.groups import Groups
 from rome.train.errors.texts import Pool, paraphrases
 
-__all__ = [
-    "TrainingPair",
-    "QUALITY",
-    "TRANSLATED",
-    "agreed_pairs",
-    "base_pairs",
-    "meaning_pairs",
-    "rated_pairs",
-    "read_pairs",
-    "write_pairs",
-]
+__all__ = ["TrainingPair", "agreed_pairs", "base_pairs", "meaning_pairs", "rated_pairs", "read_pairs", "write_pairs"]
 
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
 OUTPUTS = 5
@@ -215,6 +205,6 @@ def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Training
             kind = LEVEL_NAMES[member.level]
             operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
             level, name = "clean" if kind == "acceptable" else "severe", f"meaning-{number:05d}"
-            texts = group.reference.text, member.text.text, "meaning", "meaning"
-            found.append(TrainingPair(f"{name}-{k}", name, *texts, operation, level, quality=QUALITY[kind]))
+            said = group.reference.text, member.text.text, "meaning", "meaning"
+            found.append(TrainingPair(f"{name}-{k}", name, *said, operation, level, quality=QUALITY[kind]))
     return found

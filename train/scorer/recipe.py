@@ -18,7 +18,7 @@ from rome.train.common.recipe import add_models_argument, models_option
 from rome.train.scorer.pairs import TrainingPair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
 from rome.train.scorer.settings import OBJECTIVES, ScorerConfig
 
-__all__ = ["MODEL_FILE", "Measure", "add_arguments", "measure_texts", "measured_table", "rome_features", "run", "save", "train"]
+__all__ = ["add_arguments", "measure_texts", "measured_table", "rome_features", "run", "save", "train"]
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
@@ -52,23 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
     parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 900)")
-    parser.add_argument(
-        "--texts",
-        type=Path,
-        nargs="+",
-        help="texts with their changes, as `rome train errors` makes them (needed to make pairs)",
-    )
-    parser.add_argument(
-        "--agreement", type=Path, help="outputs with their agreement, as `rome train errors` makes them (likewise)"
-    )
+    texts = "texts with their changes, as `rome train errors` makes them (needed to make pairs)"
+    parser.add_argument("--texts", type=Path, nargs="+", help=texts)
+    agreement = "outputs with their agreement, as `rome train errors` makes them (likewise)"
+    parser.add_argument("--agreement", type=Path, help=agreement)
     parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
-    parser.add_argument(
-        "--ratings",
-        nargs="+",
-        metavar="FILE",
-        help="fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them",
-    )
+    rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
+    parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
     parser.add_argument("--dimension", nargs="+", metavar="NAME", help="with --ratings: human dimensions (default: their mean)")
 
 
@@ -180,9 +171,9 @@ def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConf
     if out.all() or not out.any():
         raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")
     learned = [pair for pair, kept in zip(pairs, ~out, strict=True) if kept]
-    judged = [pair for pair, kept in zip(pairs, out, strict=True) if kept]
+    kept_out = [pair for pair, kept in zip(pairs, out, strict=True) if kept]
     combiner = fit(table.values[~out], learned, config, table.signature)
-    return combiner, scale_figures(combiner.score(table.values[out]), judged, config)
+    return combiner, scale_figures(combiner.score(table.values[out]), kept_out, config)
 
 
 def save(

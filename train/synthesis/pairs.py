@@ -18,19 +18,7 @@ from rome.batch.checkpoint import PLAN, Checkpoint
 from rome.exceptions import InputError
 from rome.storage.files import open_lines, open_output
 
-__all__ = [
-    "LOWEST_LABEL",
-    "Operation",
-    "Pipeline",
-    "SyntheticPair",
-    "applied",
-    "batches",
-    "identifier",
-    "pair_seed",
-    "read_synthetic",
-    "settings_signature",
-    "write_synthetic",
-]
+__all__ = ["LOWEST_LABEL", "Operation", "Pipeline", "SyntheticPair", "applied", "read_synthetic", "write_synthetic"]
 
 LOWEST_LABEL = -25.0
 """The most that all mistakes of a text can cost, as in MQM and SEScore (labels lie in [-25, 0])."""
@@ -239,10 +227,10 @@ def write_synthetic(
                 yield made
             with open_output(str(path)) as stream:
                 stream.writelines(kept.read(name).decode("utf-8") for name in names)
-            shutil.rmtree(kept.path)
+            shutil.rmtree(kept.path, ignore_errors=True)
         finally:
             if os.path.isdir(kept.path) and set(os.listdir(kept.path)) <= {".lock", PLAN}:
-                shutil.rmtree(kept.path)
+                shutil.rmtree(kept.path, ignore_errors=True)
 
 
 def read_synthetic(path: str | Path) -> Iterator[SyntheticPair]:

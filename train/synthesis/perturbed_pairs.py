@@ -92,7 +92,7 @@ def _operations(edits: Sequence[Edit], name: str) -> list[Operation]:
     """A perturbation's edits one after the other, from left to right; the first one bears the label of all."""
     severity, label = LABELS[PERTURBATIONS[name].severity]
     details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}
-    found = []
+    found: list[Operation] = []
     for edit in edits:
         kind = KINDS.get((bool(edit.original), bool(edit.perturbed)), "replacement")
         end = edit.new_start + len(edit.original)

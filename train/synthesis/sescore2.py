@@ -103,12 +103,12 @@ class SEScore2Pipeline(Pipeline):
         alone = [(text, edits.operations([step])[0]) for _, text, _, edits, steps, _ in works for step in steps]
         verdicts = iter(self.severities.of(alone))
         for source, text, chosen, edits, steps, operations in works:
-            judged = []
+            weighed = []
             for step, one in zip(steps, operations, strict=True):
                 typed = replace(one, type=error_type(one), details={"retrieved": float(step in edits.steps)})
-                judged.append(with_severity(typed, next(verdicts), self.settings.minor, self.settings.major))
+                weighed.append(with_severity(typed, next(verdicts), self.settings.minor, self.settings.major))
             about = {"cosine": round(chosen.cosine, 4), "margin": round(chosen.margin, 4)}
-            yield self.pair(source, text, judged, seed, signals={"neighbour": float(chosen.row), **about})
+            yield self.pair(source, text, weighed, seed, signals={"neighbour": float(chosen.row), **about})
 
 
 def draw_steps(edits: EditSequence, settings: SEScore2Settings, chance: random.Random) -> tuple[Step, ...]:

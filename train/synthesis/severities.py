@@ -39,19 +39,7 @@ from rome.train.synthesis.fillers import FillRequest, Likelihood
 from rome.train.synthesis.language_models import Use, load_checkpoint, window_of
 from rome.train.synthesis.pairs import Operation, applied
 
-__all__ = [
-    "Edits",
-    "Entailment",
-    "EntailmentSeverity",
-    "HARMLESS",
-    "LikelihoodSeverity",
-    "ReaderSeverity",
-    "SeverityModel",
-    "TransformerEntailment",
-    "load_reader",
-    "load_severity",
-    "with_severity",
-]
+__all__ = ["EntailmentSeverity", "LikelihoodSeverity", "ReaderSeverity", "SeverityModel", "load_reader", "load_severity"]
 
 Edits = Sequence[tuple[str, Operation]]
 """Texts, each with an edit of it; each is carried out alone."""
