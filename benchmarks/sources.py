@@ -28,7 +28,7 @@ from rome.train.errors.net import PairNet, Sides, counts, meaning_figures
 from rome.train.errors.recipe import ErrorsPlan, fit
 from rome.train.errors.signals import learn_signals
 from rome.train.errors.texts import Pool, paraphrases
-from rome.train.synthesis.pairs import GeneratedPair, read_generated
+from rome.train.synthesis.pairs import SyntheticPair, read_synthetic
 
 SIGNALS = "signals, then all"
 
@@ -41,10 +41,10 @@ def follows(judged: Judged, net: PairNet, sides: Sides, limit: int | None) -> fl
     return judged.follows(segments, -np.log1p(np.minimum.reduceat(found, first)))
 
 
-def arms(folder: Path) -> dict[str, list[GeneratedPair]]:
+def arms(folder: Path) -> dict[str, list[SyntheticPair]]:
     """The pairs of each row: none, those of every pipeline that the folder has, all of them, and all again for the signals."""
     files = sorted(path for path in folder.glob("*.jsonl") if "." not in path.stem)
-    found = {path.stem: list(read_generated(path)) for path in files}
+    found = {path.stem: list(read_synthetic(path)) for path in files}
     every = [pair for pairs in found.values() for pair in pairs]
     return {"none": [], **found, "all": every, SIGNALS: every}
 

@@ -22,7 +22,7 @@ from synthesis_page import Run, write_page
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import RomeError
 from rome.storage.files import read_lines
-from rome.train.synthesis.pairs import read_generated, write_generated
+from rome.train.synthesis.pairs import read_synthetic, write_synthetic
 from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
 from rome.train.synthesis.retrieval import texts_digest
 
@@ -49,19 +49,21 @@ def measure(name: str, texts: Texts, options: SynthesisOptions, folder: Path, se
     own = [(f"{OWN.name}:{number}", text) for number, text in enumerate(OWN.read_text(encoding="utf-8").splitlines(), 1)]
     list(pipeline.pairs(own[:1], seed))  # whatever is loaded at the first text
     loading, path, before = time.perf_counter() - begin, folder / f"{name}.jsonl", pipeline.skipped.copy()
-    whole = not path.exists()
+    known = folder / f"{name}.json"
+    if known.exists() and json.loads(known.read_text(encoding="utf-8"))["signature"] == pipeline.signature:
+        print(f"{name}: its pairs are there", flush=True)
+        return
     begin = time.perf_counter()
-    made = sum(1 for _ in write_generated(path, pipeline, texts, seed))
+    made = sum(map(len, write_synthetic(path, pipeline, texts, seed)))
     figures = {
         "signature": pipeline.signature,
         "loading": loading,
         "rate": made / (time.perf_counter() - begin),
-        "skipped": dict(pipeline.skipped - before) if whole else {},
+        "skipped": dict(pipeline.skipped - before),
     }
     lines = [f"{pair.to_json()}\n" for pair in pipeline.pairs(own, seed)]
     (folder / f"{name}.examples.jsonl").write_text("".join(lines), encoding="utf-8")
-    if made or not (folder / f"{name}.json").exists():
-        (folder / f"{name}.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    known.write_text(json.dumps(figures, indent=1), encoding="utf-8")
     print(f"{name}: {made} pairs, {figures['rate']:.1f} a second, loaded in {loading:.1f} s", flush=True)
 
 
@@ -71,8 +73,8 @@ def finished(folder: Path) -> list[Run]:
     for name in PIPELINES:
         if (folder / f"{name}.json").exists():
             figures = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-            pairs = list(read_generated(folder / f"{name}.jsonl"))
-            runs.append(Run(name, pairs, list(read_generated(folder / f"{name}.examples.jsonl")), **figures))
+            pairs = list(read_synthetic(folder / f"{name}.jsonl"))
+            runs.append(Run(name, pairs, list(read_synthetic(folder / f"{name}.examples.jsonl")), **figures))
     return runs
 
 
@@ -106,7 +108,7 @@ def main() -> int:
         entailment=options.entailment,
         corpus=corpus,
         index=str(options.work / "index"),
-        python=options.textattack,
+        textattack=options.textattack,
         threads=options.threads,
     )
     failed = 0

@@ -14,7 +14,7 @@ import numpy as np
 
 from rome.reports.figures import render
 from rome.reports.model import Figure, Heatmap, Lines
-from rome.train.synthesis.pairs import GeneratedPair
+from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.summary import Summary
 
 __all__ = ["Run", "marked", "write_page"]
@@ -47,8 +47,8 @@ class Run:
     """What one pipeline made: pairs of the many texts, examples of our own ones. rate : pairs a second. loading : seconds."""
 
     name: str
-    pairs: list[GeneratedPair]
-    examples: list[GeneratedPair]
+    pairs: list[SyntheticPair]
+    examples: list[SyntheticPair]
     signature: str
     loading: float
     rate: float
@@ -110,7 +110,7 @@ def write_page(runs: Sequence[Run], texts: Sequence[str], folder: Path, what: st
     (folder / "synthesis.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
 
-def marked(pair: GeneratedPair) -> str:
+def marked(pair: SyntheticPair) -> str:
     """The reference and the hypothesis in one line of HTML: what went in <del>, what came in <b>; what came and went again is not shown.
 
     A blank that came or went by itself is shown as an open box.

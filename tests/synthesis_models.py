@@ -14,6 +14,21 @@ from numpy.typing import NDArray
 from rome.train.common.textattack import Request
 from rome.train.synthesis.edits import words_of
 from rome.train.synthesis.fillers import FillRequest
+from rome.train.synthesis.pairs import Operation, SyntheticPair
+
+
+def replayed(text: str, operations: Iterable[Operation]) -> str:
+    """The text after some operations, each of which must fit the text before it."""
+    for one in operations:
+        assert text[one.start : one.end] == one.original, one
+        text = text[: one.start] + one.new + text[one.end :]
+    return text
+
+
+def hypothesis_of(pair: SyntheticPair) -> str:
+    """The hypothesis of a pair made again."""
+    return replayed(pair.reference, pair.operations)
+
 
 WORDS = ("red", "seven", "quickly", "river", "says", "under", "music", "cold")
 TOKENS = [

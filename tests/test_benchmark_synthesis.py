@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from synthesis_models import save_masked_and_judge
 
-from rome.train.synthesis.pairs import GeneratedPair, Operation
+from rome.train.synthesis.pairs import Operation, SyntheticPair
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -51,7 +51,7 @@ def test_three_texts(benchmark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
     counts = [line.split("\t") for line in files["synthesis_distribution.tsv"].splitlines()]
     assert sum(int(row[4]) for row in counts if row[:2] == ["sescore", "edits"]) == 3
     capsys.readouterr()
-    assert run("sescore") == (0, files) and "sescore: 0 pairs" in capsys.readouterr().out
+    assert run("sescore") == (0, files) and "sescore: its pairs are there" in capsys.readouterr().out
     assert run() == (0, files)
     code, again = run("typo")
     assert (code, again) == (1, files) and "there is no pipeline 'typo'" in capsys.readouterr().err
@@ -66,7 +66,7 @@ def test_edits_are_marked(benchmark: Any) -> None:
         for start, end, new in operations:
             found.append(Operation("x", start, end, text[start:end], new))
             text = text[:start] + new + text[end:]
-        return str(page.marked(GeneratedPair("1", "p", 0, reference, text, tuple(found))))
+        return str(page.marked(SyntheticPair("1", "p", 0, reference, text, tuple(found))))
 
     assert marked("A b c.") == "A b c."
     assert marked("A b c.", (2, 3, "dd"), (5, 6, "")) == "A <del>b</del><b>dd</b> <del>c</del>."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +15,14 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
 from rome.features.values import Analysis
-from rome.train.synthesis import severities as reader_judge
-from rome.train.synthesis.edits import EditScript
+from rome.train.synthesis import severities as severity_module
+from rome.train.synthesis.edits import EditSequence
 from rome.train.synthesis.pairs import Operation
 from rome.train.synthesis.severities import (
-    HARMLESS,
-    ReaderJudge,
-    ReaderRule,
+    ReaderSeverity,
     TransformerEntailment,
-    load_entailment,
-    load_reader_judge,
+    load_reader,
+    load_severity,
 )
 
 from handmade import analysis
@@ -33,7 +30,6 @@ from handmade import analysis
 shipped = pytest.mark.skipif(
     not (set_folder() / "errors" / READER_FILE).is_file(), reason="the packaged set has no reader of both texts"
 )
-ENTAILED = exp(-HARMLESS / 5)
 PAIRS = [("A dog sleeps.", "An animal sleeps."), ("A dog sleeps.", "It rains in the old town."), ("It rains.", "It rains.")]
 
 
@@ -65,27 +61,6 @@ class WordReader:
 # The reader
 
 
-def test_probabilities_follow_the_amount() -> None:
-    """exp(-amount / 5), 1 for no error; each pair is read once, in its direction."""
-    reader = WordReader()
-    judge = ReaderJudge(analyse, reader, "abc")
-    pairs = [("A dog sleeps .", "A dog sleeps ."), ("A dog sleeps .", "A cat sleeps ."), ("Two dogs .", "Two dogs sleep .")]
-    assert judge.signature == "reader@abc"
-    np.testing.assert_allclose(judge.probabilities(pairs), np.exp([0, -2 / 5, -1 / 5]), atol=1e-6)
-    assert reader.read == pairs and judge.probabilities([]).shape == (0,)
-
-
-def test_the_rest_is_shared_by_what_errors_are() -> None:
-    """Entailed, contradicted, neither: they add up to 1; only critical errors contradict."""
-    judge = ReaderJudge(analyse, WordReader())
-    pairs = [("It cost 12 .", "It cost 12 ."), ("It cost 12 .", "It cost 15 ."), ("It cost 12 .", "It was 12 .")]
-    found = judge.classes([*pairs, ("It cost 12 .", "It was 15 .")])
-    np.testing.assert_allclose(found.sum(1), 1.0, atol=2e-6)
-    assert found[0].tolist() == [1, 0, 0] and found[1, 2] == pytest.approx(0, abs=2e-6) and found[2, 1] == 0
-    assert found[3, 1] == pytest.approx((1 - found[3, 0]) * 20 / 22, abs=1e-5)
-    assert judge.classes([]).shape == (0, 3)
-
-
 def test_an_edit_weighs_what_its_worst_word_does() -> None:
     """Words that it takes and words that it brings, carried out alone; length does not add up; no word weighs nothing."""
     text = "The old dog ate 12 red apples ."
@@ -97,18 +72,20 @@ def test_an_edit_weighs_what_its_worst_word_does() -> None:
         Operation("replacement", 3, 4, " ", "  "),
     ]
     reader = WordReader()
-    judge = ReaderJudge(analyse, reader)
+    judge = ReaderSeverity(analyse, reader)
     assert judge.weights([(text, edit) for edit in edits]) == [10, 1, 1, 10, 0] and judge.weights([]) == []
     assert reader.read[1] == (text, "The dog ate 12 red apples .")
-    verdicts = ReaderRule(judge).of([(text, edit) for edit in edits])
+    verdicts = judge.of([(text, edit) for edit in edits])
     assert verdicts[:2] == [(False, {"weight": 10.0}), (True, {"weight": 1.0})]
-    assert [minor for minor, _ in ReaderRule(judge, 1.0).of([(text, edit) for edit in edits])] == [False] * 4 + [True]
+    assert [minor for minor, _ in ReaderSeverity(analyse, reader, harmless=1.0).of([(text, edit) for edit in edits])] == [
+        False
+    ] * 4 + [True]
 
 
 def test_a_set_without_a_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With both ways out."""
-    monkeypatch.setattr(reader_judge, "READER_FILE", "nothing.safetensors")
-    for load in (load_entailment, load_reader_judge):
+    monkeypatch.setattr(severity_module, "READER_FILE", "nothing.safetensors")
+    for load in (load_severity, load_reader):
         with pytest.raises(
             ModelMissingError, match="the model set base has no reader .*--entailment FOLDER.*--severity likelihood"
         ):
@@ -116,27 +93,26 @@ def test_a_set_without_a_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(scope="module")
-def judge() -> ReaderJudge:
+def judge() -> ReaderSeverity:
     """The packaged one."""
-    return load_reader_judge(threads=1)
+    return load_reader(threads=1)
 
 
 @shipped
 @pytest.mark.parametrize(
     "pair",
     [
-        pytest.param(
-            ("The dog bit the man.", "The man bit the dog."),
-            marks=pytest.mark.xfail(reason="base's reader finds 1.2 instead of 10 here since its second stage", strict=True),
-        ),
+        ("The dog bit the man.", "The man bit the dog."),
+        ("The teacher praised the student.", "The student praised the teacher."),
+        ("France defeated Germany in the final.", "Germany defeated France in the final."),
         ("Tom gave Mary a book.", "Mary gave Tom a book."),
         ("He is not guilty.", "He is guilty."),
         ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
     ],
 )
-def test_what_turns_the_meaning_is_not_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
-    """Neither way; also where the words are the very same."""
-    assert (judge.probabilities([pair, pair[::-1]]) < ENTAILED).all()
+def test_what_turns_the_meaning_is_major(judge: ReaderSeverity, pair: tuple[str, str]) -> None:
+    """Both ways; also where the words are the very same, and none is new."""
+    assert minor_both_ways(judge, pair) == [False, False]
 
 
 @shipped
@@ -148,27 +124,19 @@ def test_what_turns_the_meaning_is_not_entailed(judge: ReaderJudge, pair: tuple[
         ("It rains.", "It rains."),
     ],
 )
-def test_what_says_the_same_is_entailed(judge: ReaderJudge, pair: tuple[str, str]) -> None:
+def test_what_says_the_same_is_minor(judge: ReaderSeverity, pair: tuple[str, str]) -> None:
     """Both ways, in another voice and another order."""
-    assert (judge.probabilities([pair, pair[::-1]]) >= ENTAILED).all()
+    assert minor_both_ways(judge, pair) == [True, True]
+
+
+def minor_both_ways(judge: ReaderSeverity, pair: tuple[str, str]) -> list[bool]:
+    """The verdicts on the replacement of one whole text by the other, and back."""
+    edits = [(one, Operation("swap", 0, len(one), one, other)) for one, other in (pair, pair[::-1])]
+    return [minor for minor, _ in judge.of(edits)]
 
 
 @shipped
-@pytest.mark.parametrize(
-    ("text", "swapped"),
-    [
-        ("The dog bit the man.", "The man bit the dog."),
-        ("The teacher praised the student.", "The student praised the teacher."),
-        ("France defeated Germany in the final.", "Germany defeated France in the final."),
-    ],
-)
-def test_who_did_what_to_whom_counts(judge: ReaderJudge, text: str, swapped: str) -> None:
-    """Of a swap, which brings no new word: it is major."""
-    assert [minor for minor, _ in ReaderRule(judge).of([(text, Operation("swap", 0, len(text), text, swapped))])] == [False]
-
-
-@shipped
-def test_severities_are_not_constant(judge: ReaderJudge) -> None:
+def test_severities_are_not_constant(judge: ReaderSeverity) -> None:
     """Of edits that people would call minor most are, of those that they would call major few."""
     minor = [
         ("She said that he was ill.", "She said he was ill."),
@@ -185,13 +153,13 @@ def test_severities_are_not_constant(judge: ReaderJudge) -> None:
         ("The doctor examined the patient.", "The doctor examined the bicycle."),
     ]
     edits = [(one, edit) for one, other in minor + major for edit in _edits(one, other)]
-    verdicts = [is_minor for is_minor, _ in ReaderRule(judge).of(edits)]
+    verdicts = [is_minor for is_minor, _ in judge.of(edits)]
     assert len(verdicts) == 10 and sum(verdicts[:5]) >= 3 and sum(verdicts[5:]) <= 1
 
 
 def _edits(one: str, other: str) -> tuple[Operation, ...]:
     """What turns one text into the other."""
-    script = EditScript.between(one, other)
+    script = EditSequence.between(one, other)
     return script.operations(script.steps)
 
 
@@ -212,32 +180,26 @@ def write_checkpoint(folder: Path, labels: Sequence[str], kind: type = BertForSe
 
 
 @pytest.mark.parametrize(
-    ("labels", "columns"),
+    ("labels", "column"),
     [
-        (("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), [2, 0, 1]),
-        (("entailment", "neutral", "contradiction"), [0, 2, 1]),
-        (("not_entailment", "entailment"), [1]),
+        (("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), 2),
+        (("entailment", "neutral", "contradiction"), 0),
+        (("not_entailment", "entailment"), 1),
     ],
 )
-def test_label_names_say_which_class_is_which(tmp_path: Path, labels: Sequence[str], columns: list[int]) -> None:
-    """Whatever the order; where two classes are one, only entailment is told."""
+def test_label_names_say_which_class_is_which(tmp_path: Path, labels: Sequence[str], column: int) -> None:
+    """Whatever the order and the number of classes."""
     model = TransformerEntailment(write_checkpoint(tmp_path / "model", labels))
-    assert model.columns == columns and model.signature.startswith("classifier:model@")
+    assert model.column == column and model.signature.startswith("classifier:model@")
     found = model.probabilities(PAIRS)
     assert found.shape == (3,) and (found >= 0).all() and (found <= 1).all()
     assert model.probabilities([]).shape == (0,)
-    if len(columns) == 3:
-        assert model.classes is not None
-        np.testing.assert_allclose(model.classes(PAIRS).sum(1), 1.0, atol=1e-5)
-        np.testing.assert_allclose(model.classes(PAIRS)[:, 0], found)
-    else:
-        assert model.classes is None
 
 
 def test_a_checkpoint_agrees_with_transformers(tmp_path: Path) -> None:
     """The oracle: one pair at a time through the model itself."""
     folder = write_checkpoint(tmp_path / "model", ("neutral", "entailment", "contradiction"))
-    found = load_entailment(str(folder)).probabilities([*PAIRS, ("a dog sleeps . " * 20, "it rains .")])
+    found = TransformerEntailment(folder).probabilities([*PAIRS, ("a dog sleeps . " * 20, "it rains .")])
     tokenizer, model = BertTokenizerFast.from_pretrained(folder), BertForSequenceClassification.from_pretrained(folder).eval()
     for (first, second), value in zip(PAIRS, found, strict=False):
         with torch.no_grad():
@@ -259,7 +221,7 @@ def test_checkpoints_of_the_wrong_kind_are_refused(tmp_path: Path) -> None:
     wrong["no model"] = tmp_path / "nothing"
     for message, folder in wrong.items():
         with pytest.raises(InputError, match=message) as caught:
-            load_entailment(str(folder))
+            load_severity(str(folder))
         assert folder.name in str(caught.value)
     with pytest.raises(ModelMissingError, match="hf download someone/nothing-here"):
-        load_entailment("someone/nothing-here")
+        load_severity("someone/nothing-here")

@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis_models import FakeFiller, save_translator
+from synthesis_models import FakeFiller, hypothesis_of, replayed, save_translator
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import (
     CONTIGUOUS,
     DROPPED,
     SCATTERED,
-    Beams,
     BleurtPipeline,
     contiguous_masks,
     dropped_words,
@@ -28,7 +27,7 @@ from rome.train.synthesis.bleurt import (
 )
 from rome.train.synthesis.edits import SPACING, diff_operations
 from rome.train.synthesis.fillers import FillRequest
-from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, write_generated
+from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 from rome.train.synthesis.translation import RoundTrip, Translator
 
@@ -38,10 +37,6 @@ TEXTS = [
     ("made:3", "A cat slept  on the “red” sofa — nobody minded."),
     ("made:4", "Nobody knows why."),
 ]
-
-
-def replayed(text: str, operations: Sequence[Operation]) -> str:
-    return GeneratedPair("x", "p", 0, text, "", tuple(operations)).replayed()
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +49,7 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
     """A pair's operations make its hypothesis of its reference; the flag tells back-translation; ids are unique, labels absent."""
     pipeline = BleurtPipeline(FakeFiller(), [round_trip], drop=1.0)
     pairs = list(pipeline.pairs(TEXTS, seed=3))
-    assert [pair.replayed() for pair in pairs] == [pair.hypothesis for pair in pairs]
+    assert [hypothesis_of(pair) for pair in pairs] == [pair.hypothesis for pair in pairs]
     assert len({pair.id for pair in pairs}) == len(pairs) > 16
     assert {pair.label for pair in pairs} == {None}
     for pair in pairs:
@@ -63,11 +58,11 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
         assert {step.type for step in pair.operations} <= {kinds[recipe], DROPPED}
         assert pair.id.endswith(DROPPED) == (pair.operations[-1].type == DROPPED)
         assert pair.signals[FLAG] == float(recipe == "back-translation-fr")
-        assert GeneratedPair.from_json(pair.to_json()) == pair
+        assert SyntheticPair.from_json(pair.to_json()) == pair
 
 
-@pytest.mark.parametrize("beams", [Beams(), Beams(1), Beams(sample=True)])
-def test_same_seed_same_bytes_and_neighbours_do_not_matter(beams: Beams) -> None:
+@pytest.mark.parametrize("beams", [8, 1])
+def test_same_seed_same_bytes_and_neighbours_do_not_matter(beams: int) -> None:
     """Alone, in another order or in other blocks a text gives the same pairs; another seed gives others."""
 
     def lines(texts: Sequence[tuple[str, str]], seed: int = 7, block: int = 32) -> set[str]:
@@ -92,21 +87,6 @@ def test_pairs_come_as_they_are_made() -> None:
     assert [next(pairs).source for _ in range(3)][0] == "made:0"
 
 
-def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
-    """Stopped anywhere, a file of pairs ends with the bytes of an uninterrupted run."""
-    pipeline, whole, torn = BleurtPipeline(FakeFiller(), block=2), tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
-    made = list(write_generated(whole, pipeline, TEXTS, 1))
-    assert [pair.to_json() for pair in read_generated(whole)] == [pair.to_json() for pair in made]
-    for stop in range(1, len(made)):
-        torn.unlink(missing_ok=True)
-        some = write_generated(torn, pipeline, TEXTS, 1)
-        for _ in range(stop):
-            next(some)
-        some.close()
-        list(write_generated(torn, pipeline, TEXTS, 1))
-        assert torn.read_bytes() == whole.read_bytes()
-
-
 def test_masks_are_drawn_uniformly() -> None:
     """Scattered: 1 to 15 words, each number as often; contiguous: one row, the number of words that it hides, inside the text."""
     text = " ".join(f"w{n}" for n in range(40))
@@ -125,7 +105,7 @@ def test_beam_search_finds_the_likeliest_filling() -> None:
     """With a beam as wide as all there is, the best of every combination by the sum of log probabilities."""
     text, filler = "One two three four.", FakeFiller()
     masks = next(found for n in range(99) if len(found := scattered_masks(text, 4, random.Random(n))) == 3)
-    (found,) = fill_masks([(text, masks, random.Random(0))], filler, Beams(1000), SCATTERED)
+    (found,) = fill_masks([(text, masks)], filler, 1000, SCATTERED)
 
     def score(ranks: tuple[int, ...]) -> tuple[float, str]:
         now, total, shift = text, 0.0, 0
@@ -153,11 +133,11 @@ def test_a_row_of_masks_is_filled_without_sight_of_its_words() -> None:
     draw = next(random.Random(n) for n in range(99) if contiguous_masks(text, 15, random.Random(n))[0].words == 3)
     masks = contiguous_masks(text, 15, draw)
     hidden = text[masks[0].start : masks[0].end]
-    (operations,) = fill_masks([(text, masks, draw)], Watching(), Beams(2), CONTIGUOUS)
+    (operations,) = fill_masks([(text, masks)], Watching(), 2, CONTIGUOUS)
     assert [operation.original for operation in operations] == [hidden]
     assert len(operations[0].new.split()) == 3
     assert all(hidden.split()[1] not in request.text for request in seen[1:] if request.start == request.end)
-    (phrase,) = fill_masks([(text, masks, draw)], FakeFiller(spans=True), Beams(2), CONTIGUOUS)
+    (phrase,) = fill_masks([(text, masks)], FakeFiller(spans=True), 2, CONTIGUOUS)
     assert len(phrase) == 1 and len(phrase[0].new.split()) == 2
 
 
@@ -177,7 +157,7 @@ def test_words_are_dropped_from_one_to_all() -> None:
 def test_about_three_in_ten_pairs_get_words_dropped() -> None:
     """The further pair stands right behind its own and adds deletions to its operations."""
     texts = [("made", f"Number {n} was drawn by the young man.") for n in range(400)]
-    pairs = list(BleurtPipeline(FakeFiller(), beams=Beams(1)).pairs(texts, 1))
+    pairs = list(BleurtPipeline(FakeFiller(), beams=1).pairs(texts, 1))
     dropped = [n for n, pair in enumerate(pairs) if pair.id.endswith(DROPPED)]
     assert 0.25 < len(dropped) / 800 < 0.35
     for n in dropped:
@@ -227,22 +207,21 @@ def test_a_strategy_without_a_model_is_left_out_and_said(round_trip: RoundTrip, 
     from transformers import BertConfig, BertModel
 
     assert BleurtPipeline(FakeFiller()).strategies == (SCATTERED, CONTIGUOUS)
-    assert set(BleurtPipeline(FakeFiller()).left_out) == {BACK_TRANSLATION}
-    assert set(BleurtPipeline(None, [round_trip]).left_out) == {SCATTERED, CONTIGUOUS}
+    assert BleurtPipeline(None, [round_trip]).strategies == ("back-translation-fr",)
     with pytest.raises(InputError, match="needs a filler or"):
         BleurtPipeline()
     with pytest.raises(InputError, match="one language"):
         BleurtPipeline(None, [round_trip, round_trip])
     with pytest.raises(InputError, match="masks=0"):
         BleurtPipeline(FakeFiller(), masks=0)
-    with pytest.raises(ModelMissingError, match="no translation checkpoint at .*absent"):
+    with pytest.raises(ModelMissingError, match="hf download .*absent"):
         Translator(tmp_path / "absent")
-    with pytest.raises(ModelMissingError, match="holds no checkpoint"):
+    with pytest.raises(InputError, match="holds no model"):
         Translator(tmp_path)
     BertModel(
         BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
     ).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="bert checkpoint, not a translation model"):
+    with pytest.raises(InputError, match="BertModel, which does not translate"):
         Translator(tmp_path)
 
 
@@ -250,12 +229,11 @@ def test_the_signature_names_every_choice(round_trip: RoundTrip) -> None:
     """Another beam, share, number of masks, filler or translator is another signature."""
     base = BleurtPipeline(FakeFiller())
     others = [
-        BleurtPipeline(FakeFiller(), beams=Beams(4)),
-        BleurtPipeline(FakeFiller(), beams=Beams(sample=True)),
+        BleurtPipeline(FakeFiller(), beams=4),
         BleurtPipeline(FakeFiller(), drop=0.2),
         BleurtPipeline(FakeFiller(), masks=3),
         BleurtPipeline(FakeFiller(), least=4),
         BleurtPipeline(FakeFiller(spans=True)),
         BleurtPipeline(FakeFiller(), [round_trip]),
     ]
-    assert len({base.signature, *(other.signature for other in others)}) == 8
+    assert len({base.signature, *(other.signature for other in others)}) == 7

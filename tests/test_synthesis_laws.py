@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, save_masked_and_judge
+from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, hypothesis_of, save_masked_and_judge
 
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
-from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, Beams, BleurtPipeline, Mask, fill_masks
+from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, BleurtPipeline, Mask, fill_masks
 from rome.train.synthesis.fillers import FillRequest, load_filler
-from rome.train.synthesis.pairs import MOST, GeneratedPair, read_generated, write_generated
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs
+from rome.train.synthesis.pairs import LOWEST_LABEL, SyntheticPair, read_synthetic, write_synthetic
+from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
 from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
 from rome.train.synthesis.retrieval import SentenceIndex
-from rome.train.synthesis.sescore import SEScore
-from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
-from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule, load_entailment
+from rome.train.synthesis.sescore import SEScorePipeline
+from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings
+from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity, load_severity
 
 from perturbation_sentences import SENTENCES, parsed
 
@@ -29,22 +28,22 @@ TEXTS = [*((f"texts:{number}", text) for number, text in enumerate(SENTENCES, 1)
 SEEDS = range(4)
 
 
-def sescore(models: dict[str, str], block: int) -> SEScore:
+def sescore(models: dict[str, str], block: int) -> SEScorePipeline:
     """Without models: words and phrases."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(Judge()), block=block)
+    return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(Judge()), block=block)
 
 
-def sescore_checkpoints(models: dict[str, str], block: int) -> SEScore:
+def sescore_checkpoints(models: dict[str, str], block: int) -> SEScorePipeline:
     """With tiny checkpoints, whose numbers depend on the batch in their last digits."""
-    return SEScore([load_filler(models["masked"])], EntailmentRule(load_entailment(models["judge"])), block=block)
+    return SEScorePipeline([load_filler(models["masked"])], load_severity(models["judge"]), block=block)
 
 
-def sescore2(models: dict[str, str], block: int) -> SEScore2:
+def sescore2(models: dict[str, str], block: int) -> SEScore2Pipeline:
     """Without models; every text has neighbours."""
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3, progress=False)
+    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3)
     idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
-    return SEScore2(index, LikelihoodRule(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), batch=block)
+    return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), block=block)
 
 
 def bleurt(models: dict[str, str], block: int) -> BleurtPipeline:
@@ -54,18 +53,18 @@ def bleurt(models: dict[str, str], block: int) -> BleurtPipeline:
 
 def bleurt_checkpoints(models: dict[str, str], block: int) -> BleurtPipeline:
     """With a tiny checkpoint."""
-    return BleurtPipeline(load_filler(models["masked"]), masks=5, beams=Beams(2), block=block)
+    return BleurtPipeline(load_filler(models["masked"]), masks=5, beams=2, block=block)
 
 
-def rome(models: dict[str, str], block: int) -> TextAttackPairs:
+def rome(models: dict[str, str], block: int) -> TextAttackPipeline:
     """With a stand-in for TextAttack."""
-    return TextAttackPairs(FakePerturber())  # type: ignore[arg-type]
+    return TextAttackPipeline(FakePerturber(), block=block)  # type: ignore[arg-type]
 
 
-def perturbations(models: dict[str, str], block: int) -> PerturbationPairs:
+def perturbations(models: dict[str, str], block: int) -> PerturbationPipeline:
     """All perturbations of parsed sentences."""
     materials = Materials()
-    return PerturbationPairs(lambda texts: {t: parsed(t) for t in texts}, "hand", each=60, materials=materials, block=block)
+    return PerturbationPipeline(lambda texts: {t: parsed(t) for t in texts}, "hand", each=60, materials=materials, block=block)
 
 
 MAKERS = (sescore, sescore_checkpoints, sescore2, bleurt, bleurt_checkpoints, rome, perturbations)
@@ -85,13 +84,13 @@ def make(request: pytest.FixtureRequest, models: dict[str, str]) -> Make:
     return lambda block: request.param(models, block)
 
 
-def keeps_the_laws(pair: GeneratedPair, texts: dict[str, str]) -> None:
+def keeps_the_laws(pair: SyntheticPair, texts: dict[str, str]) -> None:
     """Replays; no edit changes what another one wrote, or is put inside it; the label is the sum of its parts, in [-25, 0].
 
     BLEURT drops words of a finished hypothesis, filled ones too (appendix A.1): that alone may take what another edit wrote.
     """
-    assert pair.reference == texts[pair.source] and pair.replayed() == pair.hypothesis
-    assert GeneratedPair.from_json(pair.to_json()) == pair
+    assert pair.reference == texts[pair.source] and hypothesis_of(pair) == pair.hypothesis
+    assert SyntheticPair.from_json(pair.to_json()) == pair
     fresh = [True] * len(pair.reference)
     for one in pair.operations:
         if one.type != DROPPED:
@@ -102,11 +101,11 @@ def keeps_the_laws(pair: GeneratedPair, texts: dict[str, str]) -> None:
     if pair.label is None:
         assert set(labels) == {None} and {one.severity for one in pair.operations} == {"none"}
     else:
-        assert pair.label == max(-MOST, sum(label or 0.0 for label in labels)) and -MOST <= pair.label <= 0
+        assert pair.label == max(LOWEST_LABEL, sum(label or 0.0 for label in labels)) and LOWEST_LABEL <= pair.label <= 0
         assert None not in labels and all(label <= 0 for label in labels if label is not None)
 
 
-def alike(some: Iterable[GeneratedPair], others: Iterable[GeneratedPair]) -> None:
+def alike(some: Iterable[SyntheticPair], others: Iterable[SyntheticPair]) -> None:
     """The same pairs, some at least, in any order; the numbers behind severities to three digits, as batches of other sizes round them otherwise."""
     columns = [sorted(pairs, key=lambda pair: (pair.source, pair.id)) for pairs in (some, others)]
     bare = [
@@ -137,16 +136,19 @@ def test_every_pair_keeps_the_laws(make: Make) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes(make: Make, tmp_path: Path) -> None:
-    """Also for a file that was cut in the middle of a line and gone on with; another seed gives other bytes."""
+    """Also for a run that was stopped after any block and gone on with; another seed gives other bytes."""
     once, again, other = tmp_path / "once.jsonl", tmp_path / "again.jsonl", tmp_path / "other.jsonl"
     for path, seed in ((once, 3), (again, 3), (other, 4)):
-        list(write_generated(path, make(2), TEXTS, seed))
+        list(write_synthetic(path, make(2), TEXTS, seed))
     content = once.read_bytes()
-    assert content == again.read_bytes() != other.read_bytes() and len(list(read_generated(once))) == content.count(b"\n")
-    for cut in (len(content) // 3, len(content) - 1):
-        again.write_bytes(content[:cut])
-        list(write_generated(again, make(2), TEXTS, 3))
-        assert again.read_bytes() == content
+    assert content == again.read_bytes() != other.read_bytes() and len(list(read_synthetic(once))) == content.count(b"\n")
+    for stop in (1, 3):
+        again.unlink()
+        run = write_synthetic(again, make(2), TEXTS, 3)
+        done = sum(len(next(run)) for _ in range(stop))
+        run.close()
+        assert not again.exists() and sum(map(len, write_synthetic(again, make(2), TEXTS, 3))) == content.count(b"\n") - done
+        assert again.read_bytes() == content and sorted(tmp_path.iterdir()) == sorted((once, again, other))
 
 
 def test_a_pair_depends_on_its_text_and_the_seed_alone(make: Make) -> None:
@@ -178,7 +180,7 @@ def test_a_step_that_would_touch_another_is_drawn_anew() -> None:
         def run(self, requests: Any) -> Any:
             return ((request, request.text.replace("old", "olld").replace("ollld", "old")) for request in requests)
 
-    pairs = [pair for seed in range(9) for pair in TextAttackPairs(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
+    pairs = [pair for seed in range(9) for pair in TextAttackPipeline(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
     assert {pair.hypothesis for pair in pairs} == {"The olld dog slept."} and len(pairs) == 9
 
 
@@ -195,7 +197,7 @@ def test_gaps_in_a_row_are_not_filled_with_one_word_again_and_again() -> None:
 
     def filled(filler: Stubborn, masks: list[Mask], kind: str) -> str:
         text = "He went to the old house."
-        ((operation, *_),) = fill_masks([(text, masks, Random(0))], filler, Beams(1), kind)
+        ((operation, *_),) = fill_masks([(text, masks)], filler, 1, kind)
         return operation.new
 
     row = [Mask(3, 14, 3)]

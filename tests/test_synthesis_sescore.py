@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from synthesis_models import FakeFiller
+from synthesis_models import FakeFiller, hypothesis_of
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.synthesis.edits import TYPES, error_type, poisson
-from rome.train.synthesis.fillers import EmbeddedFiller, FillRequest, load_filler, load_likelihood
-from rome.train.synthesis.pairs import GeneratedPair, Operation
-from rome.train.synthesis.sescore import SEScore, SEScoreSettings
-from rome.train.synthesis.severities import EntailmentRule
-from rome.train.synthesis.stratified import Draft, words_of
+from rome.train.synthesis.edits import TYPES, error_type
+from rome.train.synthesis.fillers import EmbeddedFiller, FillRequest, load_filler
+from rome.train.synthesis.pairs import Operation, SyntheticPair
+from rome.train.synthesis.sescore import Draft, SEScorePipeline, SEScoreSettings, poisson, tokens_of
+from rome.train.synthesis.severities import EntailmentSeverity
 
 TEXTS = (
     'The president of France, Mr. Smith, did not go to "Paris" (again) in 1979.',
@@ -50,9 +49,9 @@ class LengthEntailment:
         return np.array([0.95 if len(second) <= len(first) + 3 else 0.3 for first, second in pairs])
 
 
-def pipeline(**options: Any) -> SEScore:
+def pipeline(**options: Any) -> SEScorePipeline:
     """SEScore on a word filler and a phrase filler."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(LengthEntailment()), **options)
+    return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(LengthEntailment()), **options)
 
 
 @st.composite
@@ -64,7 +63,7 @@ def sentences(draw: st.DrawFn) -> str:
     return edges + blank.join(word + mark for word, mark in parts) + edges
 
 
-def untouched_after(pair: GeneratedPair) -> list[bool]:
+def untouched_after(pair: SyntheticPair) -> list[bool]:
     """For each character of the hypothesis whether it was there from the start; fails where an edit touches another's characters.
 
     The slow textbook version of the table q: one mark a character, moved along with the text.
@@ -81,13 +80,13 @@ def untouched_after(pair: GeneratedPair) -> list[bool]:
 def test_every_pair_keeps_the_laws(text: str, seed: int) -> None:
     """Replayed it gives the hypothesis; edits touch no other's characters; labels are sums in [-25, 0]; what is untouched is in order."""
     for pair in pipeline().pairs([("a:1", text)], seed):
-        assert pair.replayed() == pair.hypothesis
+        assert hypothesis_of(pair) == pair.hypothesis
         fresh = untouched_after(pair)
         rest = iter(pair.reference)
         assert all(character in rest for character, old in zip(pair.hypothesis, fresh, strict=True) if old)
         assert pair.label == max(-25.0, sum(operation.label or 0.0 for operation in pair.operations))
         assert -25.0 <= pair.label <= 0.0 and len(pair.operations) <= 5
-        assert GeneratedPair.from_json(pair.to_json()) == pair
+        assert SyntheticPair.from_json(pair.to_json()) == pair
         for operation in pair.operations:
             assert operation.original != operation.new and operation.type in TYPES
             assert (operation.severity, operation.label) in {("minor", -1.0), ("major", -5.0)}
@@ -99,16 +98,16 @@ def test_texts_stay_tidy_and_words_whole(text: str, seed: int) -> None:
     """No edit leaves two blanks where one was, a blank before a comma that had none, or two words grown together."""
     for pair in pipeline().pairs([("a:1", " ".join(text.split()))], seed):
         assert "  " not in pair.hypothesis and pair.hypothesis == pair.hypothesis.strip()
-        known = {*words_of(pair.reference), *(word for one in pair.operations for word in words_of(one.new))}
-        assert set(words_of(pair.hypothesis)) <= known
+        known = {*tokens_of(pair.reference), *(word for one in pair.operations for word in tokens_of(one.new))}
+        assert set(tokens_of(pair.hypothesis)) <= known
 
 
 @settings(max_examples=80, deadline=None)
 @given(sentences(), st.lists(st.tuples(st.sampled_from("idrs"), st.integers(0, 20), st.integers(1, 4)), max_size=12))
-def test_the_table_counts_untouched_slots(text: str, edits: list[tuple[str, int, int]]) -> None:
-    """q against its definition, counted anew for every position after every edit; free() agrees with a walk over the slots."""
+def test_free_places_are_untouched_slots(text: str, edits: list[tuple[str, int, int]]) -> None:
+    """After every edit free() agrees with a walk over the slots, and each edit is what its operation says."""
     draft = Draft(text)
-    assert draft.text == text and draft.table() == list(range(len(draft.slots), 0, -1))
+    assert draft.text == text
     for kind, place, length in edits:
         position = place % len(draft.slots)
         free = all(not slot.touched for slot in draft.slots[position : position + length])
@@ -125,16 +124,6 @@ def test_the_table_counts_untouched_slots(text: str, edits: list[tuple[str, int,
         if change is not None:
             before, operation = draft.text, draft.apply(change)
             assert before[: operation.start] + operation.new + before[operation.end :] == draft.text
-        slow = [len(list(run_of(draft, n))) for n in range(len(draft.slots))]
-        assert draft.table() == slow
-
-
-def run_of(draft: Draft, position: int) -> Iterator[int]:
-    """The untouched slots from a position to the first touched one."""
-    for n in range(position, len(draft.slots)):
-        if draft.slots[n].touched:
-            return
-        yield n
 
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_neighbours() -> None:
@@ -176,7 +165,7 @@ def test_severity_needs_both_directions() -> None:
 
     for forward, back, severity in [(0.9, 0.9, "minor"), (0.9, 0.899, "major"), (0.2, 1.0, "major"), (0.89999, 0.95, "minor")]:
         given = {True: forward, False: back}
-        made = SEScore([FakeFiller()], EntailmentRule(Table()), SEScoreSettings(most_edits=1))
+        made = SEScorePipeline([FakeFiller()], EntailmentSeverity(Table()), SEScoreSettings(most_edits=1))
         found = [one for seed in range(20) for pair in made.pairs(SOURCED, seed) for one in pair.operations]
         assert {one.severity for one in found} == {severity}
         assert {one.label for one in found} == {-1.0 if severity == "minor" else -5.0}
@@ -197,15 +186,15 @@ def test_each_step_is_judged_on_the_text_that_the_former_made() -> None:
 
 def test_texts_that_give_nothing_are_counted() -> None:
     """Too short ones are skipped; without fillings only deletions and swaps are left."""
-    made = SEScore([FakeFiller(silent=True)], EntailmentRule(LengthEntailment()))
+    made = SEScorePipeline([FakeFiller(silent=True)], EntailmentSeverity(LengthEntailment()))
     pairs = list(made.pairs([("a:1", "Too short"), ("a:2", ""), ("a:3", TEXTS[0])], 5))
     assert made.skipped == {"too short": 2} and [pair.source for pair in pairs] == ["a:3"]
     assert {one.kind for one in pairs[0].operations} <= {"deletion", "swap"}
-    only = SEScore([FakeFiller(silent=True)], EntailmentRule(LengthEntailment()), SEScoreSettings(most_edits=1))
+    only = SEScorePipeline([FakeFiller(silent=True)], EntailmentSeverity(LengthEntailment()), SEScoreSettings(most_edits=1))
     found = [pair for seed in range(60) for pair in only.pairs(SOURCED[:1], seed)]
     assert only.skipped["no edit found a place"] + len(found) == 60 and only.skipped["no edit found a place"] > 5
     with pytest.raises(InputError, match="needs a filler"):
-        SEScore([], EntailmentRule(LengthEntailment()))
+        SEScorePipeline([], EntailmentSeverity(LengthEntailment()))
 
 
 def test_the_signature_holds_every_choice() -> None:
@@ -214,7 +203,7 @@ def test_the_signature_holds_every_choice() -> None:
     other = {
         pipeline(settings=replace(SEScoreSettings(), **{name: 3})).signature for name in ("edits", "minor", "swap", "tries")
     }
-    assert len({plain, *other, SEScore([FakeFiller()], EntailmentRule(LengthEntailment())).signature}) == 6
+    assert len({plain, *other, SEScorePipeline([FakeFiller()], EntailmentSeverity(LengthEntailment())).signature}) == 6
     assert (
         "edits:5|most_edits:5|deletion:1.5|replacement:1.5|swap:4|minor:-1" in plain and "entailment:length|gamma:0.9" in plain
     )
@@ -272,7 +261,7 @@ def test_edits_that_do_not_fit() -> None:
     found = draft.deletion(1, 1)
     assert found is not None
     draft.apply(found)
-    assert draft.text == "a a dog" and draft.table() == [1, 0, 2, 1]
+    assert draft.text == "a a dog"
     assert [draft.can_insert(n) for n in range(4)] == [True, False, False, True]
 
 
@@ -401,11 +390,11 @@ def test_fillers_give_whole_other_words_and_do_not_look_at_neighbours(checkpoint
 @pytest.mark.parametrize("kind", ["bert", "roberta", "bart", "t5"])
 def test_a_likelihood_is_a_probability_of_the_place(checkpoints: dict[str, str], kind: str) -> None:
     """In (0, 1], 1 for an empty place; a text longer than the window is read around the place; signatures tell checkpoints apart."""
-    likelihood = load_likelihood(checkpoints[kind])
+    likelihood = load_filler(checkpoints[kind])
     found = likelihood.of(REQUESTS)
     assert all(0 < value <= 1 for value in found) and found[2] == 1.0 and found[0] < 1
     assert found == [likelihood.of([request])[0] for request in REQUESTS] and likelihood.of([]) == []
-    assert len({load_likelihood(checkpoints[name]).signature for name in ("bert", "roberta", "bart", "t5")}) == 4
+    assert len({load_filler(checkpoints[name]).signature for name in ("bert", "roberta", "bart", "t5")}) == 4
 
 
 def test_a_masked_model_is_asked_at_the_mask(checkpoints: dict[str, str]) -> None:
@@ -513,8 +502,11 @@ def test_the_embedded_filler_leaves_out_what_stands_there() -> None:
 def test_sescore_runs_on_checkpoints(checkpoints: dict[str, str], kinds: tuple[str, ...]) -> None:
     """The laws hold with real fillers, and block sizes change nothing."""
     fillers = [load_filler(checkpoints[kind]) for kind in kinds]
-    made = [list(SEScore(fillers, EntailmentRule(LengthEntailment()), block=block).pairs(SOURCED, 11)) for block in (64, 1)]
+    made = [
+        list(SEScorePipeline(fillers, EntailmentSeverity(LengthEntailment()), block=block).pairs(SOURCED, 11))
+        for block in (64, 1)
+    ]
     assert made[0] == made[1] and len(made[0]) == len(SOURCED)
     for pair in made[0]:
-        assert pair.replayed() == pair.hypothesis
+        assert hypothesis_of(pair) == pair.hypothesis
         untouched_after(pair)

@@ -5,27 +5,23 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis_models import FakeFiller, FakePerturber, Judge, save_masked_and_judge
+from synthesis_models import FakeFiller, FakePerturber, Judge, hypothesis_of, save_masked_and_judge
 
 from rome.cli import COMMANDS, main, synthesize
 from rome.evaluation.perturbing import Materials
 from rome.exceptions import InputError, ModelMissingError
 from rome.reports.folder import read_manifest
 from rome.train.synthesis import registry
-from rome.train.synthesis.pairs import GeneratedPair, Operation, read_generated, run_file, write_generated
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs, weighed
-from rome.train.synthesis.sescore import SEScore
-from rome.train.synthesis.severities import EntailmentRule
+from rome.train.synthesis.pairs import Operation, Pipeline, SyntheticPair, read_synthetic
+from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline, weighed
+from rome.train.synthesis.sescore import SEScorePipeline
+from rome.train.synthesis.severities import EntailmentSeverity
 from rome.train.synthesis.summary import Summary, parts_of
 
 from perturbation_sentences import SENTENCES, parsed
@@ -41,35 +37,32 @@ MISSING = importlib.util.find_spec("textattack") is None and not os.environ.get(
 Run = Callable[..., tuple[int, str, str]]
 
 
-class Several:
-    """Two pairs a text, none for a short one, three texts at a time; raises ``stop`` before the pair of that number."""
+class Several(Pipeline):
+    """Two pairs a text, three texts at a time; interrupted before the pair of that number."""
 
-    name, signature, block = "several", "several|1", 3
+    name = "several"
 
     def __init__(self, interrupt: int | None = None, wait: float = 0.0) -> None:
+        super().__init__("several|1", 3)
         self.interrupt, self.wait, self.made = interrupt, wait, 0
-        self.skipped: Counter[str] = Counter()
 
-    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
+    def is_long_enough(self, text: str) -> bool:
+        return len(text.split()) >= 3
+
+    def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         for source, text in texts:
-            if len(text.split()) < 3:
-                self.skipped["too short"] += 1
-                continue
             for copy in range(2):
                 if self.made == self.interrupt:
                     raise KeyboardInterrupt
                 self.made += 1
                 time.sleep(self.wait)
-                word = f"{seed}-{copy}-é "
-                operation = Operation("insertion", 0, 0, "", word, "minor", -1.0, "addition")
-                yield GeneratedPair(
-                    f"{source}#{copy}", self.signature, seed, text, word + text, (operation,), -1.0, source=source
-                )
+                operation = Operation("insertion", 0, 0, "", f"{seed}-{copy}-é ", "minor", -1.0, "addition")
+                yield self.pair(source, text, [operation], seed, name=f"{source}#{copy}")
 
 
-def sescore() -> SEScore:
+def sescore() -> SEScorePipeline:
     """The real pipeline without models, two texts at a time."""
-    return SEScore([FakeFiller(), FakeFiller(spans=True)], EntailmentRule(Judge()), block=2)
+    return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(Judge()), block=2)
 
 
 @pytest.fixture
@@ -107,9 +100,9 @@ def test_pairs_statistics_and_report(rome: Run, texts: str, tmp_path: Path) -> N
     out, folder = str(tmp_path / "pairs.jsonl"), tmp_path / "report"
     words = ("sescore", texts, "--output", out, "--seed", "3", "--statistics", "--report", str(folder))
     code, printed, err = rome(*words, pipeline=sescore())
-    pairs = list(read_generated(out))
+    pairs = list(read_synthetic(out))
     assert code == 0 and [pair.source for pair in pairs] == [source for source, text in SOURCED if text != "Too short"]
-    assert all(pair.replayed() == pair.hypothesis and pair.seed == 3 for pair in pairs)
+    assert all(hypothesis_of(pair) == pair.hypothesis and pair.seed == 3 for pair in pairs)
     assert "skipped 1 blank, 1 repeated, 1 too short" in err and "pairs a second" in printed and "swap" in printed
     assert read_manifest(folder)["metrics"] == {"sescore": pairs[0].pipeline} and read_manifest(folder)["seed"] == 3
     assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == min(len(pairs), 10) + 1
@@ -129,7 +122,7 @@ def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Pa
     table = (folder / "tables" / "synthesis_rescaled.tsv").read_text(encoding="utf-8").splitlines()
     label, pairs, mean, _ = map(float, table[1].split("\t"))
     assert code == 0 and "SEScore2's scale" in printed and len(table) == 2
-    assert (label, pairs) == (-1.0, len(list(read_generated(out)))) and -25.0 < mean < 0.0
+    assert (label, pairs) == (-1.0, len(list(read_synthetic(out)))) and -25.0 < mean < 0.0
     assert len(read_manifest(folder)["metrics"]) == 2
     for refused, message in ((words, "--statistics"), ((*words[:-1], "typo", "--statistics"), "typo")):
         code, _, err = rome(*refused, pipeline=Several())
@@ -139,90 +132,29 @@ def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Pa
 def test_without_output_the_pairs_go_to_standard_output(rome: Run, texts: str) -> None:
     """One JSON object a line, nothing else; --limit counts texts."""
     code, printed, err = rome("sescore", texts, "--limit", "2", pipeline=sescore())
-    found = [GeneratedPair.from_json(line) for line in printed.splitlines()]
+    found = [SyntheticPair.from_json(line) for line in printed.splitlines()]
     assert (code, err) == (0, "") and [pair.reference for pair in found] == LINES[:2]
 
 
-@pytest.mark.parametrize("make", [sescore, Several])
-def test_a_run_cut_anywhere_ends_with_the_same_bytes(make: Callable[[], Any], tmp_path: Path) -> None:
-    """Whatever byte a killed run ended at, the same run goes on and ends as if it had never stopped; whole lines are kept."""
-    whole = tmp_path / "whole.jsonl"
-    count = len(list(write_generated(whole, make(), SOURCED, 5)))
-    content, out = whole.read_bytes(), tmp_path / "cut.jsonl"
-    run_file(out).write_bytes(run_file(whole).read_bytes())
-    ends = [n + 1 for n, byte in enumerate(content) if byte == 10]
-    cuts = {0, 1, len(content) - 1, *range(0, len(content), 211), *ends, *(end - 1 for end in ends), *(end + 1 for end in ends)}
-    for cut in sorted(cut for cut in cuts if cut <= len(content)):
-        out.write_bytes(content[:cut])
-        new = list(write_generated(out, make(), SOURCED, 5))
-        assert out.read_bytes() == content and len(new) == count - content[:cut].count(b"\n"), cut
-
-
 def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts: str, tmp_path: Path) -> None:
-    """Exit code 130, the pairs so far in the file, where they are said; the same command ends with an uninterrupted run's bytes."""
-    out, other = str(tmp_path / "pairs.jsonl"), str(tmp_path / "whole.jsonl")
-    code, _, err = rome("sescore", texts, "--output", out, pipeline=Several(interrupt=5))
-    assert code == 130 and "goes on from there" in err and out in err and len(list(read_generated(out))) == 5
-    code, _, err = rome("sescore", texts, "--output", out, pipeline=Several(interrupt=8))
-    assert code == 130 and len(list(read_generated(out))) == 8
-    for path in (out, other, out):
-        assert rome("sescore", texts, "--output", path, pipeline=Several())[0] == 0
-    assert Path(out).read_bytes() == Path(other).read_bytes()
-
-
-def test_a_killed_process_loses_nothing_but_a_torn_line(tmp_path: Path) -> None:
-    """SIGKILL in the middle: what stands there is a prefix of the whole, and the next run completes it."""
-    out, whole = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
-    script = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_synthesize_command import SOURCED, Several, write_generated
-for pair in write_generated({str(out)!r}, Several(wait=0.2), SOURCED, 5): print(pair.id, flush=True)
-"""
-    process = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    for _ in range(4):
-        process.stdout.readline()
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    list(write_generated(whole, Several(), SOURCED, 5))
-    kept = out.read_bytes()
-    assert whole.read_bytes().startswith(kept) and 4 <= kept.count(b"\n") < 2 * len(SOURCED) - 2
-    list(write_generated(out, Several(), SOURCED, 5))
-    assert out.read_bytes() == whole.read_bytes()
-
-
-def test_more_texts_extend_a_finished_file(tmp_path: Path) -> None:
-    """The first texts, then all of them: the same bytes as all at once."""
-    out, whole = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
-    for count in (1, 4, len(SOURCED)):
-        list(write_generated(out, sescore(), SOURCED[:count], 5))
-    list(write_generated(whole, sescore(), SOURCED, 5))
-    assert out.read_bytes() == whole.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda path: {"seed": 6}, "seed 5, this one has 6"),
-        (lambda path: {"pipeline": sescore()}, "signature 'several"),
-        (lambda path: {"texts": [("b:1", "Other text of a corpus.")]}, "not among these texts"),
-        (lambda path: {"texts": [(source, f"{text}!") for source, text in SOURCED]}, "were texts or models changed"),
-        (lambda path: {"texts": SOURCED * 2}, "same source"),
-        (lambda path: run_file(path).unlink() or {}, "no pairs.jsonl.run.json says"),
-        (lambda path: path.write_text("[1]\n") and {}, "pairs.jsonl:1: no generated pair"),
-    ],
-)
-def test_another_runs_file_is_left_alone(tmp_path: Path, change: Callable[[Path], dict[str, Any]], message: str) -> None:
-    """Another seed, pipeline, corpus, or something else: refused with a remedy, not a byte changed."""
-    out = tmp_path / "pairs.jsonl"
-    list(write_generated(out, Several(), SOURCED, 5))
-    options = {"pipeline": Several(), "texts": SOURCED, "seed": 5} | change(out)
-    before = out.read_bytes()
-    with pytest.raises(InputError, match=message):
-        list(write_generated(out, options["pipeline"], options["texts"], options["seed"]))
-    assert out.read_bytes() == before
+    """Exit code 130 and where the finished blocks are; the same command ends with an uninterrupted run's bytes, other ones are refused."""
+    out, other = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
+    code, _, err = rome("sescore", texts, "--output", str(out), pipeline=Several(interrupt=2))
+    assert code == 130 and "what is finished" not in err and sorted(tmp_path.iterdir()) == [Path(texts)]
+    code, _, err = rome("sescore", texts, "--output", str(out), pipeline=Several(interrupt=8))
+    kept = tmp_path / "pairs.jsonl.partial"
+    assert code == 130 and f"what is finished is in {kept}" in err and not out.exists()
+    before = {path: path.read_bytes() for path in kept.iterdir()}
+    assert "part-000000.jsonl" in {path.name for path in before}
+    for words, pipeline in ((("--seed", "6"), Several()), (("--limit", "4"), Several()), ((), sescore())):
+        code, _, err = rome("sescore", texts, "--output", str(out), *words, pipeline=pipeline)
+        assert code == 2 and "was begun with other data or options" in err and err.count("\n") == 1
+        assert {path: path.read_bytes() for path in kept.iterdir()} == before
+    again = Several()
+    assert rome("sescore", texts, "--output", str(out), pipeline=again)[0] == 0
+    assert rome("sescore", texts, "--output", str(other), pipeline=Several())[0] == 0
+    assert out.read_bytes() == other.read_bytes() and not kept.exists()
+    assert again.made == len(list(read_synthetic(out))) - 6
 
 
 @pytest.mark.parametrize(
@@ -233,7 +165,6 @@ def test_another_runs_file_is_left_alone(tmp_path: Path, change: Callable[[Path]
         (("sescore", "nowhere.txt"), "does not exist"),
         (("sescore", "TEXTS", "--statistics"), "--output FILE.jsonl"),
         (("sescore", "TEXTS", "--limit", "0"), "not a whole number"),
-        (("sescore", "TEXTS", "--output", "pairs.jsonl.gz"), "cannot be continued"),
         (("sescore", "TEXTS", "--output", "."), "is a directory"),
         (("typo", "TEXTS"), "invalid choice"),
     ],
@@ -262,7 +193,7 @@ def test_sescore_from_checkpoints(rome: Run, texts: str, tmp_path: Path, checkpo
     out = str(tmp_path / "pairs.jsonl")
     models = ("--fill", checkpoints["masked"], "--entailment", checkpoints["judge"])
     code, _, err = rome("sescore", texts, "--output", out, *models)
-    first = next(read_generated(out))
+    first = next(read_synthetic(out))
     assert code == 0 and "masked:masked@" in first.pipeline and "entailment:" in first.pipeline, err
     code, _, err = rome("sescore", texts, "--fill", checkpoints["judge"], "--entailment", checkpoints["judge"])
     assert code == 2 and "judge is a BertForSequenceClassification" in err and len(err.splitlines()) == 1
@@ -273,15 +204,15 @@ def test_sescore_from_checkpoints(rome: Run, texts: str, tmp_path: Path, checkpo
 def test_perturbations_as_pairs() -> None:
     """Each pair is one perturbation with the table's severity, replays exactly, and does not depend on its neighbours."""
 
-    def pipeline(**options: Any) -> PerturbationPairs:
-        return PerturbationPairs(lambda texts: {t: parsed(t) for t in texts}, "hand", materials=Materials(), **options)
+    def pipeline(**options: Any) -> PerturbationPipeline:
+        return PerturbationPipeline(lambda texts: {t: parsed(t) for t in texts}, "hand", materials=Materials(), **options)
 
     texts = [(f"a:{n}", text) for n, text in enumerate(SENTENCES)]
     made = pipeline(each=60)
     pairs = list(made.pairs([*texts, ("b:1", "Too short")], 2))
     assert made.skipped == {"too short": 1} and len({pair.id for pair in pairs}) == len(pairs) > 100
     for pair in pairs:
-        assert pair.replayed() == pair.hypothesis != pair.reference
+        assert hypothesis_of(pair) == pair.hypothesis != pair.reference
         assert pair.label == sum(one.label or 0.0 for one in pair.operations) in {0.0, -1.0, -5.0, -25.0}
         assert len({(one.severity, one.type) for one in pair.operations}) == 1
     (alone,) = pipeline(each=1).pairs(texts[3:4], 2)
@@ -292,12 +223,12 @@ def test_perturbations_as_pairs() -> None:
 
 def test_textattack_negatives_as_pairs() -> None:
     """Steps replay to the hypothesis, bear the operation's name, and their labels follow the scorer's weights."""
-    made = TextAttackPairs(FakePerturber())  # type: ignore[arg-type]
+    made = TextAttackPipeline(FakePerturber())  # type: ignore[arg-type]
     pairs = [pair for seed in range(20) for pair in made.pairs(SOURCED, seed)]
     found = {one.type for pair in pairs for one in pair.operations}
     assert made.skipped["too short"] == 20 and found == set(FakePerturber.operations) - {"contract"}
     for pair in pairs:
-        assert pair.replayed() == pair.hypothesis != pair.reference
+        assert hypothesis_of(pair) == pair.hypothesis != pair.reference
         assert pair.label == max(-25.0, sum(one.label or 0.0 for one in pair.operations))
     slips = [one for pair in pairs for one in pair.operations if one.type == "qwerty"]
     assert {one.severity for one in slips if one.original.islower() and one.original not in ("no", "not")} == {"minor"}
@@ -315,7 +246,7 @@ def test_textattack_really_run_or_its_absence_said(rome: Run, texts: str, tmp_pa
         with pytest.raises(ModelMissingError):
             registry.make_pipeline("rome", registry.SynthesisOptions())
     else:
-        assert code == 0 and all(GeneratedPair.from_json(line).pipeline.startswith("rome") for line in out.splitlines())
+        assert code == 0 and all(SyntheticPair.from_json(line).pipeline.startswith("rome") for line in out.splitlines())
 
 
 def test_the_summary_counts() -> None:
@@ -323,9 +254,9 @@ def test_the_summary_counts() -> None:
     add = Operation("insertion", 0, 0, "", "a ", "minor", -1.0, "addition")
     swap = Operation("swap", 0, 3, "b c", "c b", "major", -5.0, "grammar")
     pairs = [
-        GeneratedPair("1", "p", 0, "b c", "a c b", (swap, add), -6.0),
-        GeneratedPair("2", "p", 0, "b c", "b c", (), 0.0),
-        GeneratedPair("3", "p", 0, "b c", "a b c", (add,), None),
+        SyntheticPair("1", "p", 0, "b c", "a c b", (swap, add), -6.0),
+        SyntheticPair("2", "p", 0, "b c", "b c", (), 0.0),
+        SyntheticPair("3", "p", 0, "b c", "a b c", (add,), None),
     ]
     found = Summary.of(pairs)
     assert (found.pairs, found.same, dict(found.edits)) == (3, 1, {2: 1, 0: 1, 1: 1})

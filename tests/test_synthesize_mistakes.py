@@ -18,12 +18,12 @@ from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
 from rome.train.synthesis import registry
 from rome.train.synthesis.bleurt import BleurtPipeline
-from rome.train.synthesis.pairs import read_generated
-from rome.train.synthesis.perturbed_pairs import PerturbationPairs, TextAttackPairs
+from rome.train.synthesis.pairs import read_synthetic
+from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
 from rome.train.synthesis.retrieval import SentenceIndex
-from rome.train.synthesis.sescore import SEScore
-from rome.train.synthesis.sescore2 import SEScore2
-from rome.train.synthesis.severities import EntailmentRule, LikelihoodRule
+from rome.train.synthesis.sescore import SEScorePipeline
+from rome.train.synthesis.sescore2 import SEScore2Pipeline
+from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity
 
 from perturbation_sentences import SENTENCES, parsed
 
@@ -31,17 +31,17 @@ Run = Callable[..., tuple[int, str, str]]
 IDF = IdfTable(100, {"the": 90}, "hand-made")
 
 
-def _sescore2(options: Any) -> SEScore2:
+def _sescore2(options: Any) -> SEScore2Pipeline:
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    return SEScore2(SentenceIndex.build(options.corpus, BagOfWords(), progress=False), LikelihoodRule(FakeLikelihood(), IDF))
+    return SEScore2Pipeline(SentenceIndex.build(options.corpus, BagOfWords()), LikelihoodSeverity(FakeLikelihood(), IDF))
 
 
 WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {
-    "sescore": lambda options: SEScore([FakeFiller()], EntailmentRule(Judge())),
+    "sescore": lambda options: SEScorePipeline([FakeFiller()], EntailmentSeverity(Judge())),
     "sescore2": _sescore2,
     "bleurt": lambda options: BleurtPipeline(FakeFiller()),
-    "rome": lambda options: TextAttackPairs(FakePerturber()),  # type: ignore[arg-type]
-    "perturbations": lambda options: PerturbationPairs(
+    "rome": lambda options: TextAttackPipeline(FakePerturber()),  # type: ignore[arg-type]
+    "perturbations": lambda options: PerturbationPipeline(
         lambda texts: {t: parsed(t) for t in texts}, "hand", materials=Materials()
     ),
 }
@@ -137,16 +137,17 @@ def test_a_killed_command_goes_on_where_it_stopped(rome: Run, models: dict[str, 
     words = ["sescore", "many.txt", "--fill", models["masked"], "--entailment", models["judge"], "--seed", "2", "--output"]
     script = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen([sys.executable, "-P", "-c", script, "synthesize", *words, "killed.jsonl"])
-    killed, end = Path("killed.jsonl"), time.monotonic() + 120
-    while time.monotonic() < end and not (killed.exists() and killed.stat().st_size) and process.poll() is None:
+    killed, end = Path("killed.jsonl.partial"), time.monotonic() + 120
+    while time.monotonic() < end and not (killed / "part-000000.jsonl").exists() and process.poll() is None:
         time.sleep(0.002)
     process.kill()
     assert process.wait() == -9
-    kept = killed.read_bytes()
+    kept = (killed / "part-000000.jsonl").read_bytes()
+    assert not Path("killed.jsonl").exists()
+    code, _, err = rome(*words[:-2], "3", "--output", "killed.jsonl")
+    assert code == 2 and "(seed differ)" in err and (killed / "part-000000.jsonl").read_bytes() == kept
     assert rome(*words, "whole.jsonl")[0] == 0
     whole = Path("whole.jsonl").read_bytes()
     assert whole.startswith(kept) and 0 < kept.count(b"\n") < 160
-    assert rome(*words, "killed.jsonl")[0] == 0 and killed.read_bytes() == whole
-    assert len(list(read_generated(killed))) == 160
-    code, _, err = rome(*words[:-2], "3", "--output", "killed.jsonl")
-    assert code == 2 and "seed 2, this one has 3" in err and killed.read_bytes() == whole
+    assert rome(*words, "killed.jsonl")[0] == 0 and Path("killed.jsonl").read_bytes() == whole and not killed.exists()
+    assert len(list(read_synthetic("killed.jsonl"))) == 160

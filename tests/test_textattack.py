@@ -15,7 +15,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.train.common.textattack import STOPWORDS, Perturber, Request, Vocabulary, nearest, prepare_folder
 from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
 from rome.train.scorer.chains import make_pairs
-from rome.train.scorer.pairs import Pair
+from rome.train.scorer.pairs import TrainingPair
 
 TEXT = "In 1904 the large company did not announce 25 new products because the market fell."
 WORDS = ("large", "big", "huge", "market", "shop", "fell", "dropped", "products", "goods", "new", "recent")
@@ -73,7 +73,7 @@ def test_odd_texts_never_end_the_run(perturber: Perturber) -> None:
 
 def test_the_ladder_gets_heavier_rung_by_rung(perturber: Perturber) -> None:
     """Light, medium and heavy versions of a base pair share its group and grow in strength and severity."""
-    bases = [Pair(f"{n}-clean", str(n), TEXT, TEXT, "made", "identity", "none", "clean", 0, 0.0) for n in range(3)]
+    bases = [TrainingPair(f"{n}-clean", str(n), TEXT, TEXT, "made", "identity", "none", "clean", 0, 0.0) for n in range(3)]
     pairs = list(make_pairs(bases, perturber, 0))
     assert list(make_pairs(bases, perturber, 0)) == pairs
     for base in bases:

@@ -42,8 +42,8 @@ from rome.train.errors.losses import TYPE_OF, labels_of
 from rome.train.errors.net import PairNet, Sides
 from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
 from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
-from rome.train.synthesis.pairs import GeneratedPair
-from rome.train.synthesis.signals import make_signals
+from rome.train.synthesis.pairs import SyntheticPair
+from rome.train.synthesis.signals import make_signal
 
 from handmade import analysis
 from perturbation_sentences import SENTENCES, parsed
@@ -424,7 +424,7 @@ def test_damages(wanted: int) -> None:
     assert damages(Text("", (), (), ()), ["zebra"], 3, random.Random(0)) == []
 
 
-def generated() -> list[GeneratedPair]:
+def generated() -> list[SyntheticPair]:
     """Three pairs of one reference and one of another, as `rome synthesize` writes them; one blank, one without a label."""
     rows = [
         (0, TEXTS[1], -1.0),
@@ -434,7 +434,7 @@ def generated() -> list[GeneratedPair]:
         (4, TEXTS[6], None),
         (5, TEXTS[6], -25.0),
     ]
-    return [GeneratedPair(f"p{n}", "made", n, TEXTS[one], other, (), label) for n, (one, other, label) in enumerate(rows)]
+    return [SyntheticPair(f"p{n}", "made", n, TEXTS[one], other, (), label) for n, (one, other, label) in enumerate(rows)]
 
 
 def test_groups_of_generated_pairs(prepared: Path) -> None:
@@ -558,7 +558,7 @@ def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Pat
 
 def test_signals_of_generated_pairs_are_learned_first(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The optional first stage changes the net, the same way for the same seed, and comes to foretell the signals; it needs pairs."""
-    monkeypatch.setattr(errors_signals, "available_signals", lambda: (make_signals(["bleu"]), {}))
+    monkeypatch.setattr(errors_signals, "available_signals", lambda: [make_signal("bleu")])
     nets, sides = [net_of(models) for _ in range(3)], Sides(models / "encoder", 1, torch.float32)
     first, last, again = (
         errors_signals.learn_signals(net, sides, generated(), steps, 0.01, 0)

@@ -90,7 +90,7 @@ def write(path: Path, made: RatedSet, dimensions: tuple[str, ...] = ("quality", 
 @pytest.fixture(autouse=True)
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipe measures without a model here."""
-    monkeypatch.setattr(scorer_supervised, "rome_features", lambda models, store: measure)
+    monkeypatch.setattr(scorer, "rome_features", lambda models, store: measure)
     monkeypatch.setattr(scorer_supervised, "PAIRS", 300)
     monkeypatch.setattr(scorer_supervised, "ANCHORS", 10)
 
@@ -172,7 +172,7 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
         return real(part, rows, config)
 
     monkeypatch.setattr(scorer_validation, "fit_rows", fit)
-    scores = scorer_validation.out_of_fold(found, CONFIG)
+    scores = scorer_validation.scores_by_others(found, scorer_validation.folds_of(found.ratings, CONFIG.seed), CONFIG)
     folds = scorer_validation.folds_of(found.ratings, CONFIG.seed)
     for fold, groups in enumerate(seen):
         assert groups.isdisjoint(found.ratings.group[folds == fold].tolist())

@@ -96,10 +96,10 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[]
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
 
 
-def progress_bar(options: argparse.Namespace, total: int, done: int = 0) -> Any:
+def progress_bar(options: argparse.Namespace, total: int, done: int = 0, unit: str = "segment") -> Any:
     """A bar over segments on standard error; silent unless that is a terminal or --progress was given."""
     disable = None if options.progress is None else not options.progress
-    return tqdm(total=total, initial=done, unit="segment", desc="rome", disable=disable, file=sys.stderr, leave=False)
+    return tqdm(total=total, initial=done, unit=unit, desc="rome", disable=disable, file=sys.stderr, leave=False)
 
 
 def report_line(message: str) -> None:

@@ -8,10 +8,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from rome.cli.metric import MakeMetric
+from rome.cli.metric import MakeMetric, positive
+from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 
@@ -27,82 +29,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pipeline", choices=PIPELINES, metavar="PIPELINE", help=", ".join(PIPELINES))
     parser.add_argument("texts", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same bytes (default: 0)")
-    parser.add_argument("--limit", type=_positive, metavar="N", help="the first N texts only")
+    parser.add_argument("--limit", type=positive, metavar="N", help="the first N texts only")
     models = parser.add_argument_group("models (embedded, a local folder, or the hub name of a model on this machine)")
-    models.add_argument(
-        "--fill",
-        nargs="+",
-        action="extend",
-        metavar="MODEL",
-        help="fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)",
-    )
-    models.add_argument(
-        "--entailment",
-        default="embedded",
-        metavar="MODEL",
-        help="judges severity in sescore; a model set too (default: embedded)",
-    )
-    models.add_argument(
-        "--severity",
-        default="embedded",
-        metavar="SET",
-        help="judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)",
-    )
-    models.add_argument(
-        "--translate",
-        nargs=3,
-        action="append",
-        default=[],
-        metavar=("LANGUAGE", "THERE", "BACK"),
-        help="bleurt: back-translation through two local checkpoints; may be repeated",
-    )
+    fill = "fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)"
+    models.add_argument("--fill", nargs="+", action="extend", metavar="MODEL", help=fill)
+    entailment = "judges severity in sescore; a model set too (default: embedded)"
+    models.add_argument("--entailment", default="embedded", metavar="MODEL", help=entailment)
+    severity = "judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)"
+    models.add_argument("--severity", default="embedded", metavar="SET", help=severity)
+    translate = "bleurt: back-translation through two local checkpoints; may be repeated"
+    places = ("LANGUAGE", "THERE", "BACK")
+    models.add_argument("--translate", nargs=3, action="append", default=[], metavar=places, help=translate)
     models.add_argument("--textattack", metavar="PYTHON", help="rome: the interpreter that has TextAttack (default: this one)")
     models.add_argument("--device", default="cpu", metavar="DEVICE", help="where given models compute (default: cpu)")
-    models.add_argument("--threads", type=_positive, metavar="N", help="processor threads of the analyser")
+    models.add_argument("--threads", type=positive, metavar="N", help="processor threads of the analyser")
     recipe = parser.add_argument_group("recipe")
     recipe.add_argument("--corpus", metavar="FILE", help="sescore2: the texts to retrieve from (default: TEXTS)")
     recipe.add_argument("--index", metavar="FOLDER", help="sescore2: keep the index of the corpus here")
-    recipe.add_argument("--each", type=_positive, default=4, metavar="N", help="perturbations: pairs a text (default: 4)")
-    recipe.add_argument("--most", type=_positive, metavar="N", help="most edits a text (default: the recipe's own)")
+    recipe.add_argument("--each", type=positive, default=4, metavar="N", help="perturbations: pairs a text (default: 4)")
+    recipe.add_argument("--most", type=positive, metavar="N", help="most edits a text (default: the recipe's own)")
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--output",
-        metavar="FILE",
-        help="append JSON lines here, each at once; an interrupted run goes on (default: standard output)",
-    )
+    whole = "write JSON lines here, all or nothing (default: standard output)"
+    again = "what is finished waits in FILE.partial, where the same command goes on"
+    output.add_argument("--output", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
     output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
-    output.add_argument(
-        "--rescale",
-        metavar="METRIC",
-        help="count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale",
-    )
+    rescale = "count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale"
+    output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Make the pairs one after the other, then count them."""
-    if options.output is None and (options.statistics or options.report):
+    counted = options.statistics or options.report
+    if counted and options.output is None:
         raise InputError("--statistics and --report count the pairs of a file: name it with --output FILE.jsonl")
-    if options.rescale and not (options.statistics or options.report):
+    if options.rescale and not counted:
         raise InputError("--rescale adds a table to --statistics and --report: give one of them")
     texts, left_out = _texts(options)
     metric = _metric(options) if options.rescale else None
     pipeline = _pipeline(options, texts)
-    if options.output is None:
-        made, seconds = _printed(pipeline.pairs(texts, options.seed), texts, options.progress)
-        whole = made
-    else:
-        made, seconds = _written(options, pipeline, texts)
-        whole = Path(options.output).stat().st_size
+    made, seconds = _made(options, pipeline, texts)
     skipped = Counter(left_out) + Counter(pipeline.skipped)
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(skipped.items()) if number)
-    if not whole:
+    if not (made if options.output is None else Path(options.output).stat().st_size):
         raise InputError(f"{named(options.texts)} gave no pair (skipped: {reasons or 'nothing'}): give longer or other texts")
     if reasons:
-        print(f"rome: skipped {reasons}", file=sys.stderr)
-    if options.statistics or options.report:
+        report_line(f"skipped {reasons}")
+    if counted:
         _count(options, pipeline, made, seconds, skipped, metric)
     return 0
 
@@ -148,56 +123,34 @@ def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
         corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
         if not corpus:
             raise InputError(f"--corpus {options.corpus} holds no text: give one text a line")
-    made = SynthesisOptions(
-        fill=tuple(options.fill or ("embedded",)),
-        entailment=options.entailment,
-        severity=options.severity,
-        corpus=corpus,
-        index=options.index,
-        translate=tuple(tuple(trip) for trip in options.translate),
-        python=options.textattack,
-        each=options.each,
-        most=options.most,
-        device=options.device,
-        threads=options.threads,
-    )
-    return make_pipeline(options.pipeline, made)
+    given = {field.name: getattr(options, field.name) for field in fields(SynthesisOptions)}
+    given |= {"corpus": corpus, "fill": options.fill or ["embedded"]}
+    return make_pipeline(options.pipeline, SynthesisOptions(**given))
 
 
-def _written(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
-    """Append the pairs to the output; how many were new, and the seconds that they took."""
-    from rome.train.synthesis.pairs import write_generated
+def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
+    """Write the pairs to the output, or print them; how many were new, and the seconds that they took."""
+    from rome.train.synthesis.pairs import batches, write_synthetic
 
-    made, begin = 0, time.monotonic()
+    made, begin, kept = 0, time.monotonic(), f"{options.output}.partial"
+    done: Iterator[list[Any]]
+    if options.output is None:
+        done = (list(pipeline.pairs(block, options.seed)) for block in batches(texts, pipeline.block))
+    else:
+        done = write_synthetic(options.output, pipeline, texts, options.seed)
     try:
-        for _ in _with_progress(write_generated(options.output, pipeline, texts, options.seed), texts, options.progress):
-            made += 1
+        with ended_by_signal(), progress_bar(options, len(texts), unit="text") as bar:
+            for pairs in done:
+                if options.output is None:
+                    sys.stdout.writelines(f"{pair.to_json()}\n" for pair in pairs)
+                    sys.stdout.flush()
+                made += len(pairs)
+                bar.update(min(pipeline.block, len(texts) - bar.n))
     except KeyboardInterrupt:
-        print(f"rome: what was generated so far is in {options.output}; the same command goes on from there", file=sys.stderr)
+        if options.output is not None and Path(kept).is_dir():
+            report_line(f"what is finished is in {kept}: the same command goes on there")
         raise
     return made, time.monotonic() - begin
-
-
-def _printed(pairs: Iterator[Any], texts: list[tuple[str, str]], progress: bool | None) -> tuple[int, float]:
-    """Print the pairs as JSON lines."""
-    made, begin = 0, time.monotonic()
-    for pair in _with_progress(pairs, texts, progress):
-        print(pair.to_json(), flush=True)
-        made += 1
-    return made, time.monotonic() - begin
-
-
-def _with_progress(pairs: Iterator[Any], texts: list[tuple[str, str]], progress: bool | None) -> Iterator[Any]:
-    """The pairs, with a bar over the texts on standard error; silent unless that is a terminal or progress is True."""
-    from tqdm import tqdm
-
-    places = {source: number for number, (source, _) in enumerate(texts, 1)}
-    disable = None if progress is None else not progress
-    with tqdm(total=len(texts), unit="text", desc="synthesize", disable=disable, file=sys.stderr, leave=False) as bar:
-        for pair in pairs:
-            if not bar.disable:
-                bar.update(max(places.get(pair.source, 0) - bar.n, 0))
-            yield pair
 
 
 def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
@@ -206,13 +159,13 @@ def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float
     from rome.reports.manifest import file_digest, machine_manifest
     from rome.reports.model import Report, Table
     from rome.reports.text import table_text
-    from rome.train.synthesis.pairs import read_generated
+    from rome.train.synthesis.pairs import read_synthetic
     from rome.train.synthesis.rescaling import rescaled_table
     from rome.train.synthesis.summary import Summary, parts_of
 
-    parts = parts_of(Summary.of(read_generated(options.output)), made, seconds, skipped)
+    parts = parts_of(Summary.of(read_synthetic(options.output)), made, seconds, skipped)
     if metric is not None:
-        parts.append(rescaled_table(read_generated(options.output), metric, options.seed))
+        parts.append(rescaled_table(read_synthetic(options.output), metric, options.seed))
     if options.statistics:
         for part in parts:
             if isinstance(part, Table) and part.name in SHOWN:
@@ -230,10 +183,3 @@ def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float
         title = f"Synthesis: {options.pipeline}"
         page = write_report(Report(title, tuple(parts), manifest, INTRODUCTION), options.report)
         print(f"report: {page}", file=sys.stderr)
-
-
-def _positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)

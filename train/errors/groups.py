@@ -18,7 +18,7 @@ from rome.data.perturbations.changes import Change, Made, Text, damages, fits, m
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.texts import Paraphrase, Pool, translated
-from rome.train.synthesis.pairs import GeneratedPair
+from rome.train.synthesis.pairs import SyntheticPair
 
 __all__ = ["COST", "Group", "Groups", "Member", "Mixture"]
 
@@ -106,7 +106,7 @@ class Groups:
         paraphrases: Sequence[Paraphrase],
         outputs: Path | None,
         seed: int,
-        generated: Iterable[GeneratedPair] = (),
+        generated: Iterable[SyntheticPair] = (),
     ) -> None:
         self.pool = pool
         self.pairs = [p for p in paraphrases if pool.get(p.one) and pool.get(p.other)]
@@ -270,9 +270,9 @@ def _weight_of(rating: float) -> float:
     return UNRELATED * (1.0 - rating / RATING) ** RATING_POWER
 
 
-def _by_reference(generated: Iterable[GeneratedPair]) -> list[list[GeneratedPair]]:
+def _by_reference(generated: Iterable[SyntheticPair]) -> list[list[SyntheticPair]]:
     """Generated pairs that have a label, by their references."""
-    found: dict[str, list[GeneratedPair]] = defaultdict(list)
+    found: dict[str, list[SyntheticPair]] = defaultdict(list)
     for pair in generated:
         if pair.label is not None and pair.reference.strip() and pair.hypothesis.strip():
             found[pair.reference].append(pair)

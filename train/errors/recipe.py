@@ -38,7 +38,7 @@ from rome.train.errors.losses import Weights, losses
 from rome.train.errors.net import PairNet, Sides, meaning_figures
 from rome.train.errors.signals import learn_signals
 from rome.train.errors.texts import Pool, paraphrases, prepare, write_agreements
-from rome.train.synthesis.pairs import read_generated
+from rome.train.synthesis.pairs import read_synthetic
 
 __all__ = ["ErrorsPlan", "add_arguments", "export", "fit", "held_out", "run"]
 
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = arguments.texts or [_prepared(pairs, arguments, work)]
     agreement = arguments.agreement or write_agreements(work / "agreement.jsonl", seed, plan.segments)
     files = enumerate(arguments.synthesized)
-    generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_generated(path)]
+    generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_synthetic(path)]
     groups = Groups(Pool(texts), pairs, agreement, seed, generated)
     folder = set_folder(arguments.models) / "encoder"
     sides = Sides(folder, plan.below)

@@ -19,8 +19,8 @@ from torch.nn.functional import cross_entropy
 from rome.data.perturbations.changes import plain
 from rome.exceptions import InputError
 from rome.train.errors.net import PairNet, Sides
-from rome.train.synthesis.pairs import GeneratedPair
-from rome.train.synthesis.signals import REGRESSION, available_signals, signal_table
+from rome.train.synthesis.pairs import SyntheticPair
+from rome.train.synthesis.signals import REGRESSION, available_signals, signal_targets
 
 __all__ = ["learn_signals"]
 
@@ -28,7 +28,7 @@ BATCH = 24
 
 
 def learn_signals(
-    net: PairNet, sides: Sides, pairs: Sequence[GeneratedPair], steps: int, rate: float, seed: int
+    net: PairNet, sides: Sides, pairs: Sequence[SyntheticPair], steps: int, rate: float, seed: int
 ) -> dict[str, float]:
     """Train the net in place; returns the mean loss of each signal over the last tenth of the steps.
 
@@ -36,8 +36,9 @@ def learn_signals(
     """
     if not pairs:
         raise InputError("signals need generated pairs: give --synthesized a file that `rome synthesize` wrote")
-    targets, losses = signal_table(pairs, available_signals()[0]).targets()
-    known = {name: _normalised(name, target, losses[name]) for name, target in targets.items()}
+    signals = available_signals()
+    losses = {signal.name: signal.loss for signal in signals}
+    known = {name: _normalised(name, target, losses[name]) for name, target in signal_targets(pairs, signals).items()}
     torch.manual_seed(seed)
     heads = nn.ModuleDict({str(n): nn.Linear(sides.width, rows.shape[1]) for n, rows in enumerate(known.values())})
     parameters = [p for p in (*net.parameters(), *heads.parameters()) if p.requires_grad]

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from rome.data.perturbations.degenerate import SEVERE, SINGLE, damage
 from rome.train.common.textattack import STOPWORDS, Perturber, Request
 from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
-from rome.train.scorer.pairs import Pair
+from rome.train.scorer.pairs import TrainingPair
 
 __all__ = ["edit_severity", "make_pairs"]
 
@@ -26,7 +26,7 @@ MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 
 
-def make_pairs(bases: Sequence[Pair], perturber: Perturber, seed: int) -> Iterator[Pair]:
+def make_pairs(bases: Sequence[TrainingPair], perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
     """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some of them a severe case, and single edits.
 
     A rung at which no operation changes anything ends its ladder. Same bases and seed, same pairs.
@@ -41,7 +41,7 @@ def make_pairs(bases: Sequence[Pair], perturber: Perturber, seed: int) -> Iterat
         yield from single_edits(base, seed)
 
 
-def _ladder(base: Pair, perturber: Perturber, seed: int) -> Iterator[Pair]:
+def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
     chance = random.Random(f"{seed}|ladder|{base.group}")
     loyal = chance.choice(DRAW) if chance.random() < 0.5 else None
     last = base
@@ -61,7 +61,7 @@ def _ladder(base: Pair, perturber: Perturber, seed: int) -> Iterator[Pair]:
         yield last
 
 
-def _severe(base: Pair, other: Pair, chance: random.Random) -> Iterator[Pair]:
+def _severe(base: TrainingPair, other: TrainingPair, chance: random.Random) -> Iterator[TrainingPair]:
     for operation in chance.sample(sorted(SEVERE), len(SEVERE)):
         text = damage(operation, base.hypothesis, other.reference, chance)
         if text is not None:
@@ -75,7 +75,7 @@ def _severe(base: Pair, other: Pair, chance: random.Random) -> Iterator[Pair]:
             return
 
 
-def single_edits(base: Pair, seed: int) -> Iterator[Pair]:
+def single_edits(base: TrainingPair, seed: int) -> Iterator[TrainingPair]:
     """Copies of a base pair with one wrong fact or one slip of the surface each, the text staying fluent; a share of those that apply.
 
     They teach the net what no loss of fluency shows: a changed number is worse than a misspelled word.

@@ -17,7 +17,7 @@ from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource
 from rome.features.values import FEATURES
-from rome.train.scorer.pairs import Pair
+from rome.train.scorer.pairs import TrainingPair
 from rome.train.scorer.settings import ScorerConfig
 
 __all__ = ["ANCHORS", "MonotoneNet", "fit", "fit_targets", "held_out_mask", "ranked_pairs", "scale_figures"]
@@ -65,7 +65,7 @@ class MonotoneNet(nn.Module):
         return Combiner(hidden, hidden_bias, output, output_bias, feature_signature, fitted_on)
 
 
-def held_out_mask(pairs: Sequence[Pair], share: float) -> NDArray[np.bool_]:
+def held_out_mask(pairs: Sequence[TrainingPair], share: float) -> NDArray[np.bool_]:
     """Which pairs are kept out of training: about ``share`` of the groups, by a hash of their names, whole groups only."""
     drawn = {group: hashlib.sha256(group.encode()).digest()[0] / 256.0 < share for group in {pair.group for pair in pairs}}
     return np.array([drawn[pair.group] for pair in pairs], dtype=bool)
@@ -80,7 +80,7 @@ def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def fit(values: Matrix, pairs: Sequence[Pair], config: ScorerConfig, feature_signature: str) -> Combiner:
+def fit(values: Matrix, pairs: Sequence[TrainingPair], config: ScorerConfig, feature_signature: str) -> Combiner:
     """Train the net on (n, 4) features of n pairs; same seed, same bytes."""
     targets = np.array([config.target(pair) for pair in pairs])
     weights = np.array([config.weight(pair) for pair in pairs])
@@ -127,7 +127,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-ANCHORS: dict[str, Callable[[Pair], bool]] = {
+ANCHORS: dict[str, Callable[[TrainingPair], bool]] = {
     "identity": lambda pair: pair.base == "identity" and pair.level == "clean",
     "good_paraphrase": lambda pair: pair.operation == "acceptable_far",
     "human_paraphrase": lambda pair: pair.base in ("reference", "paraphrase") and pair.level == "clean",
@@ -146,11 +146,11 @@ ANCHORS: dict[str, Callable[[Pair], bool]] = {
 a second reference or a pair of MSRP, which often differ in a fact."""
 
 
-def _alone(pair: Pair) -> bool:
+def _alone(pair: TrainingPair) -> bool:
     return pair.base == "identity" and pair.strength == 1
 
 
-def scale_figures(scores: NDArray[np.float64], pairs: Sequence[Pair], config: ScorerConfig) -> dict[str, float]:
+def scale_figures(scores: NDArray[np.float64], pairs: Sequence[TrainingPair], config: ScorerConfig) -> dict[str, float]:
     """Mean score of every anchor that occurs among the pairs, the share of ranked pairs in right order, and the counts.
 
     Keys: ``mean_<anchor>``, ``ranking_accuracy`` (by the graded targets, ties are wrong), ``clean_above_perturbed``, ``rated_tau``

@@ -10,23 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from rome.data.sources import data_file, read_jsonl
-from rome.exceptions import InputError, StoreError
-from rome.train.errors.groups import Groups, Member
+from rome.exceptions import InputError
+from rome.storage.files import open_output, read_lines
+from rome.train.errors.groups import Groups
 from rome.train.errors.texts import Pool, paraphrases
 
-__all__ = [
-    "Pair",
-    "QUALITY",
-    "TRANSLATED",
-    "agreed_pairs",
-    "base_pairs",
-    "meaning_pairs",
-    "rated_pairs",
-    "read_pairs",
-    "write_pairs",
-]
+__all__ = ["TrainingPair", "agreed_pairs", "base_pairs", "meaning_pairs", "rated_pairs", "read_pairs", "write_pairs"]
 
-LEVELS = ("clean", "light", "medium", "heavy", "severe")
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
 OUTPUTS = 5
 """Of one segment, that are ranked."""
@@ -37,7 +27,7 @@ MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TrainingPair:
     """One training pair and what was done to it.
 
     Attributes
@@ -48,7 +38,7 @@ class Pair:
     operation
         ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
     level
-        One of LEVELS; clean < light < medium < heavy in damage, severe for the cases outside that ladder.
+        Clean < light < medium < heavy in damage, severe for the cases outside that ladder.
     strength
         Number of changed words, in all.
     severity
@@ -65,67 +55,53 @@ class Pair:
     hypothesis: str
     source: str
     base: str
-    operation: str
-    level: str
-    strength: int
-    severity: float
+    operation: str = "none"
+    level: str = "clean"
+    strength: int = 0
+    severity: float = 0.0
     quality: float | None = None
 
 
-def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write one JSON line a pair; return how many. Raises StoreError when the file cannot be written."""
-    count = 0
-    try:
-        with path.open("w", encoding="utf-8") as out:
-            for pair in pairs:
-                out.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
-                count += 1
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written ({error.strerror}): choose another --out folder") from error
-    return count
+def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
+    """Write one JSON line a pair. Raises InputError when the file cannot be written."""
+    with open_output(str(path)) as out:
+        out.writelines(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_pairs(path: Path) -> list[TrainingPair]:
     """Read what `write_pairs` wrote, without pairs whose source is one of TRANSLATED.
 
     Raises InputError, with the line, for a missing file or a line that is no pair.
     """
-    if not path.is_file():
-        raise InputError(f"the pairs file {path} is missing: leave --pairs out to make one")
-    names = [field.name for field in fields(Pair)]
     pairs = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                found = json.loads(line)
-                found.setdefault("quality", None)
-                pairs.append(Pair(**{name: found[name] for name in names}))
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(
-                    f"{path} line {number} is no training pair ({error}): it needs the fields {', '.join(names)}"
-                ) from error
+    for number, line in enumerate(read_lines(str(path)), 1):
+        try:
+            pairs.append(TrainingPair(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            names = ", ".join(field.name for field in fields(TrainingPair))
+            raise InputError(f"{path} line {number} is no training pair ({error}): it needs the fields {names}") from error
     return [pair for pair in pairs if pair.source not in TRANSLATED]
 
 
-def base_pairs(counts: dict[str, int], seed: int) -> list[Pair]:
+def base_pairs(counts: dict[str, int], seed: int) -> list[TrainingPair]:
     """Draw clean pairs: ``counts`` says how many of each base (identity, system, reference, paraphrase).
 
     Sources: Wikipedia sentences, WMT22 and WMT23 references and real outputs, the paraphrases of MSRP's training part.
     Raises InputError when the development data is absent.
     """
     makers = {"identity": _identity, "system": _system, "reference": _second_reference, "paraphrase": _paraphrase}
-    pairs: list[Pair] = []
+    pairs: list[TrainingPair] = []
     for base, count in counts.items():
         chance = random.Random(f"{seed}|{base}")
         candidates = sorted({(a, b, source) for a, b, source in makers[base](chance) if _usable(a) and _usable(b)})
         chance.shuffle(candidates)
         for number, (reference, hypothesis, source) in enumerate(candidates[:count]):
             name = f"{base}-{number:05d}"
-            pairs.append(Pair(f"{name}-clean", name, reference, hypothesis, source, base, "none", "clean", 0, 0.0))
+            pairs.append(TrainingPair(f"{name}-clean", name, reference, hypothesis, source, base))
     return pairs
 
 
-def rated_pairs(count: int, seed: int) -> list[Pair]:
+def rated_pairs(count: int, seed: int) -> list[TrainingPair]:
     """Draw ``count`` sentence pairs whose similarity people rated from 0 to 5 (STS 2012-2016), in groups of eight to be ranked.
 
     Perturbed copies of one text say little about how much a difference in meaning weighs against one in form; these do. ``quality``
@@ -144,11 +120,11 @@ def rated_pairs(count: int, seed: int) -> list[Pair]:
         worst, best = RATED_SCALE
         quality = worst + (best - worst) * float(row["similarity"]) / 5.0
         texts, source = (row["a"].strip(), row["b"].strip()), RATED_SOURCE + row["source"]
-        pairs.append(Pair(name, group, *texts, source, "rated", "none", "clean", 0, 0.0, quality))
+        pairs.append(TrainingPair(name, group, *texts, source, "rated", quality=quality))
     return pairs
 
 
-def agreed_pairs(path: Path, count: int, seed: int) -> list[Pair]:
+def agreed_pairs(path: Path, count: int, seed: int) -> list[TrainingPair]:
     """Draw ``count`` segments with five real outputs each, to be ranked by how much they agree with the other systems' (their ``quality``).
 
     Parameters
@@ -163,7 +139,7 @@ def agreed_pairs(path: Path, count: int, seed: int) -> list[Pair]:
         outputs = chance.sample(row["outputs"], min(OUTPUTS, len(row["outputs"])))
         for k, (text, agreement) in enumerate(outputs):
             name, group = f"outputs-{number:05d}-{k}", f"outputs-{number:05d}"
-            pairs.append(Pair(name, group, row["reference"], text, "wmt", "outputs", "none", "clean", 0, 0.0, agreement))
+            pairs.append(TrainingPair(name, group, row["reference"], text, "wmt", "outputs", quality=agreement))
     return pairs
 
 
@@ -218,7 +194,7 @@ QUALITY = {"acceptable": 0.93, "minor": 0.88, "major": 0.6, "critical": 0.3, "un
 LEVEL_NAMES = {0.0: "acceptable", 0.35: "minor", 1.0: "major", 2.0: "critical", 3.0: "unrelated"}
 
 
-def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Pair]:
+def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[TrainingPair]:
     """``count`` groups of the texts that `rome train errors` prepared; drawn by another seed than those that taught the reader."""
     groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6), None, seed)
     chance = random.Random(f"{seed}|meaning pairs")
@@ -226,15 +202,9 @@ def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Pair]:
     for number in range(count):
         group = groups.meaning(chance)
         for k, member in enumerate(group.members):
-            found.append(_pair(f"meaning-{number:05d}", k, group.reference.text, member))
+            kind = LEVEL_NAMES[member.level]
+            operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
+            level, name = "clean" if kind == "acceptable" else "severe", f"meaning-{number:05d}"
+            said = group.reference.text, member.text.text, "meaning", "meaning"
+            found.append(TrainingPair(f"{name}-{k}", name, *said, operation, level, quality=QUALITY[kind]))
     return found
-
-
-def _pair(group: str, number: int, reference: str, member: Member) -> Pair:
-    kind = LEVEL_NAMES[member.level]
-    operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
-    level = "clean" if kind == "acceptable" else "severe"
-    hypothesis = member.text.text
-    return Pair(
-        f"{group}-{number}", group, reference, hypothesis, "meaning", "meaning", operation, level, 0, 0.0, QUALITY[kind]
-    )

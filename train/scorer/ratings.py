@@ -12,11 +12,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
 from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.leaderboard.plan import read_sets
 from rome.exceptions import InputError
 from rome.train.scorer.net import ranked_pairs
 
-__all__ = ["Ratings", "drawn_pairs", "ratings_of", "read_ratings"]
+__all__ = ["Ratings", "drawn_pairs", "ratings_of"]
 
 MINIMUM = 50
 """Fewer rated outputs a file say next to nothing of four weights and their bends."""
@@ -63,19 +62,6 @@ class Ratings:
     def __len__(self) -> int:
         """Number of outputs."""
         return len(self.file)
-
-
-def read_ratings(specifications: Sequence[str], dimensions: Sequence[str] = ()) -> Ratings:
-    """The ratings that texts name as `rome evaluate` reads them (see `rome.data.readers.registry.read_rated`).
-
-    Raises InputError as `read_rated` and `ratings_of` do.
-
-    Parameters
-    ----------
-    dimensions
-        Which human dimensions count (of each file those that it has); all of a file when none is named.
-    """
-    return ratings_of(read_sets(specifications), dimensions)
 
 
 def ratings_of(sets: Sequence[RatedSet], dimensions: Sequence[str] = ()) -> Ratings:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.train.common.recipe import add_models_argument, models_option
-from rome.train.scorer.pairs import Pair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
+from rome.train.scorer.pairs import TrainingPair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
 from rome.train.scorer.settings import OBJECTIVES, ScorerConfig
 
-__all__ = ["MODEL_FILE", "Measure", "add_arguments", "measure_pairs", "measure_texts", "rome_features", "run", "train"]
+__all__ = ["add_arguments", "measure_texts", "measured_table", "rome_features", "run", "save", "train"]
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
@@ -51,23 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
     parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 900)")
-    parser.add_argument(
-        "--texts",
-        type=Path,
-        nargs="+",
-        help="texts with their changes, as `rome train errors` makes them (needed to make pairs)",
-    )
-    parser.add_argument(
-        "--agreement", type=Path, help="outputs with their agreement, as `rome train errors` makes them (likewise)"
-    )
+    texts = "texts with their changes, as `rome train errors` makes them (needed to make pairs)"
+    parser.add_argument("--texts", type=Path, nargs="+", help=texts)
+    agreement = "outputs with their agreement, as `rome train errors` makes them (likewise)"
+    parser.add_argument("--agreement", type=Path, help=agreement)
     parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
-    parser.add_argument(
-        "--ratings",
-        nargs="+",
-        metavar="FILE",
-        help="fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them",
-    )
+    rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
+    parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
     parser.add_argument("--dimension", nargs="+", metavar="NAME", help="with --ratings: human dimensions (default: their mean)")
 
 
@@ -88,14 +80,26 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.features:
         table = FeatureTable.load(arguments.features)
     else:
-        store = arguments.store or arguments.work / "analyses.sqlite"
-        table = measure_pairs(pairs, rome_features(arguments.models, store), arguments.work)
+        table = measured_table(arguments, [pair.reference for pair in pairs], [pair.hypothesis for pair in pairs])
     combiner, figures = train(pairs, table, config)
-    write(arguments, config, combiner, figures, time.perf_counter() - started)
+    before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
+    save(
+        arguments,
+        config,
+        combiner,
+        figures,
+        started,
+        [f"--objective {config.objective}", *([] if arguments.bases == 1.0 else [f"--bases {arguments.bases}"])],
+        name="scorer",
+        task="combine four features into one score: two layers, monotone by construction",
+        data=DATA,
+        licence=LICENCE,
+        notes=f"{before}figures: on held-out pairs; {combiner.feature_signature or 'unknown features'}",
+    )
     return 0
 
 
-def make(arguments: argparse.Namespace) -> list[Pair]:
+def make(arguments: argparse.Namespace) -> list[TrainingPair]:
     """Make the pairs with TextAttack, in a process of its own, and keep them in the work folder."""
     from rome.train.common.textattack import Perturber, trunk_vocabulary
     from rome.train.scorer.chains import make_pairs
@@ -126,9 +130,11 @@ def rome_features(models: str, store: Path) -> Measure:
     return lambda references, hypotheses: metric.features(references=references, hypotheses=hypotheses)
 
 
-def measure_pairs(pairs: Sequence[Pair], measure: Measure, work: Path, chunk: int = 1000) -> FeatureTable:
-    """Measure all pairs, row i for pair i, and keep the table in the work folder as features.parquet; see `measure_texts`."""
-    return measure_texts([pair.reference for pair in pairs], [pair.hypothesis for pair in pairs], measure, work, chunk)
+def measured_table(arguments: argparse.Namespace, references: Sequence[Any], hypotheses: Sequence[str]) -> FeatureTable:
+    """The features of hypotheses and their references, as the options say."""
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    measure = rome_features(arguments.models, arguments.store or arguments.work / "analyses.sqlite")
+    return measure_texts(references, hypotheses, measure, arguments.work)
 
 
 def measure_texts(
@@ -141,18 +147,14 @@ def measure_texts(
     tables = []
     for start in range(0, len(hypotheses), chunk):
         table = measure(list(references[start : start + chunk]), list(hypotheses[start : start + chunk]))
-        tables.append(FeatureTable(table.segment + start, *_rest(table)))
+        tables.append(replace(table, segment=table.segment + start))
         sys.stderr.write(f"features of {min(start + chunk, len(hypotheses))} of {len(hypotheses)} pairs\n")
     whole = FeatureTable.concat(tables)
     whole.save(work / "features.parquet")
     return whole
 
 
-def _rest(table: FeatureTable) -> tuple[Any, ...]:
-    return table.reference, table.values, table.raw, table.units, table.signature, table.flags, table.flag_names
-
-
-def train(pairs: Sequence[Pair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
+def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
     """Fit the net on the pairs that are not held out and measure it on those that are; seconds from a ready table.
 
     Raises InputError when the table does not have one row for each pair, in their order.
@@ -169,34 +171,35 @@ def train(pairs: Sequence[Pair], table: FeatureTable, config: ScorerConfig) -> t
     if out.all() or not out.any():
         raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")
     learned = [pair for pair, kept in zip(pairs, ~out, strict=True) if kept]
-    judged = [pair for pair, kept in zip(pairs, out, strict=True) if kept]
+    kept_out = [pair for pair, kept in zip(pairs, out, strict=True) if kept]
     combiner = fit(table.values[~out], learned, config, table.signature)
-    return combiner, scale_figures(combiner.score(table.values[out]), judged, config)
+    return combiner, scale_figures(combiner.score(table.values[out]), kept_out, config)
 
 
-def write(
-    arguments: argparse.Namespace, config: ScorerConfig, combiner: Combiner, figures: dict[str, float], seconds: float
+def save(
+    arguments: argparse.Namespace,
+    config: ScorerConfig,
+    combiner: Combiner,
+    figures: Mapping[str, Any],
+    started: float,
+    options: Sequence[str],
+    **card: Any,
 ) -> None:
-    """Write scorer.safetensors and card.json into the output folder."""
+    """Write scorer.safetensors and card.json into the output folder, and the figures to standard error.
+
+    Parameters
+    ----------
+    started
+        Where the clock stood.
+    options
+        What else the card's recipe says beside the options that both objectives have.
+    """
     from rome.train.common.recipe import write_card
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     combiner.save(arguments.out / MODEL_FILE)
-    options = "".join(f" {option}" for option in models_option(arguments.models))
-    options += "".join(f" --set {setting}" for setting in arguments.set)
-    options += "" if arguments.bases == 1.0 else f" --bases {arguments.bases}"
-    before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
-    write_card(
-        arguments.out,
-        name="scorer",
-        task="combine four features into one score: two layers, monotone by construction",
-        data=DATA,
-        licence=LICENCE,
-        recipe=f"rome train scorer --out {arguments.out.name} --seed {config.seed} --objective {config.objective}{options}",
-        seed=config.seed,
-        steps=config.steps,
-        seconds=round(seconds, 1),
-        figures=figures,
-        notes=f"{before}figures: on held-out pairs; {combiner.feature_signature or 'unknown features'}",
-    )
+    told = [*options, *models_option(arguments.models), *(f"--set {setting}" for setting in arguments.set)]
+    card["recipe"] = " ".join([f"rome train scorer --out {arguments.out.name} --seed {config.seed}", *told])
+    seconds = round(time.perf_counter() - started, 1)
+    write_card(arguments.out, seed=config.seed, steps=config.steps, seconds=seconds, figures=figures, **card)
     sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))

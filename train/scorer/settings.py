@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.train.scorer.pairs import Pair
+from rome.train.scorer.pairs import TrainingPair
 
 __all__ = ["OBJECTIVES", "ScorerConfig"]
 
@@ -95,7 +95,7 @@ class ScorerConfig:
         )
     )
 
-    def target(self, pair: Pair) -> float:
+    def target(self, pair: TrainingPair) -> float:
         """The score in [0, 1] that the net should give the pair."""
         if self.objective == "binary":
             return float(pair.level == "clean" if pair.quality is None else pair.quality >= self.binary_clean)
@@ -104,7 +104,7 @@ class ScorerConfig:
             return min(quality, self.severe_target[pair.operation])
         return quality * exp(-min(pair.severity, self.severity_cap) / self.severity_scale)
 
-    def weight(self, pair: Pair) -> float:
+    def weight(self, pair: TrainingPair) -> float:
         """How much the pair counts in the cross-entropy; severe cases count in full, whatever their base."""
         if self.objective == "binary" and pair.quality is not None:
             return float(not self.binary_perturbed < pair.quality < self.binary_clean)

@@ -7,7 +7,6 @@ term within files. What it is worth is measured on outputs that it was not fitte
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,27 +20,16 @@ from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, outputs_digest
 from rome.combining.table import FeatureTable
 from rome.evaluation.diagnosis.fitting import fold_numbers
-from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores
+from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores, read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
-from rome.train.common.recipe import models_option
 from rome.train.scorer.net import fit_targets
-from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, read_ratings
-from rome.train.scorer.recipe import MODEL_FILE, measure_texts, rome_features
+from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, ratings_of
+from rome.train.scorer.recipe import measured_table, save
 from rome.train.scorer.settings import ScorerConfig
 
-__all__ = [
-    "Anchors",
-    "Measured",
-    "anchors_of",
-    "fit_rows",
-    "folds_of",
-    "measured",
-    "out_of_fold",
-    "run_supervised",
-    "validated",
-]
+__all__ = ["Anchors", "Measured", "anchors_of", "fit_rows", "folds_of", "measured", "run_supervised", "validated"]
 
 FREE: Mapping[str, Any] = {"hidden": 6, "decay": 1e-4, "weight_floor": dict.fromkeys(FEATURES, 0.3)}
 """Settings of a net that ratings decide alone."""
@@ -99,17 +87,36 @@ def run_supervised(arguments: argparse.Namespace) -> int:
     if given or arguments.bases != 1.0:
         raise InputError(f"--ratings fits the net on human ratings alone: leave {', '.join(given) or '--bases'} out")
     config = replace(ScorerConfig(seed=arguments.seed), **FREE).with_settings(arguments.set)
-    ratings = read_ratings(arguments.ratings, arguments.dimension or ())
+    ratings = ratings_of(read_sets(arguments.ratings), arguments.dimension or ())
     folds_of(ratings, config.seed)  # too few inputs are reported before anything is measured
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    store = arguments.store or arguments.work / "analyses.sqlite"
     anchors = anchors_of(ratings, config)
     references = [*(list(segment.references) for segment in ratings.segments), *([text] for text in anchors.references)]
     hypotheses = [*(segment.hypothesis for segment in ratings.segments), *anchors.hypotheses]
-    table = measure_texts(references, hypotheses, rome_features(arguments.models, store), arguments.work)
-    found = measured(ratings, anchors, table, arguments.models)
+    found = measured(ratings, anchors, measured_table(arguments, references, hypotheses), arguments.models)
     combiner, figures = train_supervised(found, config)
-    _write(arguments, config, found, combiner, figures, time.perf_counter() - started)
+    given = [f"--ratings {' '.join(Path(one).name for one in arguments.ratings)}"]
+    given += [f"--dimension {' '.join(arguments.dimension)}"] if arguments.dimension else []
+    licences = "; ".join(
+        f"{one.name}: {LICENCES.get(name, 'as its source says')}"
+        for name, one in zip(arguments.ratings, ratings.sets, strict=True)
+    )
+    names = ", ".join(one.name for one in ratings.sets)
+    save(
+        arguments,
+        config,
+        combiner,
+        figures,
+        started,
+        given,
+        name="scorer-supervised",
+        task=f"SUPERVISED: combine four features into one score, fitted on human ratings ({names})",
+        data=[
+            f"human ratings of {one.name} ({len(one.segments)} outputs; {', '.join(chosen)})"
+            for one, chosen in zip(ratings.sets, ratings.dimensions, strict=True)
+        ],
+        licence=f"Apache-2.0 (weights); ratings: {licences}",
+        notes=_notes(combiner),
+    )
     return 0
 
 
@@ -167,48 +174,6 @@ def train_supervised(found: Measured, config: ScorerConfig) -> tuple[Combiner, d
     return combiner, figures | {"outputs": len(found.ratings)}
 
 
-def _write(
-    arguments: argparse.Namespace,
-    config: ScorerConfig,
-    found: Measured,
-    combiner: Combiner,
-    figures: dict[str, Any],
-    seconds: float,
-) -> None:
-    """Write scorer.safetensors and card.json into the output folder."""
-    from rome.train.common.recipe import write_card
-
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    combiner.save(arguments.out / MODEL_FILE)
-    options = "".join(f" {option}" for option in models_option(arguments.models))
-    options += "".join(f" --set {setting}" for setting in arguments.set)
-    options += f" --dimension {' '.join(arguments.dimension)}" if arguments.dimension else ""
-    sets = found.ratings.sets
-    licences = [
-        f"{one.name}: {LICENCES.get(given, 'as its source says')}" for given, one in zip(arguments.ratings, sets, strict=True)
-    ]
-    write_card(
-        arguments.out,
-        name="scorer-supervised",
-        task=f"SUPERVISED: combine four features into one score, fitted on human ratings ({', '.join(one.name for one in sets)})",
-        data=[f"human ratings of {_described(found.ratings, number)}" for number in range(len(sets))],
-        licence="Apache-2.0 (weights); ratings: " + "; ".join(licences),
-        recipe=f"rome train scorer --ratings {' '.join(Path(one).name for one in arguments.ratings)} --out {arguments.out.name} "
-        f"--seed {config.seed}{options}",
-        seed=config.seed,
-        steps=config.steps,
-        seconds=round(seconds, 1),
-        figures=figures,
-        notes=_notes(combiner),
-    )
-    sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))
-
-
-def _described(ratings: Ratings, number: int) -> str:
-    rated = ratings.sets[number]
-    return f"{rated.name} ({len(rated.segments)} outputs; {', '.join(ratings.dimensions[number])})"
-
-
 def _notes(combiner: Combiner) -> str:
     shipped = Combiner.load().feature_signature
     other = "" if shipped == combiner.feature_signature else "; the unsupervised net was trained on other features than these"
@@ -234,9 +199,9 @@ Vector = NDArray[np.float64]
 def validated(found: Measured, config: ScorerConfig) -> Figures:
     """``"SET DIMENSION" -> figure -> scorer -> value``: the supervised net out of fold and, with several files of different inputs,
     fitted on the others; the shipped unsupervised net and each component alone on the same outputs."""
-    scores = {"supervised_out_of_fold": out_of_fold(found, config)}
+    scores = {"supervised_out_of_fold": scores_by_others(found, folds_of(found.ratings, config.seed), config)}
     if all(len(_apart(found.ratings, found.ratings.file == number)) >= MINIMUM for number in range(len(found.ratings.sets))):
-        scores["supervised_on_other_files"] = on_other_files(found, config)
+        scores["supervised_on_other_files"] = scores_by_others(found, found.ratings.file, config)
     count = len(found.ratings)
     chosen = found.table.values[found.chosen[:count]]
     scores["unsupervised"] = Combiner.load().score_rows(chosen)
@@ -249,25 +214,13 @@ def folds_of(ratings: Ratings, seed: int) -> NDArray[np.int64]:
     return fold_numbers(ratings.group.tolist(), FOLDS, seed, ratings.target)
 
 
-def out_of_fold(found: Measured, config: ScorerConfig) -> Vector:
-    """(n,) scores, each by a net that saw no output of the same group."""
-    return _judged(found, folds_of(found.ratings, config.seed), config)
-
-
-def on_other_files(found: Measured, config: ScorerConfig) -> Vector:
-    """(n,) scores, each by a net that saw no output of the same file, nor of a group that has one there."""
-    return _judged(found, found.ratings.file, config)
-
-
-def _judged(found: Measured, part: NDArray[np.int64], config: ScorerConfig) -> Vector:
-    """(n,) scores of each part by a net that was fitted on the outputs whose groups have none in it; the best reference counts."""
-    table = found.table
-    scores = np.empty(len(part))
+def scores_by_others(found: Measured, part: NDArray[np.int64], config: ScorerConfig) -> Vector:
+    """(n,) scores, each by a net that saw no output of the same part, nor of a group that has one there; the best reference counts."""
+    table, scores = found.table, np.empty(len(part))
     for number in np.unique(part):
         inside = part == number
-        best = fit_rows(found, _apart(found.ratings, inside), config).combine(
-            table[np.isin(table.segment, np.flatnonzero(inside))]
-        )
+        net = fit_rows(found, _apart(found.ratings, inside), config)
+        best = net.combine(table[np.isin(table.segment, np.flatnonzero(inside))])
         scores[best.segment] = best.score
     return scores
 
@@ -284,11 +237,10 @@ def agreement_figures(ratings: Ratings, scores: Mapping[str, Vector]) -> Figures
     for number, rated in enumerate(ratings.sets):
         here = ratings.file == number
         for dimension in ratings.dimensions[number]:
-            judged = RatedScores(
-                rated, dimension, {name: values[here] for name, values in scores.items()}, EvaluationPlan(FIGURES)
-            )
+            own = {name: values[here] for name, values in scores.items()}
+            compared = RatedScores(rated, dimension, own, EvaluationPlan(FIGURES))
             figures[f"{rated.name} {dimension}"] = {
-                measure.label: {name: round(judged.agreement(name, measure).value, 4) for name in scores}
-                for measure in judged.figures
+                measure.label: {name: round(compared.agreement(name, measure).value, 4) for name in scores}
+                for measure in compared.figures
             }
     return figures

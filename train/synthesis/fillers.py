@@ -9,18 +9,9 @@ from typing import Any, Protocol
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
+from rome.features.analyser.model_set import file_digest
 
-__all__ = [
-    "TOP_K",
-    "EmbeddedFiller",
-    "FillRequest",
-    "Filler",
-    "Likelihood",
-    "load_filler",
-    "load_likelihood",
-    "other_words",
-    "rounded",
-]
+__all__ = ["TOP_K", "EmbeddedFiller", "FillRequest", "Filler", "Likelihood", "load_filler", "other_words", "rounded"]
 
 TOP_K = 4
 """Candidates a place (SEScore §3.2: top-k sampling with k = 4)."""
@@ -47,38 +38,37 @@ class FillRequest:
         return self.text[self.start : self.end]
 
 
+class Likelihood(Protocol):
+    """Tells how probable the words are that stand in their places.
+
+    Attributes
+    ----------
+    signature
+        Every choice that changes them: model and settings in one line.
+    """
+
+    signature: str
+
+    def of(self, requests: Sequence[FillRequest]) -> list[float]:
+        """For each place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
+
+
 class Filler(Protocol):
     """Proposes fillings.
 
     Attributes
     ----------
     signature
-        Every choice that changes them.
+        Every choice that changes them: model and settings in one line.
     spans
         Whether it fills with phrases, else with one word.
     """
 
-    @property
-    def signature(self) -> str:
-        """Model and settings in one line."""
-
-    @property
-    def spans(self) -> bool:
-        """Whether several words may be replaced by a phrase."""
+    signature: str
+    spans: bool
 
     def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
         """For each place the top-k candidates with probabilities in [0, 1], best first; never what stands there now, maybe none."""
-
-
-class Likelihood(Protocol):
-    """Tells how probable the words are that stand in their places."""
-
-    @property
-    def signature(self) -> str:
-        """Model and settings in one line."""
-
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """For each place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
 
 
 class LanguageFiller(Filler, Likelihood, Protocol):
@@ -116,14 +106,11 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
     trained = _trained(spec)
     if trained is not None:
         from rome.features.analyser.fill_head import load_fill_head
-        from rome.features.analyser.model_set import file_digest
 
         return EmbeddedFiller(load_fill_head(trained), top_k, file_digest(trained))
-    from rome.train.synthesis.language_models import MaskedLMFiller, Seq2SeqFiller, load_language_model
+    from rome.train.synthesis.language_models import load_language_model
 
-    model, tokenizer, name = load_language_model(spec, device)
-    kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
-    return kind(model, tokenizer, top_k, name=name)
+    return load_language_model(spec, device, top_k)
 
 
 def _trained(spec: str) -> Path | None:
@@ -137,11 +124,6 @@ def _trained(spec: str) -> Path | None:
             "`rome train fill --out FOLDER` wrote"
         )
     return None
-
-
-def load_likelihood(spec: str, device: str = "cpu") -> Likelihood:
-    """The likelihood that ``spec`` names, as in load_filler; it raises what load_filler raises."""
-    return load_filler(spec, device)
 
 
 def other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, top_k: int) -> list[tuple[str, float]]:

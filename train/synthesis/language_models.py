@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,81 +18,82 @@ from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.pieces import batches_of
 from rome.train.synthesis.fillers import TOP_K, FillRequest, other_words, rounded
 
-__all__ = [
-    "MaskedLMFiller",
-    "Seq2SeqFiller",
-    "checkpoint_name",
-    "config_and_tokenizer",
-    "context",
-    "frame",
-    "load_language_model",
-    "window_of",
-]
-
-OTHER_KINDS = ("Classification", "QuestionAnswering", "CausalLM", "MultipleChoice", "NextSentence")
+__all__ = ["MaskedLMFiller", "Seq2SeqFiller", "Use", "load_checkpoint", "load_language_model", "window_of"]
 
 
-def load_language_model(spec: str, device: str = "cpu") -> tuple[Any, Any, str]:
-    """A masked or a sequence-to-sequence language model in evaluation mode, its fast tokenizer, and its name with a digest.
+@dataclass(frozen=True)
+class Use:
+    """What a checkpoint is loaded for.
 
-    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError, naming the
-    checkpoint and its kind, for one that has no head that fills gaps.
-    """
-    config, tokenizer = config_and_tokenizer(spec, "a checkpoint's folder")
-    _check_kind(spec, config)
-    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
-    try:
-        model, report = kind.from_pretrained(spec, local_files_only=True, output_loading_info=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"{spec} cannot fill gaps: {_first_line(error)}; give a masked or a sequence-to-sequence model"
-        ) from error
-    if report["missing_keys"]:
-        first = sorted(report["missing_keys"])[0]
-        raise InputError(
-            f"{spec} cannot fill gaps: it has no weights for {first}; give a masked or a sequence-to-sequence model"
-        )
-    return model.eval().requires_grad_(False).to(device), tokenizer, checkpoint_name(spec)
-
-
-def config_and_tokenizer(spec: str, wanted: str) -> tuple[Any, Any]:
-    """The configuration and the fast tokenizer of a checkpoint on this machine.
-
-    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError for a folder that holds no
-    checkpoint.
-
-    Parameters
+    Attributes
     ----------
+    fails
+        What one of the wrong kind does not do, ``fills no gaps``.
     wanted
         What the user should give instead.
+    fits
+        Whether a configuration is of the right kind, with its architecture's name.
+    model
+        The class of transformers that loads it.
     """
-    folder = Path(spec)
-    if folder.exists() and not (folder / "config.json").is_file():
-        raise InputError(f"{spec} holds no model that transformers loads: it has no config.json; give {wanted}")
+
+    fails: str
+    wanted: str
+    fits: Callable[[Any, str], bool]
+    model: Callable[[Any], Any]
+
+
+def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any, str]:
+    """A model in evaluation mode, its fast tokenizer, and its name: of a local folder with a digest of its files, of a hub as it is.
+
+    Raises ModelMissingError, with the command that gets it, for a name that is not on this machine; InputError, naming the
+    checkpoint and its kind, for a folder that holds none or one of the wrong kind.
+    """
+    folder, config = Path(spec), _part(AutoConfig, spec, use.wanted)
+    kind = next(iter(getattr(config, "architectures", None) or ()), "")
+    wrong = f"{spec} is a {kind or config.model_type}, which {use.fails}"
+    if not use.fits(config, kind):
+        raise InputError(f"{wrong}: give {use.wanted}")
+    tokenizer = _part(AutoTokenizer, spec, use.wanted)
     try:
-        config = AutoConfig.from_pretrained(spec, local_files_only=True)
-        return config, AutoTokenizer.from_pretrained(spec, local_files_only=True, use_fast=True)
+        model, report = use.model(config).from_pretrained(spec, local_files_only=True, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
-        if folder.exists():
-            raise InputError(f"{spec} holds no model that transformers loads: {_first_line(error)}; give {wanted}") from error
+        raise InputError(f"{wrong} ({_first_line(error)}): give {use.wanted}") from error
+    if report["missing_keys"]:
+        raise InputError(f"{wrong}: it has no weights for {sorted(report['missing_keys'])[0]}; give {use.wanted}")
+    name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
+    return model.eval().requires_grad_(False).to(device), tokenizer, name
+
+
+def _part(kind: Any, spec: str, wanted: str) -> Any:
+    """The configuration or the tokenizer of a checkpoint."""
+    folder, unknown = Path(spec), f"{spec} holds no model that transformers loads"
+    if folder.exists() and not (folder / "config.json").is_file():
+        raise InputError(f"{unknown}: it has no config.json; give {wanted}")
+    try:
+        return kind.from_pretrained(spec, local_files_only=True)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        if folder.exists() or isinstance(error, ImportError):
+            raise InputError(f"{unknown}: {_first_line(error)}; give {wanted}") from error
         raise ModelMissingError(
             f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
         ) from error
 
 
-def checkpoint_name(spec: str) -> str:
-    """A local folder by its name and a digest of its files, a hub name as it is."""
-    folder = Path(spec)
-    return f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
+OTHER_KINDS = ("Classification", "QuestionAnswering", "CausalLM", "MultipleChoice", "NextSentence")
+FILLING = Use(
+    "fills no gaps",
+    "a masked or a sequence-to-sequence language model",
+    lambda _, kind: not any(other in kind for other in OTHER_KINDS),
+    lambda config: AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM,
+)
 
 
-def _check_kind(spec: str, config: Any) -> None:
-    """Raise InputError for a checkpoint whose own description says that it was made for something else."""
-    for architecture in getattr(config, "architectures", None) or ():
-        if any(kind in architecture for kind in OTHER_KINDS):
-            raise InputError(
-                f"{spec} is a {architecture}, which fills no gaps: give a masked or a sequence-to-sequence language model"
-            )
+def load_language_model(spec: str, device: str, top_k: int) -> MaskedLMFiller | Seq2SeqFiller:
+    """The filler of a masked or a sequence-to-sequence language model. Raises what load_checkpoint raises."""
+    model, tokenizer, name = load_checkpoint(spec, FILLING, device)
+    kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
+    return kind(model, tokenizer, top_k, name=name)
 
 
 def _first_line(error: BaseException) -> str:
@@ -106,58 +108,57 @@ def window_of(model: Any, tokenizer: Any) -> int:
     return int(min(tokenizer.model_max_length, positions))
 
 
-def frame(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids that the tokenizer puts before and after the pieces of a text, found on a text of one letter."""
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    framed = tokenizer("a")["input_ids"]
-    start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
-    return framed[:start], framed[start + len(bare) :]
-
-
-def context(tokenizer: Any, text: str, start: int, end: int, space: int) -> tuple[list[int], list[int]]:
-    """Ids of what stands before and after ``text[start:end]``, at most ``space`` in all, the far ends cut where it is more.
-
-    A blank before the place goes to what follows it, as byte-pair vocabularies want it.
-    """
-    right = text[end:]
-    blank = " " if text[:start] != text[:start].rstrip() and right[:1].isalnum() else ""
-    before, after = (
-        tokenizer(part, add_special_tokens=False, verbose=False)["input_ids"] for part in (text[:start].rstrip(), blank + right)
-    )
-    left = min(len(before), max(space // 2, space - len(after)))
-    return _unmasked(tokenizer, before[len(before) - left :]), _unmasked(tokenizer, after[: max(space - left, 0)])
-
-
-def _unmasked(tokenizer: Any, ids: list[int]) -> list[int]:
-    """The ids with nothing that would be read as another gap, should the text itself hold the name of a mask."""
-    return [tokenizer.unk_token_id if number == tokenizer.mask_token_id else number for number in ids]
-
-
 BATCH_PIECES = 1024
 WORD = re.compile(r"(?!_)(?:[^\W\d_]{2,}(?:['’-][^\W\d_]+)*|[aAiI]|\d+|[.,;:!?])")
 MARKERS = ("Ġ", "▁")
+"""With these byte-pair and SentencePiece vocabularies mark what begins a word; WordPiece marks what goes on with ``##``."""
 
 
-def whole_words(tokenizer: Any) -> dict[int, str]:
-    """The pieces of a vocabulary that are whole words or punctuation marks: id -> how it is written.
+class LanguageModel:
+    """What both kinds share: the ids of a text around a place, cut to the model's window."""
 
-    WordPiece marks what goes on with ``##``; byte-pair and SentencePiece vocabularies mark what begins a word.
-    """
-    pieces = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-    marker = next((m for m in MARKERS if any(piece is not None and piece.startswith(m) for piece in pieces)), "")
-    special = set(tokenizer.all_special_ids)
-    found = {}
-    for number, piece in enumerate(pieces):
-        if piece is None or number in special:
-            continue
-        begins = piece.startswith(marker)
-        word = tokenizer.convert_tokens_to_string([piece]).strip() if marker and begins else piece
-        if WORD.fullmatch(word) and (begins or not word[0].isalnum()):
-            found[number] = word
-    return found
+    def __init__(self, model: Any, tokenizer: Any, top_k: int) -> None:
+        self.model, self.tokenizer, self.top_k = model, tokenizer, top_k
+        self.window = window_of(model, tokenizer)
+        bare, framed = tokenizer("a", add_special_tokens=False)["input_ids"], tokenizer("a")["input_ids"]
+        start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
+        self.before, self.after = framed[:start], framed[start + len(bare) :]
+        self.vocabulary = [piece or "" for piece in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
+        self.marker = next((m for m in MARKERS if any(piece.startswith(m) for piece in self.vocabulary)), "")
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of a part of a text."""
+        found: list[int] = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return found
+
+    def place_ids(self, request: FillRequest) -> list[int]:
+        """The ids of what stands in a place, with the blank before it where there is one, at most half a window of them."""
+        blank = " " if request.text[: request.start][-1:].isspace() else ""
+        return self.ids(blank + request.original)[: self.window // 2] if request.original.strip() else []
+
+    def context(self, request: FillRequest, space: int) -> tuple[list[int], list[int]]:
+        """Ids of what stands before and after a place, so that ``space`` more fit into the window, the far ends cut where it is more.
+
+        A blank before the place goes to what follows it, as byte-pair vocabularies want it. What would be read as another gap, should the
+        text itself hold the name of a mask, is unknown.
+        """
+        space = self.window - len(self.before) - len(self.after) - space
+        left, right = request.text[: request.start], request.text[request.end :]
+        blank = " " if left != left.rstrip() and right[:1].isalnum() else ""
+        tokenizer = self.tokenizer
+        before, after = (
+            [tokenizer.unk_token_id if number == tokenizer.mask_token_id else number for number in self.ids(part)]
+            for part in (left.rstrip(), blank + right)
+        )
+        kept = min(len(before), max(space // 2, space - len(after)))
+        return before[len(before) - kept :], after[: max(space - kept, 0)]
+
+    def padded(self, rows: Iterable[Sequence[int]]) -> Any:
+        """Rows of ids as one batch on the model's device."""
+        return self.tokenizer.pad([{"input_ids": row} for row in rows], return_tensors="pt").to(self.model.device)
 
 
-class MaskedLMFiller:
+class MaskedLMFiller(LanguageModel):
     """The most probable whole words in the place of a mask, and the probability of what stands there.
 
     A vocabulary without capitals is taken to be uncased: then a word that replaces a capitalised one is capitalised.
@@ -166,29 +167,36 @@ class MaskedLMFiller:
     spans = False
 
     def __init__(self, model: Any, tokenizer: Any, top_k: int = TOP_K, *, name: str = "") -> None:
-        self.model, self.tokenizer, self.top_k = model, tokenizer, top_k
+        super().__init__(model, tokenizer, top_k)
         self.signature = f"masked:{name or model.config.model_type}#top{top_k}"
-        self.window = window_of(model, tokenizer)
-        self._before, self._after = frame(tokenizer)
-        self._words = whole_words(tokenizer)
-        self._allowed = torch.tensor(sorted(self._words), dtype=torch.long, device=model.device)
-        self._uncased = all(word == word.lower() for word in self._words.values())
+        self.words = self._whole_words()
+        self.allowed = torch.tensor(sorted(self.words), dtype=torch.long, device=model.device)
+        self.uncased = all(word == word.lower() for word in self.words.values())
+
+    def _whole_words(self) -> dict[int, str]:
+        """The pieces of the vocabulary that are whole words or punctuation marks: id -> how it is written."""
+        special, found = set(self.tokenizer.all_special_ids), {}
+        for number, piece in enumerate(self.vocabulary):
+            begins = piece.startswith(self.marker)
+            word = self.tokenizer.convert_tokens_to_string([piece]).strip() if self.marker and begins else piece
+            if number not in special and WORD.fullmatch(word) and (begins or not word[0].isalnum()):
+                found[number] = word
+        return found
 
     def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
         """For each place the ``top_k`` words with their probabilities, best first; one word takes the place of all its characters.
 
         Probabilities are those of the whole vocabulary. What stands there now is left out; an empty list for no requests.
         """
-        rows = [self._row(request, 1) for request in requests]
         found: list[list[tuple[str, float]]] = [[] for _ in requests]
-        for n, logits in self._logits(rows):
-            probabilities = torch.softmax(logits[0], dim=0)[self._allowed]
-            few = min(2 * self.top_k + 2, len(probabilities))  # two pieces may be one word in two casings
-            best = torch.topk(probabilities, few)
-            ids, values = self._allowed[best.indices].tolist(), best.values.tolist()
+        for n, logits in self._logits([self._row(request, 1) for request in requests]):
+            probabilities = torch.softmax(logits[0], dim=0)[self.allowed]
+            best = torch.topk(
+                probabilities, min(2 * self.top_k + 2, len(probabilities))
+            )  # two pieces may be one word in two casings
             words: dict[str, float] = {}
-            for number, value in zip(ids, values, strict=True):
-                words.setdefault(self._written(self._words[number], requests[n]), rounded(value))
+            for number, value in zip(self.allowed[best.indices].tolist(), best.values.tolist(), strict=True):
+                words.setdefault(self._written(self.words[number], requests[n]), rounded(value))
             found[n] = other_words(list(words.items()), requests[n], self.top_k)
         return found
 
@@ -197,56 +205,48 @@ class MaskedLMFiller:
 
         A phrase of more pieces than half the window is judged by the pieces that fit.
         """
-        own = [self._pieces(request)[: self.window // 2] for request in requests]
+        own = [self.place_ids(request) for request in requests]
         rows = [self._row(request, len(ids)) for request, ids in zip(requests, own, strict=True)]
         found = [1.0] * len(requests)
         for n, logits in self._logits(rows):
             if own[n]:
-                logs = torch.log_softmax(logits, dim=1)[torch.arange(len(own[n])), torch.tensor(own[n])]
-                found[n] = rounded(float(torch.exp(logs.sum())))
+                found[n] = _probability(logits, own[n])
         return found
-
-    def _pieces(self, request: FillRequest) -> list[int]:
-        """The ids of what stands there, with the blank before it where there is one."""
-        blank = " " if request.text[: request.start][-1:].isspace() else ""
-        ids: list[int] = self.tokenizer(blank + request.original, add_special_tokens=False, verbose=False)["input_ids"]
-        return ids if request.original.strip() else []
 
     def _row(self, request: FillRequest, masks: int) -> list[int]:
         """The ids of the text with masks in the place, cut to the window around it."""
-        space = self.window - len(self._before) - len(self._after) - masks
-        before, after = context(self.tokenizer, request.text, request.start, request.end, space)
-        return [*self._before, *before, *[self.tokenizer.mask_token_id] * masks, *after, *self._after]
+        before, after = self.context(request, masks)
+        return [*self.before, *before, *[self.tokenizer.mask_token_id] * masks, *after, *self.after]
 
     @torch.no_grad()
     def _logits(self, rows: Sequence[Sequence[int]]) -> Iterable[tuple[int, torch.Tensor]]:
-        """Yield each row's number and the (masks, V) float32 logits at its masks; rows of similar length together."""
-        pad = self.tokenizer.pad_token_id or 0
-        for chosen in batches_of([len(row) for row in rows], BATCH_PIECES):
-            lengths = torch.tensor([len(rows[n]) for n in chosen])
-            ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(rows[n]) for n in chosen], batch_first=True, padding_value=pad)
-            known = torch.arange(ids.shape[1])[None] < lengths[:, None]
-            places = known & (ids == self.tokenizer.mask_token_id)
-            parts = torch.split(self._at(places, ids, known), places.sum(1).tolist())
-            yield from ((n, part) for n, part in zip(chosen, parts, strict=True))
+        """Yield each row's number and the (masks, V) float32 logits at its masks; rows of similar length together.
 
-    def _at(self, places: torch.Tensor, ids: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-        """(p, V) float32 logits at p places of a batch; the vocabulary is compared there only, which is most of the work."""
-        device = self.model.device
-        there = places.to(device)
+        The vocabulary is compared at the masks only, which is most of the work.
+        """
         output = self.model.get_output_embeddings()
-        hook = output.register_forward_pre_hook(lambda _, inputs: (inputs[0][there],)) if output is not None else None
-        try:
-            logits = self.model(input_ids=ids.to(device), attention_mask=known.long().to(device)).logits
-        finally:
-            if hook is not None:
-                hook.remove()
-        return (logits if logits.ndim == 2 else logits[there]).float()
+        for chosen in batches_of([len(row) for row in rows], BATCH_PIECES):
+            batch = self.padded(rows[n] for n in chosen)
+            there = batch["input_ids"] == self.tokenizer.mask_token_id
+            with (
+                nullcontext()
+                if output is None
+                else output.register_forward_pre_hook(lambda _, inputs, at=there: (inputs[0][at],))
+            ):
+                logits = self.model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+            parts = torch.split((logits if logits.ndim == 2 else logits[there]).float(), there.sum(1).tolist())
+            yield from zip(chosen, parts, strict=True)
 
     def _written(self, word: str, request: FillRequest) -> str:
         """A word of an uncased vocabulary in the casing of what it replaces, or of the start of the text."""
         first = request.original or ("A" if not request.text[: request.start].strip() else "")
-        return word[:1].upper() + word[1:] if self._uncased and first[:1].isupper() else word
+        return word[:1].upper() + word[1:] if self.uncased and first[:1].isupper() else word
+
+
+def _probability(logits: torch.Tensor, ids: Sequence[int]) -> float:
+    """Of some ids by the logits (n, V) at their places, multiplied."""
+    logs = torch.log_softmax(logits, dim=1)[torch.arange(len(ids)), torch.tensor(ids)]
+    return rounded(float(torch.exp(logs.sum())))
 
 
 BATCH = 16
@@ -266,7 +266,7 @@ class _Gap:
     blank: bool
 
 
-class Seq2SeqFiller:
+class Seq2SeqFiller(LanguageModel):
     """The most probable phrases in the place of a gap, by beam search, and the probability of what stands there.
 
     Raises InputError for a vocabulary without mask and without sentinels.
@@ -280,33 +280,24 @@ class Seq2SeqFiller:
     spans = True
 
     def __init__(self, model: Any, tokenizer: Any, top_k: int = TOP_K, *, longest: int = 8, name: str = "") -> None:
-        self.model, self.tokenizer, self.top_k, self.longest = model, tokenizer, top_k, longest
-        self.sentinels = SENTINEL in tokenizer.get_vocab()
+        super().__init__(model, tokenizer, top_k)
+        self.longest, self.beams = longest, top_k + SPARE_BEAMS
         self.signature = f"seq2seq:{name or model.config.model_type}#top{top_k}#longest{longest}"
+        self.sentinels = [n for s in (SENTINEL, NEXT_SENTINEL) if (n := tokenizer.get_vocab().get(s)) is not None]
         if not self.sentinels and tokenizer.mask_token_id is None:
             raise InputError(
                 f"{name} knows neither a mask nor {SENTINEL}: give a model trained on text infilling, such as BART or T5"
             )
-        self.window = window_of(model, tokenizer)
-        self._before, self._after = frame(tokenizer)
-        vocabulary = tokenizer.get_vocab()
-        self._marker = next((m for m in MARKERS if any(piece.startswith(m) for piece in vocabulary)), "")
         config = model.config
-        self._start = self._after[-1] if config.model_type == "mbart" else config.decoder_start_token_id
-        self._mask = vocabulary[SENTINEL] if self.sentinels else tokenizer.mask_token_id
-        model.generation_config = self._search()  # a checkpoint's own settings, such as a least length, are not for fillings
-
-    def _search(self) -> GenerationConfig:
-        """Beam search for the most probable fillings, nothing random."""
-        beams = self.top_k + SPARE_BEAMS
-        return GenerationConfig(
-            num_beams=beams,
-            num_return_sequences=beams,
+        self.start = self.after[-1] if config.model_type == "mbart" else config.decoder_start_token_id
+        model.generation_config = GenerationConfig(  # a checkpoint's own settings, such as a least length, are not for fillings
+            num_beams=self.beams,
+            num_return_sequences=self.beams,
             do_sample=False,
-            max_new_tokens=self.longest + ANCHOR,
-            pad_token_id=self.tokenizer.pad_token_id,
-            eos_token_id=self.tokenizer.eos_token_id,
-            decoder_start_token_id=self._start,
+            max_new_tokens=longest + ANCHOR,
+            pad_token_id=tokenizer.pad_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+            decoder_start_token_id=self.start,
             output_scores=True,
             return_dict_in_generate=True,
         )
@@ -319,10 +310,9 @@ class Seq2SeqFiller:
         gaps = [self._gap(request) for request in requests]
         found: list[list[tuple[str, float]]] = [[] for _ in requests]
         groups = defaultdict(list)
-        for n, gap in enumerate(gaps):
-            groups[len(gap.written)].append(n)
+        for n in sorted(range(len(gaps)), key=lambda n: len(gaps[n].read)):
+            groups[len(gaps[n].written)].append(n)
         for _, members in sorted(groups.items()):
-            members.sort(key=lambda n: len(gaps[n].read))
             for start in range(0, len(members), BATCH):
                 chosen = members[start : start + BATCH]
                 for n, beams in zip(chosen, self._beams([gaps[n] for n in chosen]), strict=True):
@@ -334,61 +324,50 @@ class Seq2SeqFiller:
         """The probability of what stands in each place: its pieces one after the other, multiplied; 1 for an empty place."""
         found = [1.0] * len(requests)
         for n, request in enumerate(requests):
-            own = self._own_pieces(request)
-            if own:
+            if own := self.place_ids(request):
                 gap = self._gap(request)
-                tensors = [torch.tensor([ids], device=self.model.device) for ids in (gap.read, [*gap.written, *own[:-1]])]
-                logits = self.model(input_ids=tensors[0], decoder_input_ids=tensors[1]).logits[0].float()
-                logs = torch.log_softmax(logits[-len(own) :], dim=1)[torch.arange(len(own)), torch.tensor(own)]
-                found[n] = rounded(float(torch.exp(logs.sum())))
+                read, written = (torch.tensor([ids], device=self.model.device) for ids in (gap.read, gap.written + own[:-1]))
+                logits = self.model(input_ids=read, decoder_input_ids=written).logits[0].float()
+                found[n] = _probability(logits[-len(own) :], own)
         return found
-
-    def _own_pieces(self, request: FillRequest) -> list[int]:
-        """The ids of what stands in the place, as many as may be generated."""
-        blank = " " if request.text[: request.start][-1:].isspace() else ""
-        ids: list[int] = self.tokenizer(blank + request.original, add_special_tokens=False, verbose=False)["input_ids"]
-        return ids[: self.window // 2] if request.original.strip() else []
 
     def _gap(self, request: FillRequest) -> _Gap:
         """The text with one gap, cut to the window around it."""
-        space = self.window - len(self._before) - len(self._after) - 1 - self.longest - ANCHOR
-        left, right = context(self.tokenizer, request.text, request.start, request.end, space)
-        read = [*self._before, *left, self._mask, *right, *self._after]
+        left, right = self.context(request, 1 + self.longest + ANCHOR)
+        mask = self.sentinels[0] if self.sentinels else self.tokenizer.mask_token_id
+        read = [*self.before, *left, mask, *right, *self.after]
         blank = bool(left) and request.text[request.start - 1].isspace()
         if self.sentinels:
-            return _Gap(read, [self._start, self._mask], [self.tokenizer.get_vocab().get(NEXT_SENTINEL, -1)], blank)
-        return _Gap(read, [self._start, *self._before, *left], right[:ANCHOR] or [self.tokenizer.eos_token_id], blank)
+            return _Gap(read, [self.start, mask], self.sentinels[1:] or [-1], blank)
+        return _Gap(read, [self.start, *self.before, *left], right[:ANCHOR] or [self.tokenizer.eos_token_id], blank)
 
     @torch.no_grad()
     def _beams(self, gaps: Sequence[_Gap]) -> list[list[tuple[list[int], float]]]:
         """For each gap the generated ids after what the model was made to begin with, and their mean log-probability."""
-        beams = self.top_k + SPARE_BEAMS
-        rows = [torch.tensor(gap.read) for gap in gaps]
-        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id)
-        known = torch.arange(ids.shape[1])[None] < torch.tensor([len(row) for row in rows])[:, None]
-        device = self.model.device
-        written = torch.tensor([gap.written for gap in gaps], device=device)
-        made = self.model.generate(input_ids=ids.to(device), attention_mask=known.long().to(device), decoder_input_ids=written)
+        batch = self.padded(gap.read for gap in gaps)
+        written = torch.tensor([gap.written for gap in gaps], device=self.model.device)
+        made = self.model.generate(
+            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], decoder_input_ids=written
+        )
         sequences, scores = made.sequences[:, written.shape[1] :].tolist(), made.sequences_scores.tolist()
         both = list(zip(sequences, scores, strict=True))
-        return [both[start : start + beams] for start in range(0, len(both), beams)]
+        return [both[start : start + self.beams] for start in range(0, len(both), self.beams)]
 
     def _phrases(self, beams: Sequence[tuple[list[int], float]], gap: _Gap) -> list[tuple[str, float]]:
         """Distinct fillings that are whole words and end where the text goes on, best first."""
         phrases: dict[str, float] = {}
         for ids, score in beams:
             own = self._until_end(ids, gap)
-            if not own or (gap.blank and self._goes_on(own[0])):
-                continue
-            text = " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split())
-            if text:
-                phrases.setdefault(text, rounded(float(torch.exp(torch.tensor(score)))))
+            if own and not (gap.blank and self._goes_on(own[0])):
+                text = " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split())
+                if text:
+                    phrases.setdefault(text, rounded(float(torch.exp(torch.tensor(score)))))
         return sorted(phrases.items(), key=lambda item: -item[1])
 
     def _goes_on(self, piece: int) -> bool:
         """Whether a piece goes on with the word before it."""
-        written = self.tokenizer.convert_ids_to_tokens(piece)
-        return bool(self._marker) and not written.startswith(self._marker) and written[0].isalnum()
+        written = self.vocabulary[piece]
+        return bool(self.marker) and not written.startswith(self.marker) and written[0].isalnum()
 
     def _until_end(self, ids: list[int], gap: _Gap) -> list[int]:
         """The ids before the first place where the text goes on as it did; nothing when it never does."""

@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit, Materials, Severity
@@ -14,18 +13,17 @@ from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, 
 from rome.exceptions import InputError
 from rome.train.common.textattack import Perturber, Request
 from rome.train.scorer.chains import DRAW, edit_severity
-from rome.train.synthesis.edits import diff_operations, identifier, pair_seed
-from rome.train.synthesis.pairs import MOST, GeneratedPair, Operation
-from rome.train.synthesis.stratified import words_of
+from rome.train.synthesis.edits import KINDS, diff_operations, words_of
+from rome.train.synthesis.pairs import LOWEST_LABEL, Operation, Pipeline, SyntheticPair, identifier, pair_seed
 
-__all__ = ["LABELS", "PerturbationPairs", "TextAttackPairs", "weighed"]
+__all__ = ["LABELS", "PerturbationPipeline", "TextAttackPipeline", "weighed"]
 
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
     "minor": ("minor", -1.0),
     "major": ("major", -5.0),
     "critical": ("major", -5.0),
-    "base": ("major", -MOST),
+    "base": ("major", LOWEST_LABEL),
 }
 """Severity of the table -> severity and label here. SEScore and MQM know no more than major; baselines leave nothing of the text."""
 NEEDS_TEXTS = ("unrelated_text",)
@@ -33,10 +31,11 @@ NEEDS_TEXTS = ("unrelated_text",)
 VERSION = 1
 
 
-class PerturbationPairs:
+class PerturbationPipeline(Pipeline):
     """Of each text ``each`` pairs, by perturbations drawn from those that apply.
 
-    Raises InputError for an unknown name.
+    The type of an operation is the perturbation's name; the first operation of a pair bears its label, and ``details`` marks what the table
+    calls critical. Raises InputError for an unknown name.
 
     Parameters
     ----------
@@ -45,13 +44,7 @@ class PerturbationPairs:
     identity
         Which analyser, for the signature.
     names
-        Those to draw from (None: all but those that need other texts). The type of an operation is the perturbation's name; the first operation
-        of a pair bears its label, and ``details`` marks what the table calls critical.
-
-    Attributes
-    ----------
-    skipped
-        How many texts gave nothing, by reason.
+        Those to draw from (None: all but those that need other texts).
     """
 
     name = "perturbations"
@@ -71,56 +64,41 @@ class PerturbationPairs:
         if unknown:
             raise InputError(f"there is no perturbation {unknown[0]!r}: see `rome perturb --list`")
         self.names = tuple(name for name in names or PERTURBATIONS if name not in NEEDS_TEXTS)
-        self.analyse, self.each, self.least_words, self.block = analyse, each, least_words, block
+        self.analyse, self.each, self.least_words = analyse, each, least_words
         self.materials = materials_for([]) if materials is None else materials
         inflected = "no" if inflection_note() else "yes"
         parts = (f"analyser:{identity}", f"each:{each}", f"least_words:{least_words}", f"inflection:{inflected}")
-        self.signature = "|".join((f"perturbations{VERSION}", *parts, f"names:{identifier(*self.names)}"))
-        self.skipped: Counter[str] = Counter()
+        super().__init__("|".join((f"perturbations{VERSION}", *parts, f"names:{identifier(*self.names)}")), block)
 
-    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
-        """Yield up to ``each`` pairs a text, text by text; they depend on the text and the seed alone."""
-        remaining = iter(texts)
-        while block := list(islice(remaining, self.block)):
-            long = [(source, text) for source, text in block if len(words_of(text)) >= self.least_words]
-            self.skipped["too short"] += len(block) - len(long)
-            analyses = self.analyse([text for _, text in long]) if long else {}
-            for source, text in long:
-                made = [
-                    one
-                    for one in perturb_texts([analyses[text]], self.names, seed=seed, materials=self.materials)
-                    if one.perturbed not in (None, text)
-                ]
-                if not made:
-                    self.skipped["no perturbation applies"] += 1
-                chosen = random.Random(pair_seed(seed, text)).sample(range(len(made)), min(self.each, len(made)))
-                for number in sorted(chosen):
-                    one = made[number]
-                    operations = _operations(one.edits, one.perturbation)
-                    name = identifier(self.signature, seed, source, text, one.perturbation)
-                    label = max(sum(operation.label or 0.0 for operation in operations), -MOST)
-                    yield GeneratedPair(name, self.signature, seed, text, one.perturbed or "", operations, label, source=source)
+    def is_long_enough(self, text: str) -> bool:
+        """By its words and signs."""
+        return len(words_of(text)) >= self.least_words
+
+    def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
+        """Up to ``each`` pairs a text."""
+        analyses = self.analyse([text for _, text in texts]) if texts else {}
+        for source, text in texts:
+            perturbed = perturb_texts([analyses[text]], self.names, seed=seed, materials=self.materials)
+            made = [one for one in perturbed if one.perturbed not in (None, text)]
+            if not made:
+                self.skipped["no perturbation applies"] += 1
+            chosen = random.Random(pair_seed(seed, text)).sample(range(len(made)), min(self.each, len(made)))
+            for one in (made[number] for number in sorted(chosen)):
+                name = identifier(self.signature, seed, source, text, one.perturbation)
+                yield self.pair(source, text, _operations(one.edits, one.perturbation), seed, name=name)
 
 
-def _operations(edits: Sequence[Edit], name: str) -> tuple[Operation, ...]:
+def _operations(edits: Sequence[Edit], name: str) -> list[Operation]:
     """A perturbation's edits one after the other, from left to right; the first one bears the label of all."""
     severity, label = LABELS[PERTURBATIONS[name].severity]
     details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}
-    kinds = {(True, True): "replacement", (False, True): "insertion", (True, False): "deletion", (False, False): "replacement"}
-    return tuple(
-        Operation(
-            kinds[bool(edit.original), bool(edit.perturbed)],
-            edit.new_start,
-            edit.new_start + len(edit.original),
-            edit.original,
-            edit.perturbed,
-            severity,
-            0.0 if number else label,
-            name,
-            details,
-        )
-        for number, edit in enumerate(edits)
-    )
+    found: list[Operation] = []
+    for edit in edits:
+        kind = KINDS.get((bool(edit.original), bool(edit.perturbed)), "replacement")
+        end = edit.new_start + len(edit.original)
+        cost = 0.0 if found else label
+        found.append(Operation(kind, edit.new_start, end, edit.original, edit.perturbed, severity, cost, name, details))
+    return found
 
 
 HARMLESS = ("contract", "extend")
@@ -131,46 +109,38 @@ TRIES = 5
 TEXTATTACK_VERSION = 2
 
 
-class TextAttackPairs:
+class TextAttackPipeline(Pipeline):
     """Of each text one pair with up to ``most`` steps of TextAttack, each on what the former made; TextAttack's words for its steps.
 
     A step that changes nothing, or touches what a former one wrote, is drawn anew: what an edit cost can be told from the text. TextAttack
     gives neither spans nor severities: spans come from the difference of both texts, severities from the weights with which the scorer's
     negatives are made.
-
-    Attributes
-    ----------
-    skipped
-        How many texts gave nothing, by reason.
     """
 
     name = "rome"
 
-    def __init__(self, perturber: Perturber, *, most: int = 5, least_words: int = 4) -> None:
+    def __init__(self, perturber: Perturber, *, most: int = 5, least_words: int = 4, block: int = 32) -> None:
         self.perturber, self.most, self.least_words = perturber, most, least_words
         self.operations = tuple(name for name in DRAW if name in perturber.operations)
         drawn = ",".join(f"{name}*{count}" for name, count in Counter(self.operations).items())
-        self.signature = (
-            f"rome{TEXTATTACK_VERSION}|textattack:{perturber.version}|most:{most}|least_words:{least_words}|draw:{drawn}"
-        )
-        self.skipped: Counter[str] = Counter()
+        parts = f"textattack:{perturber.version}", f"most:{most}", f"least_words:{least_words}", f"draw:{drawn}"
+        super().__init__("|".join((f"rome{TEXTATTACK_VERSION}", *parts)), block)
 
-    def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[GeneratedPair]:
-        """Yield one pair a text in their order; a pair depends on its text and the seed alone."""
+    def is_long_enough(self, text: str) -> bool:
+        """By its words and signs."""
+        return len(words_of(text)) >= self.least_words
+
+    def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
+        """One pair a text."""
         for source, text in texts:
-            if len(words_of(text)) < self.least_words:
-                self.skipped["too short"] += 1
-                continue
-            hypothesis, operations = self._steps(text, pair_seed(seed, text))
-            if not operations:
+            operations = self._steps(text, pair_seed(seed, text))
+            if operations:
+                yield self.pair(source, text, operations, seed)
+            else:
                 self.skipped["no perturbation applies"] += 1
-                continue
-            label = max(sum(operation.label or 0.0 for operation in operations), -MOST)
-            name = identifier(self.signature, seed, source, text)
-            yield GeneratedPair(name, self.signature, seed, text, hypothesis, operations, label, source=source)
 
-    def _steps(self, text: str, own: int) -> tuple[str, tuple[Operation, ...]]:
-        """The text after 1 to ``most`` perturbations, and what they were; a step for which none is found is left out."""
+    def _steps(self, text: str, own: int) -> list[Operation]:
+        """1 to ``most`` perturbations; a step for which none is found is left out."""
         chance = random.Random(own)
         operations: list[Operation] = []
         fresh = [True] * len(text)
@@ -184,7 +154,7 @@ class TextAttackPairs:
                 if marks is not None:
                     operations, text, fresh = operations + found, after, marks
                     break
-        return text, tuple(operations)
+        return operations
 
 
 def _untouched(fresh: Sequence[bool], operations: Iterable[Operation]) -> list[bool] | None:

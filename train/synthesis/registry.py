@@ -11,7 +11,7 @@ from rome.exceptions import InputError
 from rome.train.synthesis.pairs import Pipeline
 
 if TYPE_CHECKING:
-    from rome.train.synthesis.severities import Severities
+    from rome.train.synthesis.severities import SeverityModel
 
 __all__ = ["PIPELINES", "SynthesisOptions", "make_pipeline"]
 
@@ -32,7 +32,7 @@ class SynthesisOptions:
         The texts to retrieve from, and the folder where their index is kept (sescore2).
     translate
         Language, folder of the model there, folder of the model back, for each round trip (bleurt).
-    python
+    textattack
         The interpreter that has TextAttack (rome).
     each
         Pairs a text (perturbations).
@@ -42,54 +42,53 @@ class SynthesisOptions:
         Of the analyser and the reader.
     """
 
-    fill: tuple[str, ...] = ("embedded",)
+    fill: Sequence[str] = ("embedded",)
     entailment: str = "embedded"
     severity: str = "embedded"
     corpus: Sequence[str] = ()
     index: str | None = None
-    translate: tuple[tuple[str, str, str], ...] = ()
-    python: str | None = None
+    translate: Sequence[tuple[str, str, str]] = ()
+    textattack: str | None = None
     each: int = 4
     most: int | None = None
     device: str = "cpu"
     threads: int | None = None
 
+    def most_as(self, name: str) -> dict[str, int]:
+        """The most edits as a keyword of a pipeline; none for its own number."""
+        return {} if self.most is None else {name: self.most}
+
 
 def _sescore(options: SynthesisOptions) -> Pipeline:
     """Insertions, deletions, replacements and swaps; severity by the reader, or by entailment (SEScore)."""
     from rome.train.synthesis.fillers import load_filler
-    from rome.train.synthesis.sescore import SEScore, SEScoreSettings
-    from rome.train.synthesis.severities import EntailmentRule, ReaderJudge, ReaderRule, load_entailment
+    from rome.train.synthesis.sescore import SEScorePipeline, SEScoreSettings
+    from rome.train.synthesis.severities import load_severity
 
-    settings = SEScoreSettings() if options.most is None else SEScoreSettings(most_edits=options.most)
     fillers = [load_filler(spec, options.device) for spec in options.fill]
-    judge = load_entailment(options.entailment, options.device, options.threads)
-    return SEScore(fillers, ReaderRule(judge) if isinstance(judge, ReaderJudge) else EntailmentRule(judge), settings)
+    severities = load_severity(options.entailment, options.device, options.threads)
+    return SEScorePipeline(fillers, severities, SEScoreSettings(**options.most_as("most_edits")))
 
 
 def _sescore2(options: SynthesisOptions) -> Pipeline:
     """Differences from similar sentences, and dropped words; severity by the reader, or by likelihood and word weights (SEScore2)."""
+    from rome.train.synthesis.fillers import load_filler
     from rome.train.synthesis.retrieval import SentenceIndex, SentenceVectors, kept_index
-    from rome.train.synthesis.sescore2 import SEScore2, SEScore2Settings
+    from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings
+    from rome.train.synthesis.severities import LikelihoodSeverity, load_reader
 
-    settings = SEScore2Settings() if options.most is None else SEScore2Settings(most=options.most)
-    severities, vectors = _severities(options), SentenceVectors()
-    if options.index is None:
-        return SEScore2(SentenceIndex.build(options.corpus, vectors), severities, settings)
-    folder = Path(options.index)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file: name a folder, the index is kept in it")
-    return SEScore2(kept_index(folder, options.corpus, vectors), severities, settings)
-
-
-def _severities(options: SynthesisOptions) -> Severities:
-    """What tells minor steps from major ones."""
-    from rome.train.synthesis.fillers import load_likelihood
-    from rome.train.synthesis.severities import LikelihoodRule, ReaderRule, load_reader_judge
-
+    severities: SeverityModel
     if options.severity == "likelihood":
-        return LikelihoodRule(load_likelihood(options.fill[0], options.device))
-    return ReaderRule(load_reader_judge(options.severity, options.threads))
+        severities = LikelihoodSeverity(load_filler(options.fill[0], options.device))
+    else:
+        severities = load_reader(options.severity, options.threads)
+    if options.index is None:
+        index = SentenceIndex.build(options.corpus, SentenceVectors())
+    elif Path(options.index).is_file():
+        raise InputError(f"{options.index} is a file: name a folder, the index is kept in it")
+    else:
+        index = kept_index(Path(options.index), options.corpus, SentenceVectors())
+    return SEScore2Pipeline(index, severities, SEScore2Settings(**options.most_as("most")))
 
 
 def _bleurt(options: SynthesisOptions) -> Pipeline:
@@ -99,18 +98,16 @@ def _bleurt(options: SynthesisOptions) -> Pipeline:
     from rome.train.synthesis.translation import RoundTrip
 
     trips = [RoundTrip.load(*trip) for trip in options.translate]
-    filler = load_filler(options.fill[0], options.device) if options.fill else None
-    return BleurtPipeline(filler, trips) if options.most is None else BleurtPipeline(filler, trips, masks=options.most)
+    return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **options.most_as("masks"))
 
 
 def _rome(options: SynthesisOptions) -> Pipeline:
     """TextAttack's perturbations, one word at a time, and a TextFooler-like attack (RoMe)."""
     from rome.train.common.textattack import Perturber, trunk_vocabulary
-    from rome.train.synthesis.perturbed_pairs import TextAttackPairs
+    from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
 
-    Perturber(python=options.python).close()  # so that its absence is said before vectors are compared
-    perturber = Perturber(trunk_vocabulary(), python=options.python)
-    return TextAttackPairs(perturber) if options.most is None else TextAttackPairs(perturber, most=options.most)
+    Perturber(python=options.textattack).close()  # so that its absence is said before vectors are compared
+    return TextAttackPipeline(Perturber(trunk_vocabulary(), python=options.textattack), **options.most_as("most"))
 
 
 def _perturbations(options: SynthesisOptions) -> Pipeline:
@@ -118,10 +115,10 @@ def _perturbations(options: SynthesisOptions) -> Pipeline:
     from rome.combining.signature import digest
     from rome.features.analyser.model_set import models_identity
     from rome.metric import RoMe
-    from rome.train.synthesis.perturbed_pairs import PerturbationPairs
+    from rome.train.synthesis.perturbed_pairs import PerturbationPipeline
 
     metric = RoMe(progress=False, threads=options.threads)
-    return PerturbationPairs(metric.analyse, digest(models_identity(metric.models)), each=options.each)
+    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), each=options.each)
 
 
 PIPELINES: Mapping[str, Callable[[SynthesisOptions], Pipeline]] = {

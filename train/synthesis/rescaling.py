@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.exceptions import InputError
 from rome.reports.model import Table
-from rome.train.synthesis.pairs import GeneratedPair
+from rome.train.synthesis.pairs import SyntheticPair
 
 __all__ = ["SCALE", "Bounds", "rescale", "rescaled_table"]
 
@@ -86,7 +86,7 @@ def rescale(scores: ArrayLike, bounds: Bounds, scale: float = SCALE) -> Scores:
     return ((values - bounds.lower) / (bounds.upper - bounds.lower) - 1.0) * scale
 
 
-def rescaled_table(pairs: Iterable[GeneratedPair], metric: Metric, seed: int = 0) -> Table:
+def rescaled_table(pairs: Iterable[SyntheticPair], metric: Metric, seed: int = 0) -> Table:
     """What a metric gives pairs of each label, on the scale of its bounds over their references.
 
     Raises InputError as `Bounds.of` does.

@@ -7,39 +7,25 @@ usually are there. Search is exact (faiss, inner product of unit vectors).
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from importlib import import_module
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
+from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.features.analyser.model_set import encoder_identity
 from rome.features.analyser.transformer import PieceStates
 from rome.storage.files import atomic_path
+from rome.train.synthesis.pairs import batches
 
-__all__ = [
-    "MARGIN",
-    "NEIGHBOURS",
-    "Neighbour",
-    "SentenceIndex",
-    "SentenceVectors",
-    "Vectors",
-    "batches",
-    "kept_index",
-    "key_of",
-    "ratio_margin",
-]
+__all__ = ["Neighbour", "SentenceIndex", "SentenceVectors", "key_of", "kept_index", "ratio_margin", "texts_digest"]
 
 
 class Vectors(Protocol):
@@ -48,33 +34,21 @@ class Vectors(Protocol):
     Attributes
     ----------
     identity
-        Tells apart any two that give different vectors.
+        Which encoder, in one line; tells apart any two that give different vectors.
     """
 
-    @property
-    def identity(self) -> str:
-        """Which encoder, in one line."""
+    identity: str
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) float32 rows of length 1; a text without words may give zeros."""
 
 
 class SentenceVectors:
-    """The mean of an encoder's piece states, scaled to length 1.
+    """The mean of the embedded encoder's piece states, scaled to length 1."""
 
-    Raises ModelMissingError when it is not on this machine.
-
-    Parameters
-    ----------
-    encoder
-        "" for the embedded one, else a local folder or hub name.
-    layer
-        Of its hidden states.
-    """
-
-    def __init__(self, encoder: str = "", layer: int = -1) -> None:
-        self.states = PieceStates(encoder, layer)
-        self.identity = f"mean:{encoder_identity(encoder)}" + (f"@{layer}" if encoder else "")
+    def __init__(self) -> None:
+        self.states = PieceStates("")
+        self.identity = f"mean:{encoder_identity('')}"
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) float32 unit rows; zeros for a text without pieces."""
@@ -94,17 +68,7 @@ NEIGHBOURS = 128
 """How many nearest neighbours are looked at, and over how many the average cosine is taken (SEScore2, appendices B and C)."""
 MARGIN = 1.06
 """The least margin of a neighbour (SEScore2 §4.1)."""
-FORMAT = "sentences-1"
-BLOCK = 1024
-
-T = TypeVar("T")
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in lists of at most ``size``, read only as far as they are asked for."""
-    stream = iter(items)
-    while batch := list(islice(stream, size)):
-        yield batch
+BATCH, BLOCK = 256, 1024
 
 
 def key_of(text: str) -> str:
@@ -142,44 +106,22 @@ class SentenceIndex:
     encoder: Vectors = field(repr=False)
 
     @classmethod
-    def build(
-        cls,
-        texts: Iterable[str],
-        encoder: Vectors,
-        *,
-        neighbours: int = NEIGHBOURS,
-        batch: int = 256,
-        progress: bool | None = None,
-    ) -> SentenceIndex:
-        """Read texts batch by batch, leave out wordless ones and near copies of earlier ones, and take their vectors.
+    def build(cls, texts: Iterable[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS) -> SentenceIndex:
+        """Leave out wordless texts and near copies of earlier ones, and take the vectors of the others; a bar shows it on a terminal.
 
-        Raises InputError for no texts.
+        Time grows with the square of the number of texts (10,000 take seconds, 100,000 minutes). Raises InputError for no texts.
 
         Parameters
         ----------
         neighbours
             K of the search and of the margin, >= 1.
-        progress
-            A bar on standard error; None shows it on a terminal only. Time grows with the square of the number of texts (10,000 take seconds,
-            100,000 minutes).
         """
-        if neighbours < 1 or batch < 1:
-            raise InputError(f"neighbours={neighbours}, batch={batch}: give at least 1 for each")
-        kept: dict[str, str] = {}
-        blocks: list[NDArray[np.float32]] = []
-        with _bar("index", None, progress) as bar:
-            for block in batches(texts, batch):
-                before = len(kept)
-                for text in block:
-                    kept.setdefault(key_of(text), text)
-                kept.pop("", None)
-                if len(kept) > before:
-                    blocks.append(encoder.of(list(islice(kept.values(), before, None))))
-                bar.update(len(block))
-        if not kept:
-            raise InputError("no text with a letter or digit to build an index of: give a corpus, one sentence a line")
-        vectors = unit_rows(np.concatenate(blocks))
-        return cls(tuple(kept.values()), vectors, _densities(vectors, neighbours, progress), neighbours, encoder)
+        if neighbours < 1:
+            raise InputError(f"neighbours={neighbours}: give at least 1")
+        kept = _without_copies(texts)
+        bar = tqdm(kept, "index", unit="text", leave=False, disable=None)
+        vectors = unit_rows(np.concatenate([encoder.of(block) for block in batches(bar, BATCH)]))
+        return cls(kept, vectors, _densities(vectors, neighbours), neighbours, encoder)
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -187,14 +129,9 @@ class SentenceIndex:
         return {key_of(text): row for row, text in enumerate(self.texts)}
 
     @property
-    def digest(self) -> str:
-        """Of the texts, in their order."""
-        return texts_digest(self.texts)
-
-    @property
     def identity(self) -> str:
-        """Everything that decides what is found: encoder, texts, number of neighbours."""
-        return f"{self.encoder.identity},{self.digest},k={self.neighbours}"
+        """Everything that decides what is found: encoder, texts in their order, number of neighbours."""
+        return f"{self.encoder.identity},{texts_digest(self.texts)},k={self.neighbours}"
 
     def of(self, texts: Sequence[str], margin: float = MARGIN) -> list[list[Neighbour]]:
         """For each text those of its k nearest whose margin is at least ``margin``, best margin first.
@@ -230,78 +167,37 @@ class SentenceIndex:
         found = [Neighbour(row, self.texts[row], cos, ratio_margin(cos, own, self.density[row])) for row, cos in others]
         return sorted((one for one in found if one.margin >= margin), key=lambda one: (-one.margin, one.row))
 
-    def save(self, path: Path) -> None:
-        """Write one Parquet file; one that was there is replaced only when the new one is whole. Raises StoreError when it cannot be."""
-        width = self.vectors.shape[1]
-        flat = pa.array(self.vectors.reshape(-1), pa.float32())
-        columns = {"text": list(self.texts), "density": self.density, "vector": pa.FixedSizeListArray.from_arrays(flat, width)}
-        described = {
-            "format": FORMAT,
-            "encoder": self.encoder.identity,
-            "neighbours": str(self.neighbours),
-            "digest": self._content(),
-        }
-        path = Path(path)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(path) as temporary:
-                pq.write_table(pa.table(columns).replace_schema_metadata(described), temporary, compression="zstd")
-        except (OSError, InputError) as error:
-            raise StoreError(f"{path} cannot be written ({error}): name a folder with room that may be written to") from error
 
-    @classmethod
-    def load(cls, path: Path, encoder: Vectors) -> SentenceIndex:
-        """Read what save wrote.
-
-        Raises StoreError when the file is missing or damaged, SignatureMismatchError when another encoder made it.
-
-        Parameters
-        ----------
-        encoder
-            The one that made it.
-        """
-        remedy = "build the index again"
-        try:
-            table = pq.read_table(path)
-            described = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-            if described["format"] != FORMAT:
-                raise ValueError(f"format {described['format']}, not {FORMAT}")
-            if described["encoder"] != encoder.identity:
-                message = f"{path} was made with {described['encoder']}, not with {encoder.identity}: {remedy}"
-                raise SignatureMismatchError(message)
-            vectors = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
-            texts, density = tuple(table["text"].to_pylist()), table["density"].to_numpy()
-            index = cls(texts, np.ascontiguousarray(vectors), density, int(described["neighbours"]), encoder)
-            if index._content() != described["digest"]:
-                raise ValueError("its content is not what was written")
-        except SignatureMismatchError:
-            raise
-        except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
-            raise StoreError(f"{path}: no sentence index ({error}): {remedy}") from error
-        return index
-
-    def _content(self) -> str:
-        """A digest of texts, vectors and densities."""
-        digest = blake2b(self.digest.encode(), digest_size=16)
-        digest.update(self.vectors.tobytes())
-        digest.update(self.density.tobytes())
-        return digest.hexdigest()
+def _without_copies(texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts with words, but for near copies of earlier ones."""
+    kept: dict[str, str] = {}
+    for text in texts:
+        kept.setdefault(key_of(text), text)
+    kept.pop("", None)
+    if not kept:
+        raise InputError("no text with a letter or digit to build an index of: give a corpus, one sentence a line")
+    return tuple(kept.values())
 
 
 def kept_index(folder: Path, texts: Sequence[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS) -> SentenceIndex:
-    """The index of these texts from a folder of indexes, built and kept there the first time.
+    """The index of these texts, whose vectors are computed once and kept in a folder.
 
-    The file is named by encoder, texts and k, so that another corpus or encoder never gets this one; a damaged file is made anew.
+    The file is named by encoder, texts and k, so that another corpus or encoder never gets this one; a damaged file is made anew. Raises
+    StoreError when it cannot be written.
     """
     key = blake2b(f"{encoder.identity},{texts_digest(texts)},{neighbours}".encode(), digest_size=10).hexdigest()
-    path = Path(folder) / f"sentences-{key}.parquet"
-    if path.is_file():
-        try:
-            return SentenceIndex.load(path, encoder)
-        except StoreError:
-            path.unlink()
-    index = SentenceIndex.build(texts, encoder, neighbours=neighbours)
-    index.save(path)
+    path = Path(folder) / f"sentences-{key}.npz"
+    try:
+        with np.load(path) as kept:
+            return SentenceIndex(_without_copies(texts), kept["vectors"], kept["density"], neighbours, encoder)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        index = SentenceIndex.build(texts, encoder, neighbours=neighbours)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, vectors=index.vectors, density=index.density)
+    except (OSError, InputError) as error:
+        raise StoreError(f"{path} cannot be written ({error}): name a folder with room that may be written to") from error
     return index
 
 
@@ -323,28 +219,20 @@ def ratio_margin(cosine: float, one: float, other: float) -> float:
 def _nearest(queries: NDArray[np.float32], rows: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """(n, min(k, rows)) the greatest inner products and where they are, exact."""
     try:
-        faiss: Any = import_module("faiss")
+        import faiss
     except ImportError as error:
         raise ModelMissingError('neighbours need faiss: pip install "rome-metric[train]"') from error
     cosines, found = faiss.knn(queries, rows, min(k, len(rows)), metric=faiss.METRIC_INNER_PRODUCT)
     return cosines, found
 
 
-def _densities(vectors: NDArray[np.float32], k: int, progress: bool | None) -> NDArray[np.float64]:
+def _densities(vectors: NDArray[np.float32], k: int) -> NDArray[np.float64]:
     """(n,) each row's mean cosine with its k nearest others; infinite for a row that is alone."""
     if len(vectors) == 1:
         return np.array([np.inf])
     means = np.empty(len(vectors))
-    with _bar("neighbours", len(vectors), progress) as bar:
-        for start in range(0, len(vectors), BLOCK):
-            cosines, rows = _nearest(vectors[start : start + BLOCK], vectors, k + 1)
-            for n, (values, found) in enumerate(zip(cosines.astype(np.float64), rows, strict=True)):
-                means[start + n] = values[found != start + n][:k].mean()
-            bar.update(len(cosines))
+    for start in range(0, len(vectors), BLOCK):
+        cosines, rows = _nearest(vectors[start : start + BLOCK], vectors, k + 1)
+        for n, (values, found) in enumerate(zip(cosines.astype(np.float64), rows, strict=True), start):
+            means[n] = values[found != n][:k].mean()
     return means
-
-
-def _bar(label: str, total: int | None, progress: bool | None) -> tqdm:
-    """A bar on standard error, unless switched off; ``None`` shows it on a terminal only."""
-    disable = None if progress is None else not progress
-    return tqdm(total=total, unit="text", desc=label, disable=disable, file=sys.stderr, leave=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rome.reports.model import Bars, Cell, Figure, Lines, Table
-from rome.train.synthesis.pairs import GeneratedPair, Operation
+from rome.train.synthesis.pairs import Operation, SyntheticPair
 
 __all__ = ["Summary", "parts_of"]
 
@@ -26,10 +26,10 @@ class Summary:
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
     types: Counter[tuple[str, str]] = field(default_factory=Counter)
     labels: Counter[float] = field(default_factory=Counter)
-    examples: list[GeneratedPair] = field(default_factory=list)
+    examples: list[SyntheticPair] = field(default_factory=list)
 
     @classmethod
-    def of(cls, pairs: Iterable[GeneratedPair]) -> Summary:
+    def of(cls, pairs: Iterable[SyntheticPair]) -> Summary:
         """Count; of the pairs themselves only the first ten with an edit are kept."""
         found = cls()
         for pair in pairs:
@@ -94,7 +94,7 @@ def _by_severity(name: str, title: str, column: str, counts: Counter[tuple[str, 
     return Table(name, title, (column, "edits", *SEVERITIES, "share"), rows, note)
 
 
-def _examples(pairs: Iterable[GeneratedPair]) -> Table:
+def _examples(pairs: Iterable[SyntheticPair]) -> Table:
     """The first pairs, with what was done to them."""
     rows = tuple((pair.reference, pair.hypothesis, pair.label, "; ".join(map(_told, pair.operations))) for pair in pairs)
     return Table("synthesis_examples", "The first pairs", ("reference", "hypothesis", "label", "edits"), rows, digits=1)
