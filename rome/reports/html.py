@@ -12,11 +12,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rome.reports.model import Document, Strip, Table
+from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
 from rome.reports.palette import PALETTE
 from rome.reports.segment import pieces
-from rome.reports.svg import heat_drawing, strip_drawing, tree_drawing
-from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown_columns
+from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown, shown_columns
+from rome.text_table import display_width, shorten
 
 __all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page", "page_style"]
 
@@ -36,7 +36,8 @@ def environment() -> Environment:
         finalize=_clean,
     )
     made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact, "as_table": as_table, "describe": describe}
-    made.filters |= {"strip": strip_drawing, "heat": heat_drawing, "trees": tree_drawing, "pieces": pieces}
+    made.filters |= {"numbers": _numbers, "node_width": _node_width, "places": _places, "pieces": pieces}
+    made.filters |= {"shorten": shorten, "display_width": display_width}
     made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}
     made.tests |= {"missing": is_missing, "table": lambda part: isinstance(part, Table)}
     made.tests |= {"drawing": lambda cell: isinstance(cell, Strip)}
@@ -113,6 +114,22 @@ def _minus(text: str) -> str:
 def _cell(column: Column, row: int) -> str:
     """The text of a cell, with a real minus where it is a number."""
     return _minus(column.texts[row]) if column.numeric else column.texts[row]
+
+
+def _numbers(figure: Heatmap) -> list[list[tuple[float, str]]]:
+    """The values of a heat map, and what they show."""
+    return [[(value, _minus(shown(value, figure.digits))) for value in row] for row in figure.values.tolist()]
+
+
+def _node_width(node: TreeNode) -> float:
+    """The pixels that a node of a tree takes, from the left side of its drawing."""
+    words = shorten(node.label, 18) + shorten(node.relation, 18)
+    return round(24.5 + 12 * min(node.depth, 12) + 7.6 * display_width(words))
+
+
+def _places(value: float) -> str:
+    """A length in a drawing: two decimals at most."""
+    return f"{round(value, 2):.6g}"
 
 
 def _variables(dark: bool) -> str:
