@@ -5,17 +5,15 @@ Importing this module loads no matplotlib; drawing does, without pyplot, so that
 
 from __future__ import annotations
 
-import functools
 import io
-import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,20 +36,6 @@ if TYPE_CHECKING:
 
     from rome.results import CorpusScore, SegmentScore
     from rome.results.comparison import Comparison
-
-__all__ = [
-    "comparison_figure",
-    "corpus_figure",
-    "correlations_figure",
-    "draw",
-    "is_empty",
-    "matrices_figure",
-    "plots_available",
-    "render",
-    "save",
-    "segment_figure",
-    "trees_figure",
-]
 
 DOTS_PER_INCH = 200
 FORMATS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
@@ -78,8 +62,6 @@ NO_EVIDENCE = "no evidence: the number comes from a stored table"
 LOGARITHMIC_FROM = 30.0
 """An x axis whose last value is so many times its first is logarithmic (data sizes), unless the values stand at even steps (ranks)."""
 
-Arguments = ParamSpec("Arguments")
-
 
 def plots_available() -> bool:
     """Whether matplotlib is installed; it is not imported."""
@@ -99,17 +81,6 @@ def _settings() -> Iterator[None]:
         matplotlib.rcdefaults()
         parameters.update(SETTINGS)
         yield
-
-
-def drawing(function: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Make a function draw under our settings, whatever the user's own are; theirs are put back."""
-
-    @functools.wraps(function)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
-        with _settings():
-            return function(*args, **kwargs)
-
-    return drawn
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -135,14 +106,8 @@ def _bytes(figure: Figure, kind: str, **metadata: Any) -> bytes:
 
 def is_empty(figure: Part) -> bool:
     """Whether there is nothing to draw: not one number that is finite."""
-    numbers: list[float] = []
-    if isinstance(figure, Heatmap):
-        numbers = np.ravel(figure.values).tolist()
-    elif isinstance(figure, Lines):
-        numbers = [y for ys in figure.series.values() for y in ys]
-    else:
-        numbers = list(figure.values)
-    return not any(math.isfinite(number) for number in numbers)
+    numbers = [*figure.series.values()] if isinstance(figure, Lines) else figure.values
+    return not np.isfinite(np.asarray(numbers, np.float64)).any()
 
 
 def render(figure: Part) -> tuple[bytes, str]:
@@ -155,7 +120,7 @@ def render(figure: Part) -> tuple[bytes, str]:
     return _bytes(drawn, "png"), _bytes(drawn, "svg", **told).decode("utf-8")
 
 
-@drawing
+@_settings()
 def draw(figure: Part) -> Figure:
     """A part of a report as a figure of matplotlib."""
     if isinstance(figure, Heatmap):
@@ -287,7 +252,7 @@ def _bare(axes: Any) -> None:
     axes.tick_params(length=0)
 
 
-@drawing
+@_settings()
 def segment_figure(segment: SegmentScore) -> Figure:
     """Both texts, the components in [0, 1] at the left, the waterfall of the contributions at the right; save it with `save`.
 
@@ -305,7 +270,7 @@ def segment_figure(segment: SegmentScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def corpus_figure(result: CorpusScore) -> Figure:
     """A histogram a measure with its mean and the interval of the mean at the left, the correlations at the right.
 
@@ -326,7 +291,7 @@ def corpus_figure(result: CorpusScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def correlations_figure(result: CorpusScore, *, others: Mapping[str, ArrayLike] | None = None) -> Figure:
     """Spearman's correlations between the score, the components and other numbers for the same segments: the paper's figure 5.
 
@@ -351,7 +316,7 @@ def correlations_figure(result: CorpusScore, *, others: Mapping[str, ArrayLike] 
     return figure
 
 
-@drawing
+@_settings()
 def comparison_figure(comparison: Comparison) -> Figure:
     """The five differences with their intervals at the left; at the right every segment's difference of the score, sorted.
 
@@ -381,7 +346,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def matrices_figure(segment: SegmentScore) -> Figure:
     """How close each two words are (1 minus the transport cost) and how much mass flows between them, in %.
 
@@ -404,7 +369,7 @@ def matrices_figure(segment: SegmentScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def trees_figure(segment: SegmentScore) -> Figure:
     """Reference left, hypothesis right, a sign between them for each edit; what is too large or has no evidence is a sentence.
 

@@ -18,8 +18,6 @@ from rome.reports.tables import as_table, check_report, exact
 from rome.results.serialisation import plain
 from rome.storage.files import atomic_path
 
-__all__ = ["is_report", "read_manifest", "write_report"]
-
 MANIFEST, MARK, FORMAT = "manifest.json", "rome report", 1
 MOST_ROWS = 1000
 """Rows of one table that the page shows; its file has them all."""

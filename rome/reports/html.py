@@ -18,8 +18,6 @@ from rome.reports.segment import pieces
 from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown, shown_columns
 from rome.text_table import display_width, shorten
 
-__all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page", "page_style"]
-
 LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 

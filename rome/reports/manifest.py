@@ -18,8 +18,6 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.results.serialisation import plain
 
-__all__ = ["PACKAGES", "file_digest", "git_commit", "machine_manifest", "package_versions"]
-
 PACKAGES = (
     *("numpy", "scipy", "POT", "pyarrow", "safetensors", "rapidfuzz"),
     *("torch", "transformers", "stanza", "numba"),

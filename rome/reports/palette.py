@@ -1,7 +1,5 @@
 """The colours of every display and figure."""
 
-__all__ = ["COLOURS", "PALETTE", "SERIES"]
-
 PALETTE = {
     "ground": ("#ffffff", "#15181b"),
     "raised": ("#f1f4f7", "#20252a"),

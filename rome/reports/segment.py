@@ -43,24 +43,6 @@ if TYPE_CHECKING:
     from rome.features.syntax import SyntaxEvidence, Tree
     from rome.results import SegmentScore
 
-__all__ = [
-    "MATRICES",
-    "SEVERITIES",
-    "SIGNS",
-    "components",
-    "contributions",
-    "error_lines",
-    "error_note",
-    "line_of",
-    "loss_rows",
-    "matrices",
-    "pieces",
-    "segment_document",
-    "step",
-    "tree_rows",
-    "trees_of",
-]
-
 Side = Literal["reference", "hypothesis"]
 SEVERITIES = ("critical", "major", "minor")
 """The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""

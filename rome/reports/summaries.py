@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from rome.results.comparison import Comparison, SegmentPair
     from rome.results.counterfactual import Change
 
-__all__ = [
-    "CUT",
-    "FEWEST",
-    "change_document",
-    "comparison_document",
-    "corpus_document",
-    "correlations",
-    "differences",
-    "distributions",
-    "histogram",
-    "p_text",
-    "undefined_note",
-    "verdict",
-    "worst_places",
-]
-
 BINS = 25
 CUT, WORST = 1200, 3
 """Characters of a text that are shown in a list of segments, and errors of one segment."""
@@ -110,16 +94,10 @@ def correlations(table: Rows) -> Rows:
     """
     from scipy.stats import rankdata
 
-    width = table.shape[1]
     if len(table) < FEWEST:
-        return np.full((width, width), np.nan)
-    ranks = rankdata(table, axis=0)
-    ranks -= ranks.mean(axis=0)
-    sizes = np.sqrt((ranks**2).sum(axis=0))
-    sizes[sizes == 0.0] = np.nan
-    values = np.clip(ranks.T @ ranks / np.outer(sizes, sizes), -1.0, 1.0)
-    np.fill_diagonal(values, np.where(np.isnan(sizes), np.nan, 1.0))
-    return np.asarray(values, dtype=np.float64)
+        return np.full((table.shape[1],) * 2, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.corrcoef(rankdata(table, axis=0), rowvar=False), dtype=np.float64)
 
 
 def undefined_note(table: Rows, names: Sequence[str]) -> str:

@@ -36,8 +36,6 @@ from rome.reports.segment import SIGNS, pieces
 from rome.reports.tables import shown_columns
 from rome.text_table import shorten, visible
 
-__all__ = ["document_text", "table_text", "takes_colours", "terminal_text"]
-
 STYLES = {
     "title": "bold",
     "quiet": "dim",
