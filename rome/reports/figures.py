@@ -40,19 +40,7 @@ if TYPE_CHECKING:
 DOTS_PER_INCH = 200
 FORMATS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 NO_DATES: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}}
-SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "rome",
-    "pdf.fonttype": 42,
-    "text.parse_math": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "figure.facecolor": "white",
-    **{key: COLOURS["ink"] for key in ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")},
-    "axes.edgecolor": COLOURS["soft"],
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-}
+INKS = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), COLOURS["ink"])
 MARKERS, STROKES = "osD^vPX", ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 LABEL = 44
 TREE_ROWS, TREE_HEIGHT, INDENT, DEEPEST, POINTS = 60, 0.2, 0.16, 12, 2000
@@ -73,13 +61,13 @@ def _settings() -> Iterator[None]:
     """Our settings over matplotlib's defaults, the user's own put back afterwards; letters without a glyph warn nobody."""
     if not plots_available():
         raise ModelMissingError('figures need matplotlib: run `pip install "rome-metric[evaluate]"`')
-    import matplotlib
+    from matplotlib import style
 
-    parameters: Any = matplotlib.rcParams  # its type lists the keys of one version
-    with matplotlib.rc_context(), warnings.catch_warnings():
+    with (
+        style.context(["default", "rome.reports.figures", {**INKS, "axes.edgecolor": COLOURS["soft"]}]),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
-        matplotlib.rcdefaults()
-        parameters.update(SETTINGS)
         yield
 
 
@@ -281,9 +269,8 @@ def corpus_figure(result: CorpusScore) -> Figure:
         return _sentence("no segments")
     figure = _canvas(9.6, 4.6)
     count = "1 segment" if len(table) == 1 else f"{len(table):,} segments"
-    figure.suptitle(
-        f"score {result.score:.3f}, {count}; mean and {LEVEL:.0%} interval of the mean", x=0.01, ha="left", fontsize=10
-    )
+    title = f"score {result.score:.3f}, {count}; mean and {LEVEL:.0%} interval of the mean"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.1))
     spread, alike = distributions(table)
     _strips(left, spread)
@@ -332,9 +319,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     edges = np.linspace(0, 100, len(shown) + 1)
     for sign, colour, hatch in ((1, COLOURS["up"], None), (-1, COLOURS["down"], "////")):
         ink = None if hatch is None else "white"
-        right.stairs(
-            np.maximum(sign * shown, 0.0) * sign, edges, fill=True, color=colour, hatch=hatch, edgecolor=ink, linewidth=0
-        )
+        heights = np.maximum(sign * shown, 0.0) * sign
+        right.stairs(heights, edges, fill=True, color=colour, hatch=hatch, edgecolor=ink, linewidth=0)
     right.axhline(0, color=COLOURS["soft"], linewidth=1)
     found, reach = comparison.score, max(float(np.abs(gaps).max()), 0.01)
     right.set(xlim=(0, 100), ylim=(-1.25 * reach, 1.25 * reach), xlabel="% of the segments")
@@ -409,10 +395,7 @@ def _strips(axes: Any, table: Any, numbers: Sequence[str] = ()) -> None:
     chosen = [columns[name] for name in numbers] or [next(column for column in columns.values() if column.numeric)]
     for place, strip in enumerate(cell for cell in drawn.cells if isinstance(cell, Strip)):
         for start, end, kind, share in strip.pieces:
-            colour, height = (
-                COLOURS.get({"track": "raised", "reach": "bar"}.get(kind, kind), COLOURS["bar"]),
-                0.8 if strip.tall else 0.5,
-            )
+            colour, height = COLOURS[{"track": "raised", "reach": "bar"}.get(kind, kind)], 0.8 if strip.tall else 0.5
             hatch = "////" if kind == "down" else None
             bottom, ink = place + height / 2 - height * share / 2, "white" if hatch else None
             axes.barh(bottom, end - start, height * share, start, color=colour, hatch=hatch, edgecolor=ink, linewidth=0)
@@ -453,14 +436,8 @@ def _tree(axes: Any, trees: Trees, side: str, left: float) -> None:
             axes.plot([corner, corner, x], [node.parent + 0.4, place, place], color=COLOURS["soft"], linewidth=0.6)
         text = axes.annotate(label(node.label, 20) or " ", (x + 0.03, place), va="center")
         if node.relation:
-            style: Any = {
-                "textcoords": "offset points",
-                "xycoords": text,
-                "va": "center",
-                "fontsize": 7,
-                "color": COLOURS["soft"],
-            }
-            axes.annotate(label(node.relation, 20), (1, 0.45), (4, 0), **style)
+            style: Any = {"textcoords": "offset points", "va": "center", "fontsize": 7, "color": COLOURS["soft"]}
+            axes.annotate(label(node.relation, 20), (1, 0.45), (4, 0), xycoords=text, **style)
 
 
 def _sentence(text: str) -> Figure:

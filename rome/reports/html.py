@@ -68,8 +68,7 @@ def document_page(document: Document, title: str = "RoMe") -> str:
 
 def page_style(name: str) -> str:
     """The palette by the reader's preference, the rules that all pages share, and those of one page."""
-    colours = f":root{{{_variables(False)}}}@media(prefers-color-scheme:dark){{:root{{{_variables(True)}}}}}"
-    return colours + asset("base.css") + asset(name)
+    return _colours(":root") + asset("base.css") + asset(name)
 
 
 def asset(name: str) -> str:
@@ -93,8 +92,13 @@ def _hash(content: str) -> str:
 def _clean(value: object) -> object:
     """A text as any page can hold it: control characters become their pictures, half a surrogate pair a replacement character."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return value.translate(_PICTURES).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return clean(value.translate(_PICTURES))
     return value
+
+
+def clean(text: str) -> str:
+    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _kind(column: Column) -> str:
@@ -130,23 +134,16 @@ def _places(value: float) -> str:
     return f"{round(value, 2):.6g}"
 
 
-def _variables(dark: bool) -> str:
-    """The declarations of one side of the palette."""
-    colours = "".join(f"--rome-{name}:{pair[dark]};" for name, pair in PALETTE.items())
-    return f"color-scheme:{'dark' if dark else 'light'};{colours}"
+def _colours(scope: str) -> str:
+    """The palette as variables of CSS."""
+    return environment().get_template("colours.css").render(scope=scope, palette=PALETTE)
 
 
-def _style() -> str:
-    """The palette in light and in dark, by the reader's preference or the notebook's theme; then the rules of style.css."""
-    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", asset("style.css"), flags=re.S)).strip()
-    rules = re.sub(r"\s*([{};,])\s*", r"\1", rules)
-    light = "[data-theme=light],[data-jp-theme-light=true],.vscode-light,[data-md-color-scheme=default]"
-    dark = "[data-theme=dark],[data-jp-theme-light=false],.vscode-dark,[data-md-color-scheme=slate]"
-    themes = "".join(
-        f":is({places}) .rome,.rome:is({places}){{{_variables(side)}}}" for side, places in ((False, light), (True, dark))
-    )
-    return f".rome{{{_variables(False)}}}@media(prefers-color-scheme:dark){{.rome{{{_variables(True)}}}}}{themes}{rules}"
+def _squeezed(css: str) -> str:
+    """CSS without comments and needless blanks."""
+    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", css, flags=re.S)).strip()
+    return re.sub(r"\s*([{};,])\s*", r"\1", rules)
 
 
-STYLE = _style()
+STYLE = _squeezed(_colours(".rome") + asset("style.css"))
 """The CSS of all fragments, for one ``<style>`` on a page."""

@@ -72,14 +72,8 @@ def machine_manifest(
             "cores": _cores(),
             "python": f"{platform.python_implementation()} {platform.python_version()}",
         },
-        "packages": package_versions(),
+        "packages": {name: number for name in PACKAGES if (number := _version(name)) is not None},
     }
-
-
-def package_versions() -> dict[str, str]:
-    """The version of each package of PACKAGES that is installed, none of them imported."""
-    found = {name: _version(name) for name in PACKAGES}
-    return {name: number for name, number in found.items() if number is not None}
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:

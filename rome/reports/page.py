@@ -23,7 +23,7 @@ from rome.combining.signature import supervision_note
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
-from rome.reports.html import STYLE, asset, fragment, page, page_style
+from rome.reports.html import STYLE, asset, clean, fragment, page, page_style
 from rome.reports.model import Strip, Table
 from rome.reports.segment import segment_document
 from rome.reports.summaries import histogram, p_text, verdict
@@ -121,11 +121,6 @@ def write_page(
 def packed(content: str) -> str:
     """Deflated (zlib, RFC 1950) and in base64, so that nothing of a text can be seen by an HTML parser."""
     return base64.b64encode(zlib.compress(content.encode("utf-8"), 9)).decode("ascii")
-
-
-def clean(text: str) -> str:
-    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class Gathered:
@@ -266,12 +261,8 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
         for mean, interval in zip(row.means, row.intervals, strict=True):
             cells += [float(mean), float(interval[0]), float(interval[1])]
         found = row.against.score if row.against is not None else None
-        if len(rows) > 1:
-            cells += (
-                [None, None, None, "–"]
-                if found is None
-                else [-found.difference, -found.high, -found.low, p_text(found.p_value)]
-            )
+        gap = (None,) * 3 if found is None else (-found.difference, -found.high, -found.low)
+        cells += [*gap, "–" if found is None else p_text(found.p_value)] if len(rows) > 1 else []
         strong += [(number, "difference to the first")] if found is not None and found.decided else []
         lines.append(tuple(cells))
     columns = ["system", "rank", *([f"{LEVEL:.0%} interval"] if segments > 1 else [])]
