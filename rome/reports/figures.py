@@ -104,7 +104,7 @@ def render(figure: Part) -> tuple[bytes, str]:
     Raises ModelMissingError without matplotlib.
     """
     drawn = draw(figure)
-    told = {"Title": label(figure.title, 200), "Description": label(describe(figure), 2000)}
+    told = {"Title": shorten(figure.title, 200), "Description": shorten(describe(figure), 2000)}
     return _bytes(drawn, "png"), _bytes(drawn, "svg", **told).decode("utf-8")
 
 
@@ -117,7 +117,7 @@ def draw(figure: Part) -> Figure:
         canvas = _canvas(2.6 + max(0.5, 0.085 * longest + 0.16) * len(figure.columns), 1.4 + 0.25 * rows)
         image = heat(canvas.subplots(), figure)
         if figure.axis:
-            canvas.colorbar(image, label=label(figure.axis, 30), shrink=0.6, fraction=0.05)
+            canvas.colorbar(image, label=shorten(figure.axis, 30), shrink=0.6, fraction=0.05)
         return canvas
     if isinstance(figure, Bars):
         canvas = _canvas(7.5, 0.29 * len(figure.labels) + 0.7)
@@ -152,12 +152,12 @@ def heat(axes: Any, figure: Heatmap, *, numbers: bool = True) -> Any:
                 text = shown(float(value), figure.digits).replace("-", "−")
                 axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=ink)
     axes.invert_yaxis()
-    axes.set_yticks(np.arange(len(names)) + 0.5, [label(name, LABEL) for name, _ in names])
+    axes.set_yticks(np.arange(len(names)) + 0.5, [shorten(name, LABEL) for name, _ in names])
     for tick, (_, bold) in zip(axes.get_yticklabels(), names, strict=True):
         tick.set_fontweight("bold" if bold else "normal")
     axes.xaxis.tick_top()
     turned = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
-    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [label(name, LABEL) for name in figure.columns], **turned)
+    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **turned)
     _bare(axes)
     return image
 
@@ -189,8 +189,8 @@ def _bars(axes: Any, figure: Bars) -> None:
     for place, (value, number) in enumerate(zip(figure.values, values, strict=True)):
         right = max(float(np.nan_to_num(ends[1][place], posinf=0.0, neginf=0.0)), float(number), 0.0)
         axes.annotate(shown(value), (right, place), (6, 0), textcoords="offset points", va="center", ha="left")
-    axes.set_yticks(places, [label(name, LABEL) for name in figure.labels])
-    axes.set(ylim=(len(values) - 0.4, -0.6), xlabel=label(figure.axis, 90))
+    axes.set_yticks(places, [shorten(name, LABEL) for name in figure.labels])
+    axes.set(ylim=(len(values) - 0.4, -0.6), xlabel=shorten(figure.axis, 90))
     axes.margins(x=0.12)
     axes.axvline(0, color=COLOURS["ink"], linewidth=0.8)
     _bare(axes)
@@ -213,8 +213,8 @@ def _lines(axes: Any, figure: Lines) -> None:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if len(figure.x) <= 10:
         axes.set_xticks(figure.x, [f"{x:g}" for x in figure.x])
-    axes.set(xlabel=label(figure.x_label, 90), ylabel=label(figure.y_label, 60))
-    names = [label(name, LABEL) for name in figure.series]
+    axes.set(xlabel=shorten(figure.x_label, 90), ylabel=shorten(figure.y_label, 60))
+    names = [shorten(name, LABEL) for name in figure.series]
     axes.legend(drawn, names, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, handlelength=3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color=COLOURS["soft"], alpha=0.3, linewidth=0.6)
@@ -227,11 +227,6 @@ def _shades(name: str) -> Any:
 
     ends = [COLOURS["down"], "#ffffff", COLOURS["up"]] if name == "both" else ["#f4f8fc", COLOURS[name]]
     return LinearSegmentedColormap.from_list(f"rome-{name}", ends)
-
-
-def label(text: str, width: int) -> str:
-    """A text that a drawing can hold: one line, without control characters, cut to this many columns."""
-    return "".join(char if char.isprintable() and not 0xD800 <= ord(char) < 0xE000 else " " for char in shorten(text, width))
 
 
 def _bare(axes: Any) -> None:
@@ -249,8 +244,8 @@ def segment_figure(segment: SegmentScore) -> Figure:
     figure = _canvas(8.6, 3.3)
     kind = "supervised score" if fitted_on(segment.signature) else "score"
     flags = f"  ({', '.join(segment.flags)})" if segment.flags else ""
-    title = f"segment {segment.segment}: {kind} {segment.score:.3f}{label(flags, 60)}"
-    texts = f"reference:  {label(segment.reference, 118)}\nhypothesis:  {label(segment.hypothesis, 118) or 'empty'}"
+    title = f"segment {segment.segment}: {kind} {segment.score:.3f}{shorten(flags, 60)}"
+    texts = f"reference:  {shorten(segment.reference, 118)}\nhypothesis:  {shorten(segment.hypothesis, 118) or 'empty'}"
     figure.suptitle(f"{title}\n{texts}", x=0.01, ha="left", fontsize=9, linespacing=1.5)
     left, right = figure.subplots(1, 2)
     _strips(left, components(segment))
@@ -309,7 +304,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
     Raises ModelMissingError without matplotlib.
     """
-    a, b = (label(name, 28) for name in comparison.names)
+    a, b = (shorten(name, 28) for name in comparison.names)
     figure = _canvas(9.6, 3.4)
     figure.suptitle(f"{a} minus {b}, {len(comparison.a):,} segments", x=0.01, ha="left", fontsize=10)
     left, right = figure.subplots(1, 2, width_ratios=(1.35, 1.0))
@@ -406,8 +401,8 @@ def _strips(axes: Any, table: Any, numbers: Sequence[str] = ()) -> None:
         named = [f"p {text}" if column.name == "p" else text for column, text in zip(chosen, words, strict=True)]
         axes.text(1.03, place, "   ".join(named).replace("-", "−"), va="center", fontsize=8)
     names = next(iter(columns.values())).texts
-    axes.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=label(table.title.lower(), 60))
-    axes.set_yticks(range(len(names)), [label(name, LABEL) for name in names])
+    axes.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=shorten(table.title.lower(), 60))
+    axes.set_yticks(range(len(names)), [shorten(name, LABEL) for name in names])
     scale = table.scale or ("0", "0.5", "1")
     axes.set_xticks(np.linspace(0.0, 1.0, len(scale)), scale)
     _bare(axes)
@@ -434,10 +429,10 @@ def _tree(axes: Any, trees: Trees, side: str, left: float) -> None:
         if parent is not None:
             corner = left + INDENT * min(DEEPEST, parent.depth) + 0.05
             axes.plot([corner, corner, x], [node.parent + 0.4, place, place], color=COLOURS["soft"], linewidth=0.6)
-        text = axes.annotate(label(node.label, 20) or " ", (x + 0.03, place), va="center")
+        text = axes.annotate(shorten(node.label, 20) or " ", (x + 0.03, place), va="center")
         if node.relation:
             style: Any = {"textcoords": "offset points", "va": "center", "fontsize": 7, "color": COLOURS["soft"]}
-            axes.annotate(label(node.relation, 20), (1, 0.45), (4, 0), xycoords=text, **style)
+            axes.annotate(shorten(node.relation, 20), (1, 0.45), (4, 0), xycoords=text, **style)
 
 
 def _sentence(text: str) -> Figure:

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from rich.box import Box
@@ -39,18 +39,9 @@ BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
 """Columns of a drawing, of a table's text, of a text in a list; differences without consequence that are told."""
 
 
-def takes_colours(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
-    """True for a terminal that can show colours and a user who wants them.
-
-    A set NO_COLOR (https://no-color.org) and TERM=dumb say no.
-
-    Parameters
-    ----------
-    environment
-        By default the process's own.
-    """
-    known = os.environ if environment is None else environment
-    return stream.isatty() and not known.get("NO_COLOR") and known.get("TERM") != "dumb"
+def takes_colours(stream: TextIO) -> bool:
+    """True for a terminal that can show colours and a user who wants them: a set NO_COLOR (https://no-color.org) and TERM=dumb say no."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def document_text(document: model.Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
@@ -116,8 +107,8 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
     elif isinstance(part, model.Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
-            words = zip((link.reference, link.hypothesis), link.severities, strict=True)
-            above, below = (Text(visible(word) or "∅", STYLES.get(severity, "")) for word, severity in words)
+            sides = zip((link.reference, link.hypothesis), link.severities, strict=True)
+            above, below = (Text(visible(word) or "∅", STYLES.get(severity, "")) for word, severity in sides)
             grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
         yield grid
     elif isinstance(part, model.Trees):
