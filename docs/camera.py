@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import html
 import io
-import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from rich.console import Console
+from rich.terminal_theme import SVG_EXPORT_THEME
+from rich.text import Text
 
-__all__ = ["PAGE", "TERMINAL", "Camera", "ansi_html"]
+__all__ = ["PAGE", "Camera", "terminal_page"]
 
 SCALE, COLOURS = 1.5, 96
 PAGE = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><body style="margin:1rem">{body}</body>'
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>body {{ margin: 0; background: #1c1f24; }} pre {{ margin: 0; padding: 1rem 1.2rem;
-color: #d7dae0; font: 12.5px/1.35 "DejaVu Sans Mono", monospace; white-space: pre; }}</style><pre>{text}</pre>"""
-CODES = {
-    "1": "font-weight:bold",
-    "2": "opacity:.62",
-    "4": "text-decoration:underline",
-    "31": "color:#ff7b72",
-    "32": "color:#7ee787",
-    "33": "color:#f2cc60",
-    "34": "color:#79c0ff",
-    "35": "color:#d2a8ff",
-}
-"""The escape sequences that the terminal's display uses, as styles."""
+color: #d7dae0; font: 12.5px/1.35 "DejaVu Sans Mono", monospace; white-space: pre; }}</style><pre>{code}</pre>"""
 
 
 class Camera:
@@ -67,16 +57,8 @@ class Camera:
         self._playwright.stop()
 
 
-def ansi_html(text: str) -> str:
-    """Escaped HTML of a text with escape sequences for colours; one sequence replaces the one before it."""
-    parts, styled = [], False
-    for piece in re.split(r"(\x1b\[[\d;]*m)", text):
-        found = re.fullmatch(r"\x1b\[([\d;]*)m", piece)
-        if found is None:
-            parts.append(html.escape(piece))
-            continue
-        parts.append("</span>" if styled else "")
-        styles = ";".join(CODES[code] for code in found[1].split(";") if code in CODES)
-        styled = bool(styles)
-        parts.append(f'<span style="{styles}">' if styled else "")
-    return "".join(parts) + ("</span>" if styled else "")
+def terminal_page(text: str) -> str:
+    """A page that shows a text with escape sequences as a terminal does."""
+    console = Console(file=io.StringIO(), record=True, width=200)
+    console.print(Text.from_ansi(text), soft_wrap=True)
+    return console.export_html(theme=SVG_EXPORT_THEME, code_format=TERMINAL, inline_styles=True)

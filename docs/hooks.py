@@ -1,25 +1,21 @@
-"""What MkDocs calls while it builds the site: sources for the API pages, generated pages, tables, formulas, and the last check."""
+"""What MkDocs calls while it builds the site: sources for the API pages, generated pages, tables and formulas."""
 
 from __future__ import annotations
 
-import logging
 import shutil
-from pathlib import Path
 from typing import Any
 
 from figures import TOP, filled
-from formulas import Formulas
+from formulas import FENCE, Formulas
 from generated import card_page, command_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from offline import foreign_resources
 from pygments.formatters import HtmlFormatter
 
 SOURCES = TOP / "build" / "docs-sources"
 ROOMS = ("features", "train", "data")
 GENERATED = {"use/cli.md": command_page, "models.md": card_page}
 CODE = {"light": "default", "dark": "github-dark"}
-log = logging.getLogger("mkdocs.hooks.rome")
 
 
 def on_startup(**_: Any) -> None:
@@ -33,9 +29,8 @@ def on_startup(**_: Any) -> None:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the formulas to what Markdown knows."""
-    extensions: list[Any] = config.markdown_extensions
-    if not any(isinstance(extension, Formulas) for extension in extensions):
-        extensions.append(Formulas())
+    config.markdown_extensions += [Formulas()]
+    config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [FENCE]}
     return config
 
 
@@ -52,9 +47,3 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the measured tables in their places."""
     return filled(markdown)
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Warn, which fails a strict build, for every resource that a browser would fetch from elsewhere."""
-    for line in foreign_resources(Path(config.site_dir)):
-        log.warning("the site would load from the network: %s", line)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from camera import PAGE, TERMINAL, Camera, ansi_html
+from camera import PAGE, Camera, terminal_page
 
 import rome
 from rome.cli import report as command
@@ -120,7 +120,7 @@ def terminal(results: Results, camera: Camera) -> None:
     shown = document_text(segment_document(results.segment), width=110, colours=True).split("\n\n")[:6]
     command_line = f'$ rome explain --reference "{REFERENCE}" \\\n      --hypothesis "{HYPOTHESIS}"'
     parts = [command_line, *shown]
-    camera.shoot("terminal", TERMINAL.format(text=ansi_html("\n\n".join(parts))), 900)
+    camera.shoot("terminal", terminal_page("\n\n".join(parts)), 900)
 
 
 def matrices(results: Results, camera: Camera) -> None:
@@ -157,7 +157,7 @@ def report(results: Results, camera: Camera) -> None:
 
 def figures(results: Results, camera: Camera) -> None:
     """What Matplotlib draws for files."""
-    from rome.figures import comparison_figure, corpus_figure, matrices_figure, save, segment_figure, trees_figure
+    from rome.reports.figures import comparison_figure, corpus_figure, matrices_figure, save, segment_figure, trees_figure
 
     a, b = results.systems.values()
     drawn = {

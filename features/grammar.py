@@ -89,6 +89,7 @@ class Grammar(Feature[TextAcceptability]):
     """The acceptability of the hypothesis, as a share of the reference's."""
 
     name, config_class = "grammar", GrammarConfig
+    about = "is it acceptable English? The output's probability as a share of the reference's own, at most 1."
 
     def __init__(self, config: GrammarConfig = GrammarConfig()) -> None:
         self.config = config

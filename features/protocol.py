@@ -76,11 +76,14 @@ class Feature(ABC, Generic[Prepared]):
     ----------
     name
         How tables and results call it.
+    about
+        What it asks of a pair and how it measures that, in a sentence or two for readers of a report.
     config
         Its settings, a frozen dataclass of the type ``config_class``, whose defaults a model set may change.
     """
 
     name: ClassVar[str]
+    about: ClassVar[str] = ""
     config_class: ClassVar[type]
     config: Any
 

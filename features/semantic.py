@@ -237,6 +237,7 @@ class Semantic(Feature[WeightedText]):
     """One minus the exact Earth Mover's Distance between the two texts' words."""
 
     name, config_class = "semantic", SemanticConfig
+    about = "does the output say the same as the reference? One minus the transport cost between their words' vectors."
 
     def __init__(self, idf: IdfTable, config: SemanticConfig = SemanticConfig()) -> None:
         self.idf, self.config = idf, config

@@ -167,6 +167,7 @@ class Syntax(Feature[PreparedTree]):
     """TED-SE of two dependency trees, normalised to [0, 1]; symmetric."""
 
     name, config_class = "syntax", SyntaxConfig
+    about = "is it built the same way? One minus the share of tree edits between the two dependency trees."
 
     def __init__(self, config: SyntaxConfig = SyntaxConfig()) -> None:
         self.config = config

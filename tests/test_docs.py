@@ -18,10 +18,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from test_imports import ORDER
 
 import rome
 from rome.cli import COMMANDS, _parser
 from rome.cli.models import read_cards
+from rome.features.values import FEATURES
 from rome.metric import RoMe
 
 TOP = Path(__file__).resolve().parents[1]
@@ -32,12 +34,12 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 INNER = {f"rome.integrations.{name}" for name in ("measuring", "shards")}
 KILOBYTES, KILOBYTES_TOGETHER = 150, 2000
 needs_site = pytest.mark.skipif(find_spec("mkdocs") is None, reason='mkdocs is not installed: pip install "rome-metric[docs]"')
+POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
 
 sys.path.append(str(DOCS))
 examples: Any = importlib.import_module("examples")
 figures: Any = importlib.import_module("figures")
 generated: Any = importlib.import_module("generated")
-offline: Any = importlib.import_module("offline")
 
 
 @pytest.fixture(scope="module")
@@ -177,20 +179,32 @@ def test_pictures_are_there_and_small() -> None:
     assert sum(sizes.values()) < KILOBYTES_TOGETHER
 
 
-def test_foreign_resources_are_found(tmp_path: Path) -> None:
-    """What a browser loads by itself from elsewhere is named; links that a reader follows, and own files, are not."""
-    with pytest.raises(FileNotFoundError, match="no page"):
-        offline.foreign_resources(tmp_path)
-    page = tmp_path / "index.html"
-    page.write_text(
-        '<link rel="canonical" href="https://x.org"><a href="https://x.org">x</a><img src="a.png"><script>1 // http</script>'
+def test_what_the_pages_name_is_there() -> None:
+    """Every dotted name and every path of the pages and the README; `rome.semantic` and the like are columns of tables."""
+    texts = "\n".join([*TEXTS.values(), (TOP / "README.md").read_text(encoding="utf-8")])
+    columns = {f"rome.{feature}" for feature in FEATURES}
+    named = set(re.findall(r"\brome(?:\.[A-Za-z_]\w*)+", texts)) - columns
+    assert len(named) > 40 and [name for name in sorted(named) if not _importable(name)] == []
+    paths = set(re.findall(r"(?<![\w/.])(?:\.ci|benchmarks|data|docs|features|notebooks|rome|tests|train)/[\w./-]*\w", texts))
+    assert (
+        len(paths) > 20 and [path for path in sorted(paths) if not (TOP / path).exists() and not (PAGES / path).exists()] == []
     )
-    assert offline.foreign_resources(tmp_path) == []
-    page.write_text('<script src="https://a.org/x.js"></script><img src="//b.org/x.png"><link rel="stylesheet" href="http://c.org/x.css">'
-                    '<style>@import "https://d.org/x.css";</style><p style="background: url(//e.org/x)">x</p>')  # fmt: skip
-    (tmp_path / "x.css").write_text("@font-face { src: url('https://f.org/x.woff') }")
-    (tmp_path / "x.js").write_text("fetch('https://g.org/x'); importScripts(\"https://h.org/x.js\")")
-    assert [re.findall(r"([a-z])\.org", line) for line in offline.foreign_resources(tmp_path)] == [[c] for c in "abcdefgh"]
+
+
+def _importable(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return find_spec(name) is not None or hasattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError:  # what holds it is no package: a module's attribute, or nothing
+        return find_spec(module) is not None and hasattr(importlib.import_module(module), attribute)
+
+
+def test_the_drawing_of_the_rooms_is_their_order() -> None:
+    """From the bottom up it names what `test_imports.py` holds, each once."""
+    drawing = TEXTS["design.md"].split("```text\n")[1].split("```")[0]
+    rows = [re.split(" {3,}", line.strip(" |+-"))[0].split() for line in drawing.splitlines()]
+    assert [name.removesuffix(".py").rstrip("/") for row in rows[::-1] for name in row[::-1]] == ["data", "features", *ORDER]
 
 
 @pytest.fixture(scope="module")
@@ -216,14 +230,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_site
 def test_the_site_is_whole_and_asks_no_network(site: Path) -> None:
-    """Every page is built, formulas are MathML, code is coloured, generated pages are there; no resource lies elsewhere."""
-    assert offline.foreign_resources(site) == []
+    """Every page is built, formulas are MathML, code is coloured, generated pages are there; a browser may load the site's own files alone."""
     pages = {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     assert {name.replace(".md", ".html") for name in TEXTS} | {"models.html", "use/cli.html", "404.html"} == set(pages)
     for name in ("semantic", "syntax", "grammar", "errors", "score"):
         page = pages[f"features/{name}.html"]
         assert "<math" in page and "```math" not in page and "$`" not in page
     assert not any("{{ " in page for page in pages.values())
+    assert all(f'content="{POLICY}"' in page for page in pages.values())
     assert all(path.stat().st_size > 1000 for path in (site / "styles").glob("*.css"))
     assert "Compares hypotheses with references" in pages["api/metric.html"] and "counterfactual" in pages["api/metric.html"]
 
@@ -244,17 +258,22 @@ def test_a_browser_loads_nothing_from_elsewhere(site: Path) -> None:
         page = browser.new_page(viewport={"width": 400, "height": 800})
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
         for number, name in enumerate(("index", "features/semantic", "use/cli", "models", "api/metric", "blind_spots")):
             page.emulate_media(color_scheme="dark" if number % 2 else "light")
             page.goto(f"{address}{name}.html")
+            assert page.evaluate("document.styleSheets.length") > 5
             if page.evaluate("document.documentElement.scrollWidth") > 401:
                 wide.append(name)
         page.goto(f"{address}index.html?q=transport")
         page.wait_for_selector("#mkdocs-search-results article", state="attached", timeout=60_000)
+        served = list(failed)
+        page.goto((site / "index.html").as_uri())  # from the folder, where a browser allows no worker to search
+        assert page.evaluate("getComputedStyle(document.querySelector('.navbar')).position") == "sticky"
         browser.close()
         server.shutdown()
-    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
-    assert (failed, wide) == ([], [])
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:", site.as_uri()))] == []
+    assert (served, wide) == ([], [])
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -37,6 +37,7 @@ class Length(Feature):
     """The shorter text as a share of the longer one, in words."""
 
     name, config_class = "length", LengthConfig
+    about = "is it as long? The shorter text as a share of the longer one."
 
     def __init__(self, config):
         self.config = config
@@ -136,6 +137,7 @@ def test_a_fifth_feature_is_reported(found: dict[str, Any]) -> None:
     html = found["html"]
     assert "<bdi>Length</bdi>" in html and re.search(r"<th[^>]*>hypothesis</th>\s*<td[^>]*>4</td>", html)
     assert "Lowest length" in found["corpus html"]
+    assert "<dt>Length</dt><dd>is it as long? The shorter text as a share of the longer one.</dd>" in found["page"]
     assert '"length"' in zlib.decompress(base64.b64decode(re.findall(r'id="table">([^<]+)<', found["page"])[0])).decode()
 
 
@@ -143,7 +145,7 @@ def test_a_fifth_feature_is_reported(found: dict[str, Any]) -> None:
 def test_every_feature_keeps_the_protocol(name: str) -> None:
     """Its class bears its name, and its settings have defaults."""
     found = feature_class(name)
-    assert found.name == name
+    assert found.name == name and found.about.endswith(".")
     assert found.config_class() == found.config_class()
 
 

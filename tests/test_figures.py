@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from rome import figures
 from rome.exceptions import InputError, ModelMissingError
+from rome.reports import figures
 from rome.results import CorpusScore
 from rome.results.comparison import compare
 
@@ -79,7 +79,7 @@ def test_pyplot_and_settings_stay_untouched(tmp_path: Path) -> None:
     """In a fresh interpreter: importing loads no matplotlib, drawing no pyplot; the user's settings neither change nor count."""
     script = """
 import sys
-import rome.figures as figures
+import rome.reports.figures as figures
 print("matplotlib" in sys.modules)
 from scored_segments import scored
 import matplotlib

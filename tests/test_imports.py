@@ -28,7 +28,7 @@ ALLOWED = {
 """Where a heavy package may be imported all the same, inside the function that needs it."""
 ORDER = (
     *("exceptions", "checks", "text_table", "config", "storage", "combining", "results", "metric", "self_check"),
-    *("reports", "figures", "batch", "service", "integrations", "evaluation", "cli"),
+    *("reports", "batch", "service", "integrations", "evaluation", "cli"),
 )
 """What lies in rome/, from the ground up: each imports only what stands before it; docs/pages/design.md draws it."""
 TRAINING = ("rome.cli.synthesize", "rome.cli.train")

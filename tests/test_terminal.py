@@ -137,10 +137,14 @@ def test_text_fits_the_terminal(make_segment: Make, width: int) -> None:
         ({"TERM": "dumb"}, False),
     ],
 )
-def test_who_gets_colours(environment: dict[str, str], expected: bool) -> None:
+def test_who_gets_colours(environment: dict[str, str], expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal, unless NO_COLOR is set to anything or the terminal is dumb; a pipe or a file never."""
-    assert takes_colours(Terminal(), environment) is expected
-    assert takes_colours(io.StringIO(), environment) is False
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert takes_colours(Terminal()) is expected
+    assert takes_colours(io.StringIO()) is False
 
 
 def test_the_command_writes_plain_text_into_a_pipe(fake_metric: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,6 +89,7 @@ class Errors(Feature[PreparedText]):
     """A severity-weighted count of the hypothesis' mistakes: minor 1, major 5, critical 10, at most 25 a segment (MQM, SEScore)."""
 
     name, config_class = "errors", ErrorsConfig
+    about = "how many mistakes, how bad? A minor one weighs 1, a major one 5, a critical one, which turns the meaning, 10; at most 25 a segment."
 
     def __init__(self, idf: IdfTable, lexicon: AntonymLexicon, config: ErrorsConfig = ErrorsConfig()) -> None:
         self.idf, self.lexicon, self.config = idf, lexicon, config

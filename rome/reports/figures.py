@@ -5,17 +5,15 @@ Importing this module loads no matplotlib; drawing does, without pyplot, so that
 
 from __future__ import annotations
 
-import functools
 import io
-import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,36 +37,10 @@ if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
     from rome.results.comparison import Comparison
 
-__all__ = [
-    "comparison_figure",
-    "corpus_figure",
-    "correlations_figure",
-    "draw",
-    "is_empty",
-    "matrices_figure",
-    "plots_available",
-    "render",
-    "save",
-    "segment_figure",
-    "trees_figure",
-]
-
 DOTS_PER_INCH = 200
 FORMATS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 NO_DATES: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}}
-SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "rome",
-    "pdf.fonttype": 42,
-    "text.parse_math": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "figure.facecolor": "white",
-    **{key: COLOURS["ink"] for key in ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")},
-    "axes.edgecolor": COLOURS["soft"],
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-}
+INKS = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), COLOURS["ink"])
 MARKERS, STROKES = "osD^vPX", ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 LABEL = 44
 TREE_ROWS, TREE_HEIGHT, INDENT, DEEPEST, POINTS = 60, 0.2, 0.16, 12, 2000
@@ -77,8 +49,6 @@ TREE_LEGEND = "= the same   ≠ changed   + inserted: only in the reference   �
 NO_EVIDENCE = "no evidence: the number comes from a stored table"
 LOGARITHMIC_FROM = 30.0
 """An x axis whose last value is so many times its first is logarithmic (data sizes), unless the values stand at even steps (ranks)."""
-
-Arguments = ParamSpec("Arguments")
 
 
 def plots_available() -> bool:
@@ -91,25 +61,14 @@ def _settings() -> Iterator[None]:
     """Our settings over matplotlib's defaults, the user's own put back afterwards; letters without a glyph warn nobody."""
     if not plots_available():
         raise ModelMissingError('figures need matplotlib: run `pip install "rome-metric[evaluate]"`')
-    import matplotlib
+    from matplotlib import style
 
-    parameters: Any = matplotlib.rcParams  # its type lists the keys of one version
-    with matplotlib.rc_context(), warnings.catch_warnings():
+    with (
+        style.context(["default", "rome.reports.figures", {**INKS, "axes.edgecolor": COLOURS["soft"]}]),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
-        matplotlib.rcdefaults()
-        parameters.update(SETTINGS)
         yield
-
-
-def drawing(function: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Make a function draw under our settings, whatever the user's own are; theirs are put back."""
-
-    @functools.wraps(function)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
-        with _settings():
-            return function(*args, **kwargs)
-
-    return drawn
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -135,14 +94,8 @@ def _bytes(figure: Figure, kind: str, **metadata: Any) -> bytes:
 
 def is_empty(figure: Part) -> bool:
     """Whether there is nothing to draw: not one number that is finite."""
-    numbers: list[float] = []
-    if isinstance(figure, Heatmap):
-        numbers = np.ravel(figure.values).tolist()
-    elif isinstance(figure, Lines):
-        numbers = [y for ys in figure.series.values() for y in ys]
-    else:
-        numbers = list(figure.values)
-    return not any(math.isfinite(number) for number in numbers)
+    numbers = [*figure.series.values()] if isinstance(figure, Lines) else figure.values
+    return not np.isfinite(np.asarray(numbers, np.float64)).any()
 
 
 def render(figure: Part) -> tuple[bytes, str]:
@@ -151,11 +104,11 @@ def render(figure: Part) -> tuple[bytes, str]:
     Raises ModelMissingError without matplotlib.
     """
     drawn = draw(figure)
-    told = {"Title": label(figure.title, 200), "Description": label(describe(figure), 2000)}
+    told = {"Title": shorten(figure.title, 200), "Description": shorten(describe(figure), 2000)}
     return _bytes(drawn, "png"), _bytes(drawn, "svg", **told).decode("utf-8")
 
 
-@drawing
+@_settings()
 def draw(figure: Part) -> Figure:
     """A part of a report as a figure of matplotlib."""
     if isinstance(figure, Heatmap):
@@ -164,7 +117,7 @@ def draw(figure: Part) -> Figure:
         canvas = _canvas(2.6 + max(0.5, 0.085 * longest + 0.16) * len(figure.columns), 1.4 + 0.25 * rows)
         image = heat(canvas.subplots(), figure)
         if figure.axis:
-            canvas.colorbar(image, label=label(figure.axis, 30), shrink=0.6, fraction=0.05)
+            canvas.colorbar(image, label=shorten(figure.axis, 30), shrink=0.6, fraction=0.05)
         return canvas
     if isinstance(figure, Bars):
         canvas = _canvas(7.5, 0.29 * len(figure.labels) + 0.7)
@@ -199,12 +152,12 @@ def heat(axes: Any, figure: Heatmap, *, numbers: bool = True) -> Any:
                 text = shown(float(value), figure.digits).replace("-", "−")
                 axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=ink)
     axes.invert_yaxis()
-    axes.set_yticks(np.arange(len(names)) + 0.5, [label(name, LABEL) for name, _ in names])
+    axes.set_yticks(np.arange(len(names)) + 0.5, [shorten(name, LABEL) for name, _ in names])
     for tick, (_, bold) in zip(axes.get_yticklabels(), names, strict=True):
         tick.set_fontweight("bold" if bold else "normal")
     axes.xaxis.tick_top()
     turned = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
-    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [label(name, LABEL) for name in figure.columns], **turned)
+    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **turned)
     _bare(axes)
     return image
 
@@ -236,8 +189,8 @@ def _bars(axes: Any, figure: Bars) -> None:
     for place, (value, number) in enumerate(zip(figure.values, values, strict=True)):
         right = max(float(np.nan_to_num(ends[1][place], posinf=0.0, neginf=0.0)), float(number), 0.0)
         axes.annotate(shown(value), (right, place), (6, 0), textcoords="offset points", va="center", ha="left")
-    axes.set_yticks(places, [label(name, LABEL) for name in figure.labels])
-    axes.set(ylim=(len(values) - 0.4, -0.6), xlabel=label(figure.axis, 90))
+    axes.set_yticks(places, [shorten(name, LABEL) for name in figure.labels])
+    axes.set(ylim=(len(values) - 0.4, -0.6), xlabel=shorten(figure.axis, 90))
     axes.margins(x=0.12)
     axes.axvline(0, color=COLOURS["ink"], linewidth=0.8)
     _bare(axes)
@@ -260,8 +213,8 @@ def _lines(axes: Any, figure: Lines) -> None:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if len(figure.x) <= 10:
         axes.set_xticks(figure.x, [f"{x:g}" for x in figure.x])
-    axes.set(xlabel=label(figure.x_label, 90), ylabel=label(figure.y_label, 60))
-    names = [label(name, LABEL) for name in figure.series]
+    axes.set(xlabel=shorten(figure.x_label, 90), ylabel=shorten(figure.y_label, 60))
+    names = [shorten(name, LABEL) for name in figure.series]
     axes.legend(drawn, names, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, handlelength=3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color=COLOURS["soft"], alpha=0.3, linewidth=0.6)
@@ -276,18 +229,13 @@ def _shades(name: str) -> Any:
     return LinearSegmentedColormap.from_list(f"rome-{name}", ends)
 
 
-def label(text: str, width: int) -> str:
-    """A text that a drawing can hold: one line, without control characters, cut to this many columns."""
-    return "".join(char if char.isprintable() and not 0xD800 <= ord(char) < 0xE000 else " " for char in shorten(text, width))
-
-
 def _bare(axes: Any) -> None:
     """Axes without a frame and without ticks' lines."""
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
 
 
-@drawing
+@_settings()
 def segment_figure(segment: SegmentScore) -> Figure:
     """Both texts, the components in [0, 1] at the left, the waterfall of the contributions at the right; save it with `save`.
 
@@ -296,8 +244,8 @@ def segment_figure(segment: SegmentScore) -> Figure:
     figure = _canvas(8.6, 3.3)
     kind = "supervised score" if fitted_on(segment.signature) else "score"
     flags = f"  ({', '.join(segment.flags)})" if segment.flags else ""
-    title = f"segment {segment.segment}: {kind} {segment.score:.3f}{label(flags, 60)}"
-    texts = f"reference:  {label(segment.reference, 118)}\nhypothesis:  {label(segment.hypothesis, 118) or 'empty'}"
+    title = f"segment {segment.segment}: {kind} {segment.score:.3f}{shorten(flags, 60)}"
+    texts = f"reference:  {shorten(segment.reference, 118)}\nhypothesis:  {shorten(segment.hypothesis, 118) or 'empty'}"
     figure.suptitle(f"{title}\n{texts}", x=0.01, ha="left", fontsize=9, linespacing=1.5)
     left, right = figure.subplots(1, 2)
     _strips(left, components(segment))
@@ -305,7 +253,7 @@ def segment_figure(segment: SegmentScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def corpus_figure(result: CorpusScore) -> Figure:
     """A histogram a measure with its mean and the interval of the mean at the left, the correlations at the right.
 
@@ -316,9 +264,8 @@ def corpus_figure(result: CorpusScore) -> Figure:
         return _sentence("no segments")
     figure = _canvas(9.6, 4.6)
     count = "1 segment" if len(table) == 1 else f"{len(table):,} segments"
-    figure.suptitle(
-        f"score {result.score:.3f}, {count}; mean and {LEVEL:.0%} interval of the mean", x=0.01, ha="left", fontsize=10
-    )
+    title = f"score {result.score:.3f}, {count}; mean and {LEVEL:.0%} interval of the mean"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.1))
     spread, alike = distributions(table)
     _strips(left, spread)
@@ -326,7 +273,7 @@ def corpus_figure(result: CorpusScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def correlations_figure(result: CorpusScore, *, others: Mapping[str, ArrayLike] | None = None) -> Figure:
     """Spearman's correlations between the score, the components and other numbers for the same segments: the paper's figure 5.
 
@@ -351,13 +298,13 @@ def correlations_figure(result: CorpusScore, *, others: Mapping[str, ArrayLike] 
     return figure
 
 
-@drawing
+@_settings()
 def comparison_figure(comparison: Comparison) -> Figure:
     """The five differences with their intervals at the left; at the right every segment's difference of the score, sorted.
 
     Raises ModelMissingError without matplotlib.
     """
-    a, b = (label(name, 28) for name in comparison.names)
+    a, b = (shorten(name, 28) for name in comparison.names)
     figure = _canvas(9.6, 3.4)
     figure.suptitle(f"{a} minus {b}, {len(comparison.a):,} segments", x=0.01, ha="left", fontsize=10)
     left, right = figure.subplots(1, 2, width_ratios=(1.35, 1.0))
@@ -367,9 +314,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     edges = np.linspace(0, 100, len(shown) + 1)
     for sign, colour, hatch in ((1, COLOURS["up"], None), (-1, COLOURS["down"], "////")):
         ink = None if hatch is None else "white"
-        right.stairs(
-            np.maximum(sign * shown, 0.0) * sign, edges, fill=True, color=colour, hatch=hatch, edgecolor=ink, linewidth=0
-        )
+        heights = np.maximum(sign * shown, 0.0) * sign
+        right.stairs(heights, edges, fill=True, color=colour, hatch=hatch, edgecolor=ink, linewidth=0)
     right.axhline(0, color=COLOURS["soft"], linewidth=1)
     found, reach = comparison.score, max(float(np.abs(gaps).max()), 0.01)
     right.set(xlim=(0, 100), ylim=(-1.25 * reach, 1.25 * reach), xlabel="% of the segments")
@@ -381,7 +327,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def matrices_figure(segment: SegmentScore) -> Figure:
     """How close each two words are (1 minus the transport cost) and how much mass flows between them, in %.
 
@@ -404,7 +350,7 @@ def matrices_figure(segment: SegmentScore) -> Figure:
     return figure
 
 
-@drawing
+@_settings()
 def trees_figure(segment: SegmentScore) -> Figure:
     """Reference left, hypothesis right, a sign between them for each edit; what is too large or has no evidence is a sentence.
 
@@ -444,10 +390,7 @@ def _strips(axes: Any, table: Any, numbers: Sequence[str] = ()) -> None:
     chosen = [columns[name] for name in numbers] or [next(column for column in columns.values() if column.numeric)]
     for place, strip in enumerate(cell for cell in drawn.cells if isinstance(cell, Strip)):
         for start, end, kind, share in strip.pieces:
-            colour, height = (
-                COLOURS.get({"track": "raised", "reach": "bar"}.get(kind, kind), COLOURS["bar"]),
-                0.8 if strip.tall else 0.5,
-            )
+            colour, height = COLOURS[{"track": "raised", "reach": "bar"}.get(kind, kind)], 0.8 if strip.tall else 0.5
             hatch = "////" if kind == "down" else None
             bottom, ink = place + height / 2 - height * share / 2, "white" if hatch else None
             axes.barh(bottom, end - start, height * share, start, color=colour, hatch=hatch, edgecolor=ink, linewidth=0)
@@ -458,8 +401,8 @@ def _strips(axes: Any, table: Any, numbers: Sequence[str] = ()) -> None:
         named = [f"p {text}" if column.name == "p" else text for column, text in zip(chosen, words, strict=True)]
         axes.text(1.03, place, "   ".join(named).replace("-", "−"), va="center", fontsize=8)
     names = next(iter(columns.values())).texts
-    axes.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=label(table.title.lower(), 60))
-    axes.set_yticks(range(len(names)), [label(name, LABEL) for name in names])
+    axes.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=shorten(table.title.lower(), 60))
+    axes.set_yticks(range(len(names)), [shorten(name, LABEL) for name in names])
     scale = table.scale or ("0", "0.5", "1")
     axes.set_xticks(np.linspace(0.0, 1.0, len(scale)), scale)
     _bare(axes)
@@ -486,16 +429,10 @@ def _tree(axes: Any, trees: Trees, side: str, left: float) -> None:
         if parent is not None:
             corner = left + INDENT * min(DEEPEST, parent.depth) + 0.05
             axes.plot([corner, corner, x], [node.parent + 0.4, place, place], color=COLOURS["soft"], linewidth=0.6)
-        text = axes.annotate(label(node.label, 20) or " ", (x + 0.03, place), va="center")
+        text = axes.annotate(shorten(node.label, 20) or " ", (x + 0.03, place), va="center")
         if node.relation:
-            style: Any = {
-                "textcoords": "offset points",
-                "xycoords": text,
-                "va": "center",
-                "fontsize": 7,
-                "color": COLOURS["soft"],
-            }
-            axes.annotate(label(node.relation, 20), (1, 0.45), (4, 0), **style)
+            style: Any = {"textcoords": "offset points", "va": "center", "fontsize": 7, "color": COLOURS["soft"]}
+            axes.annotate(shorten(node.relation, 20), (1, 0.45), (4, 0), xycoords=text, **style)
 
 
 def _sentence(text: str) -> Figure:

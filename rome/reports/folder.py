@@ -18,8 +18,6 @@ from rome.reports.tables import as_table, check_report, exact
 from rome.results.serialisation import plain
 from rome.storage.files import atomic_path
 
-__all__ = ["is_report", "read_manifest", "write_report"]
-
 MANIFEST, MARK, FORMAT = "manifest.json", "rome report", 1
 MOST_ROWS = 1000
 """Rows of one table that the page shows; its file has them all."""
@@ -59,17 +57,10 @@ def write_report(report: Report, folder: str | os.PathLike[str]) -> Path:
     return target / "index.html"
 
 
-def is_report(folder: str | os.PathLike[str]) -> bool:
-    """Whether the folder holds a report that write_report made."""
-    try:
-        return bool(_marked(folder))
-    except InputError:
-        return False
-
-
 def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """What made the report in a folder, as its `Report.manifest` said. Raises InputError when the folder holds no report."""
-    return dict(_marked(folder)["manifest"])
+    manifest: dict[str, Any] = _marked(folder)["manifest"]
+    return manifest
 
 
 def _marked(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -82,11 +73,10 @@ def _marked(folder: str | os.PathLike[str]) -> dict[str, Any]:
             f"{folder} holds no report: {MANIFEST} cannot be read ({error}); name a folder that has one"
         ) from error
     kinds = {"kind": str, "files": list, "manifest": dict}
-    if not isinstance(content, dict) or any(not isinstance(content.get(key), kind) for key, kind in kinds.items()):
-        content = {}
-    if content.get("kind") != MARK:
+    fits = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
+    if not fits or content["kind"] != MARK:
         raise InputError(f"{folder} holds no report of RoMe: something else wrote its {MANIFEST}; name a folder that has one")
-    return content
+    return dict(content)
 
 
 def _files_of_earlier_report(target: Path) -> set[str]:
@@ -98,9 +88,11 @@ def _files_of_earlier_report(target: Path) -> set[str]:
         raise InputError(f"{target} is a file: name a folder for the report") from error
     except OSError as error:
         raise InputError(f"{target} cannot be read ({error.strerror}): check its permissions") from error
-    if not is_report(target):
-        raise InputError(f"{target} is not empty and holds no report of RoMe: name a new folder, or empty this one")
-    return {name for name in _marked(target)["files"] if isinstance(name, str) and _OWN.fullmatch(name)}
+    try:
+        names = _marked(target)["files"]
+    except InputError as error:
+        raise InputError(f"{target} is not empty and holds no report of RoMe: name a new folder, or empty this one") from error
+    return {name for name in names if isinstance(name, str) and _OWN.fullmatch(name)}
 
 
 def _check_links(target: Path, names: Collection[str]) -> None:
@@ -122,27 +114,12 @@ def _contents(report: Report) -> Iterator[tuple[str, bytes]]:
         yield f"figures/{part.name}.svg", _bytes(svg)
         pictures[part.name] = f"data:image/svg+xml;base64,{base64.b64encode(_bytes(svg)).decode('ascii')}"
     parts = [{"kind": type(part).__name__.lower(), **plain(part)} for part in report.parts]
-    everything = {
-        "title": report.title,
-        "introduction": report.introduction,
-        "parts": parts,
-        "manifest": plain(report.manifest),
-    }
-    yield "report.json", _json(everything)
-    values = {"report": report, "manifest": plain(report.manifest), "most": MOST_ROWS}
-    yield (
-        "index.html",
-        _bytes(
-            page(
-                "folder.html",
-                title=report.title,
-                style=page_style("folder.css"),
-                script=asset("folder.js"),
-                pictures=pictures if plots_available() else None,
-                **values,
-            )
-        ),
-    )
+    manifest = plain(report.manifest)
+    told = {"title": report.title, "introduction": report.introduction, "parts": parts, "manifest": manifest}
+    yield "report.json", _json(told)
+    values = {"report": report, "manifest": manifest, "most": MOST_ROWS, "pictures": pictures if plots_available() else None}
+    style, script = page_style("folder.css"), asset("folder.js")
+    yield "index.html", _bytes(page("folder.html", title=report.title, style=style, script=script, **values))
 
 
 def _tsv(table: Table) -> str:

@@ -12,13 +12,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rome.reports.model import Document, Strip, Table
+from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
 from rome.reports.palette import PALETTE
 from rome.reports.segment import pieces
-from rome.reports.svg import heat_drawing, strip_drawing, tree_drawing
-from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown_columns
-
-__all__ = ["STYLE", "asset", "document_page", "environment", "fragment", "notebook", "page", "page_style"]
+from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown, shown_columns
+from rome.text_table import display_width, shorten
 
 LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
@@ -36,7 +34,8 @@ def environment() -> Environment:
         finalize=_clean,
     )
     made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact, "as_table": as_table, "describe": describe}
-    made.filters |= {"strip": strip_drawing, "heat": heat_drawing, "trees": tree_drawing, "pieces": pieces}
+    made.filters |= {"numbers": _numbers, "node_width": _node_width, "places": _places, "pieces": pieces}
+    made.filters |= {"shorten": shorten, "display_width": display_width}
     made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}
     made.tests |= {"missing": is_missing, "table": lambda part: isinstance(part, Table)}
     made.tests |= {"drawing": lambda cell: isinstance(cell, Strip)}
@@ -69,8 +68,7 @@ def document_page(document: Document, title: str = "RoMe") -> str:
 
 def page_style(name: str) -> str:
     """The palette by the reader's preference, the rules that all pages share, and those of one page."""
-    colours = f":root{{{_variables(False)}}}@media(prefers-color-scheme:dark){{:root{{{_variables(True)}}}}}"
-    return colours + asset("base.css") + asset(name)
+    return _colours(":root") + asset("base.css") + asset(name)
 
 
 def asset(name: str) -> str:
@@ -94,8 +92,13 @@ def _hash(content: str) -> str:
 def _clean(value: object) -> object:
     """A text as any page can hold it: control characters become their pictures, half a surrogate pair a replacement character."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return value.translate(_PICTURES).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return clean(value.translate(_PICTURES))
     return value
+
+
+def clean(text: str) -> str:
+    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _kind(column: Column) -> str:
@@ -115,23 +118,32 @@ def _cell(column: Column, row: int) -> str:
     return _minus(column.texts[row]) if column.numeric else column.texts[row]
 
 
-def _variables(dark: bool) -> str:
-    """The declarations of one side of the palette."""
-    colours = "".join(f"--rome-{name}:{pair[dark]};" for name, pair in PALETTE.items())
-    return f"color-scheme:{'dark' if dark else 'light'};{colours}"
+def _numbers(figure: Heatmap) -> list[list[tuple[float, str]]]:
+    """The values of a heat map, and what they show."""
+    return [[(value, _minus(shown(value, figure.digits))) for value in row] for row in figure.values.tolist()]
 
 
-def _style() -> str:
-    """The palette in light and in dark, by the reader's preference or the notebook's theme; then the rules of style.css."""
-    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", asset("style.css"), flags=re.S)).strip()
-    rules = re.sub(r"\s*([{};,])\s*", r"\1", rules)
-    light = "[data-theme=light],[data-jp-theme-light=true],.vscode-light,[data-md-color-scheme=default]"
-    dark = "[data-theme=dark],[data-jp-theme-light=false],.vscode-dark,[data-md-color-scheme=slate]"
-    themes = "".join(
-        f":is({places}) .rome,.rome:is({places}){{{_variables(side)}}}" for side, places in ((False, light), (True, dark))
-    )
-    return f".rome{{{_variables(False)}}}@media(prefers-color-scheme:dark){{.rome{{{_variables(True)}}}}}{themes}{rules}"
+def _node_width(node: TreeNode) -> float:
+    """The pixels that a node of a tree takes, from the left side of its drawing."""
+    words = shorten(node.label, 18) + shorten(node.relation, 18)
+    return round(24.5 + 12 * min(node.depth, 12) + 7.6 * display_width(words))
 
 
-STYLE = _style()
+def _places(value: float) -> str:
+    """A length in a drawing: two decimals at most."""
+    return f"{round(value, 2):.6g}"
+
+
+def _colours(scope: str) -> str:
+    """The palette as variables of CSS."""
+    return environment().get_template("colours.css").render(scope=scope, palette=PALETTE)
+
+
+def _squeezed(css: str) -> str:
+    """CSS without comments and needless blanks."""
+    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", css, flags=re.S)).strip()
+    return re.sub(r"\s*([{};,])\s*", r"\1", rules)
+
+
+STYLE = _squeezed(_colours(".rome") + asset("style.css"))
 """The CSS of all fragments, for one ``<style>`` on a page."""

@@ -17,8 +17,6 @@ from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpack
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 from rome.storage.pair_files import PairTexts, read_pairs, read_parallel
 
-__all__ = ["SystemTexts", "iter_scores", "iter_systems", "named_files", "read_system_pairs", "read_systems"]
-
 Stored = tuple[str | None, SegmentScore]
 
 REMEDY = "give what `rome score --format jsonl --evidence` wrote"

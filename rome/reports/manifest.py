@@ -18,8 +18,6 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.results.serialisation import plain
 
-__all__ = ["PACKAGES", "file_digest", "git_commit", "machine_manifest", "package_versions"]
-
 PACKAGES = (
     *("numpy", "scipy", "POT", "pyarrow", "safetensors", "rapidfuzz"),
     *("torch", "transformers", "stanza", "numba"),
@@ -74,14 +72,8 @@ def machine_manifest(
             "cores": _cores(),
             "python": f"{platform.python_implementation()} {platform.python_version()}",
         },
-        "packages": package_versions(),
+        "packages": {name: number for name in PACKAGES if (number := _version(name)) is not None},
     }
-
-
-def package_versions() -> dict[str, str]:
-    """The version of each package of PACKAGES that is installed, none of them imported."""
-    found = {name: _version(name) for name in PACKAGES}
-    return {name: number for name, number in found.items() if number is not None}
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:

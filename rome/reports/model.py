@@ -9,33 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Alignment",
-    "Bars",
-    "Beside",
-    "Cell",
-    "Document",
-    "ErrorLine",
-    "Errors",
-    "Figure",
-    "Head",
-    "Heatmap",
-    "Line",
-    "Lines",
-    "Link",
-    "Mark",
-    "Note",
-    "Part",
-    "Report",
-    "Section",
-    "Strip",
-    "Table",
-    "Texts",
-    "TreeNode",
-    "TreeRow",
-    "Trees",
-]
-
 
 @dataclass(frozen=True)
 class Strip:

@@ -12,6 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike, fspath
 from typing import Any, TextIO
 
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 
 from rome.combining.signature import supervision_note
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.reports.html import STYLE, asset, fragment, page, page_style
+from rome.features.protocol import feature_class
+from rome.features.values import FEATURES
+from rome.reports.html import STYLE, asset, clean, fragment, page, page_style
 from rome.reports.model import Strip, Table
 from rome.reports.segment import segment_document
 from rome.reports.summaries import histogram, p_text, verdict
@@ -29,14 +32,13 @@ from rome.results.comparison import MEASURES, Comparison, compare, differing_key
 from rome.results.resampling import LEVEL, bootstrap_intervals
 from rome.storage.files import open_output
 
-__all__ = ["BLOCK", "TITLE", "Gathered", "Standing", "packed", "standings", "write_page", "write_report"]
-
 TITLE = "RoMe report"
 RESAMPLES = 2000
 BLOCK = 64
 """Explanations of one packed block. They share their words, so a block takes less than its parts."""
 DIGITS = 6
 """Decimals that the page keeps of every number, as many as `rome score --format tsv` writes."""
+INTERVALS = tuple((measure, f"{measure} low", f"{measure} high") for measure in MEASURES)
 _BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
 
 
@@ -119,11 +121,6 @@ def write_page(
 def packed(content: str) -> str:
     """Deflated (zlib, RFC 1950) and in base64, so that nothing of a text can be seen by an HTML parser."""
     return base64.b64encode(zlib.compress(content.encode("utf-8"), 9)).decode("ascii")
-
-
-def clean(text: str) -> str:
-    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class Gathered:
@@ -251,7 +248,7 @@ def standings(gathered: Gathered, *, resamples: int = RESAMPLES, seed: int = 0) 
     return found
 
 
-def _leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> Table:
+def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
     """The systems with their means, the scores' intervals drawn on one scale, and the difference to the first."""
     ends = [float(end) for row in rows for end in (*row.intervals[0], row.means[0]) if not math.isnan(end)] or [0.0, 1.0]
     air = max((max(ends) - min(ends)) * 0.08, (0.02 - (max(ends) - min(ends))) / 2)
@@ -264,16 +261,12 @@ def _leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> Table:
         for mean, interval in zip(row.means, row.intervals, strict=True):
             cells += [float(mean), float(interval[0]), float(interval[1])]
         found = row.against.score if row.against is not None else None
-        if len(rows) > 1:
-            cells += (
-                [None, None, None, "–"]
-                if found is None
-                else [-found.difference, -found.high, -found.low, p_text(found.p_value)]
-            )
+        gap = (None,) * 3 if found is None else (-found.difference, -found.high, -found.low)
+        cells += [*gap, "–" if found is None else p_text(found.p_value)] if len(rows) > 1 else []
         strong += [(number, "difference to the first")] if found is not None and found.decided else []
         lines.append(tuple(cells))
     columns = ["system", "rank", *([f"{LEVEL:.0%} interval"] if segments > 1 else [])]
-    columns += [name for measure in MEASURES for name in (measure, f"{measure} low", f"{measure} high")]
+    columns += chain(*INTERVALS)
     difference = ("difference to the first", "difference low", "difference high")
     columns += [*difference, "p"] if len(rows) > 1 else []
     return Table(
@@ -281,27 +274,12 @@ def _leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> Table:
         "Leaderboard",
         tuple(columns),
         tuple(lines),
-        _about_leaderboard(rows, segments, seed),
-        intervals=(*((m, f"{m} low", f"{m} high") for m in MEASURES), *([difference] if len(rows) > 1 else [])),
+        intervals=(*INTERVALS, *([difference] if len(rows) > 1 else [])),
         signed=difference,
         right=("p",),
         strong=tuple(strong),
         scale=(f"{low:.2f}", f"{high:.2f}") if segments > 1 else (),
     )
-
-
-def _about_leaderboard(rows: Sequence[Standing], segments: int, seed: int) -> str:
-    """What the numbers of the leaderboard are."""
-    text = "Means over the segments."
-    if segments < 2:
-        return text + " One segment says nothing about others, so there are no intervals."
-    text += f" Brackets hold {LEVEL:.0%} of the means of bootstrap resamples of the segments (seed {seed})."
-    if len(rows) > 1:
-        text += (
-            " The difference to the first system and its p are paired: the same segments are drawn for both; "
-            "a bold difference has an interval without 0."
-        )
-    return text + (" They are not corrected for the number of systems." if len(rows) > 2 else "")
 
 
 def _differences(rows: Sequence[Standing]) -> Table:
@@ -315,19 +293,13 @@ def _differences(rows: Sequence[Standing]) -> Table:
             strong += [(number, found.name)] if found.decided else []
         counts = against.score
         lines.append((*cells, f"{counts.wins:,}, {counts.losses:,}, {counts.ties:,}"))
-    columns = [name for measure in MEASURES for name in (measure, f"{measure} low", f"{measure} high")]
-    first, counted = rows[0].name, "better, worse, tied"
-    note = (
-        f"{first} minus the other system, so a positive number speaks for {first}; bold where the interval leaves out 0. "
-        f"At the right: on how many segments {first} has the better score, the worse one, the same."
-    )
+    counted = "better, worse, tied"
     return Table(
         "differences",
         "Differences by component",
-        ("compared with", *columns, counted),
+        ("compared with", *chain(*INTERVALS), counted),
         tuple(lines),
-        note,
-        intervals=tuple((m, f"{m} low", f"{m} high") for m in MEASURES),
+        intervals=INTERVALS,
         signed=MEASURES,
         right=(counted,),
         strong=tuple(strong),
@@ -347,26 +319,28 @@ def _distributions(gathered: Gathered, order: Sequence[str]) -> Table:
                 strip = replace(strip, label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
             cells.append(strip)
         rows.append((name, *cells))
-    note = "How many segments have which value, from 0 to 1; the line is the mean. The highest bar of each picture fills its height."
-    return Table("distributions", "Distributions", ("system", *MEASURES), tuple(rows), note, scale=("0", "0.5", "1"))
+    return Table("distributions", "Distributions", ("system", *MEASURES), tuple(rows), scale=("0", "0.5", "1"))
 
 
 def _frame(gathered: Gathered, rows: list[Standing], title: str, seed: int) -> str:
     """The page around the blocks of explanations; _BLOCKS stands where they belong."""
-    tables = [_leaderboard(rows, len(gathered), seed), _distributions(gathered, [row.name for row in rows])]
+    tables = [_leaderboard(rows, len(gathered)), _distributions(gathered, [row.name for row in rows])]
     if len(rows) > 1:
         tables.insert(1, _differences(rows))
-    systems, segments = len(rows), len(gathered)
-    told = [f"{segments:,} segment{'s' * (segments > 1)}, {systems} system{'s' * (systems > 1)}."]
-    told += [verdict(rows[1].against)] if systems > 1 and rows[1].against is not None else []
+    signature = gathered.signature or ""
     return page(
         "page.html",
         title=title,
         style=page_style("page.css") + STYLE,
         script=asset("page.js"),
-        summary=" ".join(told),
+        names=[row.name for row in rows],
+        segments=len(gathered),
+        verdict=verdict(rows[1].against) if len(rows) > 1 and rows[1].against is not None else "",
+        level=f"{LEVEL:.0%}",
+        seed=seed,
         tables=tables,
-        signature=gathered.signature or "none",
-        supervised=supervision_note(gathered.signature or ""),
+        features={name: feature_class(name).about for name in FEATURES},
+        signature=signature or "none",
+        supervised=supervision_note(signature),
         rows=packed(json.dumps(gathered.columns(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
     )

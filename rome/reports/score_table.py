@@ -13,8 +13,6 @@ from rome.text_table import aligned, shorten
 if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
 
-__all__ = ["RIGHT", "corpus_footer", "corpus_header", "corpus_means", "corpus_row", "corpus_table"]
-
 RIGHT = [True] * (2 + len(FEATURES))
 """Segment and numbers stand at the right of their columns, the texts after them at the left."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3

@@ -13,27 +13,7 @@ from rome.combining.signature import supervision_note
 from rome.features.matching import longest_increasing_subsequence
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
-from rome.reports.model import (
-    Alignment,
-    Beside,
-    Document,
-    ErrorLine,
-    Errors,
-    Head,
-    Heatmap,
-    Line,
-    Link,
-    Mark,
-    Note,
-    Part,
-    Section,
-    Strip,
-    Table,
-    Texts,
-    TreeNode,
-    TreeRow,
-    Trees,
-)
+from rome.reports import model
 from rome.text_table import fixed, shorten
 
 if TYPE_CHECKING:
@@ -42,24 +22,6 @@ if TYPE_CHECKING:
     from rome.features.semantic import AlignedPair, SemanticEvidence
     from rome.features.syntax import SyntaxEvidence, Tree
     from rome.results import SegmentScore
-
-__all__ = [
-    "MATRICES",
-    "SEVERITIES",
-    "SIGNS",
-    "components",
-    "contributions",
-    "error_lines",
-    "error_note",
-    "line_of",
-    "loss_rows",
-    "matrices",
-    "pieces",
-    "segment_document",
-    "step",
-    "tree_rows",
-    "trees_of",
-]
 
 Side = Literal["reference", "hypothesis"]
 SEVERITIES = ("critical", "major", "minor")
@@ -84,7 +46,7 @@ LEGEND = (
 )
 
 
-def segment_document(segment: SegmentScore, *, every: bool = True) -> Document:
+def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Document:
     """Everything about one segment.
 
     Parameters
@@ -98,23 +60,24 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> Document:
     spans = () if errors is None else (*errors.errors, *errors.differences)
     name = "reference" + (f" {segment.reference_index}" if segment.reference_index else "")
     lines = [line_of(name, segment, "reference", spans), line_of("hypothesis", segment, "hypothesis", spans)]
-    parts: list[Part] = [Head(f"{segment.score:.4f}", words, (*([note] if note else []), *segment.flags)), Texts(tuple(lines))]
-    parts += [Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
+    head = model.Head(f"{segment.score:.4f}", words, (*([note] if note else []), *segment.flags))
+    parts: list[model.Part] = [head, model.Texts(tuple(lines))]
+    parts += [model.Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
     parts += _errors(segment, errors) if errors is not None else []
-    parts += [_losses(segment.losses), Beside((components(segment), contributions(segment)))]
+    parts += [_losses(segment.losses), model.Beside((components(segment), contributions(segment)))]
     for feature in FEATURES:
         evidence = getattr(segment.evidence, feature)
         if evidence is not None:
             parts += DRAWN[feature](segment, evidence) if feature in DRAWN else _described(feature, evidence)
     if not every:
-        parts = [part for part in parts if not (isinstance(part, Section) and part.title == MATRICES)]
-    return Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
+        parts = [part for part in parts if not (isinstance(part, model.Section) and part.title == MATRICES)]
+    return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
 
 
 # errors
 
 
-def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[ErrorSpan], cut: int | None = None) -> Line:
+def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[ErrorSpan], cut: int | None = None) -> model.Line:
     """One text with these errors marked; what stands behind the cut is left out, and counted."""
     text, marks = getattr(segment, side), []
     shown = text if cut is None else text[:cut]
@@ -123,12 +86,12 @@ def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[Error
         if span is not None and span.end <= len(shown):
             start = min(max(0, span.start), len(shown))
             words = f"{error.severity} {_kind(error)}, weight {error.weight:.2f}, confidence {error.confidence:.2f}"
-            marks.append(Mark(number, error.severity, start, max(start, span.end), words))
+            marks.append(model.Mark(number, error.severity, start, max(start, span.end), words))
     rest = f"… and {len(text) - len(shown)} more characters" if len(text) > len(shown) else ""
-    return Line(name, shown, tuple(marks), rest)
+    return model.Line(name, shown, tuple(marks), rest)
 
 
-def pieces(line: Line) -> list[tuple[str, list[dict[str, Any]]]]:
+def pieces(line: model.Line) -> list[tuple[str, list[dict[str, Any]]]]:
     """The text of a line in pieces, each with the marks that hold it, the worst first; whether a mark ends with the piece is in ``ends``.
 
     A mark without characters is a piece of its own.
@@ -143,18 +106,17 @@ def pieces(line: Line) -> list[tuple[str, list[dict[str, Any]]]]:
     return found
 
 
-def error_lines(errors: Sequence[ErrorSpan]) -> Errors:
+def error_lines(errors: Sequence[ErrorSpan]) -> model.Errors:
     """The errors in words, those that count with their numbers."""
     counted = [error for error in errors if error.severity in SEVERITIES]
     doubtful = [error for error in errors if error.severity not in SEVERITIES]
     numbered = tuple(_error(number, error) for number, error in enumerate(counted, start=1))
-    return Errors(numbered, tuple(_error(None, error) for error in doubtful))
+    return model.Errors(numbered, tuple(_error(None, error) for error in doubtful))
 
 
 def error_note(error: ErrorSpan) -> str:
     """One error in a few words: severity, what it is, and the texts concerned."""
-    label = f"{error.kind}:{error.type}" if error.type and error.type != error.kind else error.kind
-    return " ".join(part for part in (error.severity, label, _from_to(error, 20, '"')) if part)
+    return " ".join(part for part in (error.severity, _kind(error).replace(": ", ":"), _from_to(error, 20, '"')) if part)
 
 
 def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
@@ -165,15 +127,15 @@ def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
     return f"{before} -> {after}" if before and after and before != after else before or after
 
 
-def _errors(_: SegmentScore, evidence: Any) -> Iterator[Part]:
+def _errors(_: SegmentScore, evidence: Any) -> Iterator[model.Part]:
     yield error_lines((*evidence.errors, *evidence.differences))
 
 
-def _error(number: int | None, error: ErrorSpan) -> ErrorLine:
+def _error(number: int | None, error: ErrorSpan) -> model.ErrorLine:
     sides = [(side, getattr(error, side)) for side in ("reference", "hypothesis")]
     before, after = (None if span is None else _named(span.text) for _, span in sides)
     places = tuple(f"{side} {span.start}-{span.end}" for side, span in sides if span is not None)
-    return ErrorLine(number, error.severity, _kind(error), before, after, places, error.weight, error.confidence)
+    return model.ErrorLine(number, error.severity, _kind(error), before, after, places, error.weight, error.confidence)
 
 
 def _kind(error: ErrorSpan) -> str:
@@ -215,31 +177,29 @@ def _loss_words(loss: Loss) -> tuple[str, str]:
     return _from_to(error, 30) or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
 
 
-def _losses(losses: Sequence[Loss]) -> Part:
+def _losses(losses: Sequence[Loss]) -> model.Part:
     """What each mistake, and each other feature, cost; the largest loss first."""
     rows = tuple(loss_rows(losses))
     title = "Where the points went"
-    return (
-        Table("losses", title, ("points", "what", "kind"), rows, right=("points",), header=False)
-        if rows
-        else Note("No point lost.")
-    )
+    if not rows:
+        return model.Note("No point lost.")
+    return model.Table("losses", title, ("points", "what", "kind"), rows, right=("points",), header=False)
 
 
-def components(segment: SegmentScore) -> Table:
+def components(segment: SegmentScore) -> model.Table:
     """One row a feature: bar, value, and the raw quantity in its unit."""
     rows = []
     for part in segment.components:
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
         value = min(1.0, max(0.0, part.value)) if part.value == part.value else 0.0
         raw = fixed(part.raw, 3).rstrip("0").rstrip(".") if math.isfinite(part.raw) else "–"
-        strip = Strip(((0.0, 1.0, "track", 1.0), (0.0, value, "bar", 1.0)))
+        strip = model.Strip(((0.0, 1.0, "track", 1.0), (0.0, value, "bar", 1.0)))
         rows.append((part.name, strip, part.value, f"{raw} {unit}"))
     note = "from 0 to 1, 1 is best"
-    return Table("components", "Components", ("", "value", "number", "raw"), tuple(rows), note, header=False)
+    return model.Table("components", "Components", ("", "value", "number", "raw"), tuple(rows), note, header=False)
 
 
-def contributions(segment: SegmentScore) -> Table:
+def contributions(segment: SegmentScore) -> model.Table:
     """A waterfall: a perfect text's 1, what each feature lost against it, and the score that is left."""
     levels = [1.0]
     for share in segment.contributions:
@@ -247,28 +207,28 @@ def contributions(segment: SegmentScore) -> Table:
     low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
     low = max(0.0, min(low, 1.0 - 2 * GRID))
     places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
-    rows: list[tuple[Any, ...]] = [("perfect", Strip((), ((places[0], "mean"),)), 1.0)]
+    rows: list[tuple[Any, ...]] = [("perfect", model.Strip((), ((places[0], "mean"),)), 1.0)]
     for name, share, before, after in zip(FEATURES, segment.contributions, places[:-1], places[1:], strict=True):
         rows.append((name, step(before, after), share))
-    rows.append(("score", Strip((), ((places[-1], "mean"),)), levels[-1]))
+    rows.append(("score", model.Strip((), ((places[-1], "mean"),)), levels[-1]))
     note = "the points that each component lost"
     columns, scale = ("", "lost", "points"), (f"{low:.2g}", "1")
-    return Table(
+    return model.Table(
         "contributions", "Contributions", columns, tuple(rows), note, 4, scale=scale, rules=(0, len(FEATURES)), header=False
     )
 
 
-def step(before: float, after: float) -> Strip:
+def step(before: float, after: float) -> model.Strip:
     """From one place to another: in the colour of a loss or a gain, with a mark where it began."""
     low, high = sorted((before, after))
     pieces = ((low, high, "down" if after < before else "up", 1.0),) if high - low >= 5e-4 else ()
-    return Strip(pieces, ((before, "was"), (after, "mean")))
+    return model.Strip(pieces, ((before, "was"), (after, "mean")))
 
 
 # semantic
 
 
-def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[Part]:
+def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[model.Part]:
     """The alignment word by word, and both matrices."""
     words, others = evidence.reference_words, evidence.hypothesis_words
     if not words or not others:
@@ -277,15 +237,15 @@ def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[Par
     cut = "" if len(links) <= LINKS else f" Only the first {LINKS} of {len(links)} places are drawn."
     linked = sum(pair.distance < 1.0 for pair in evidence.pairs)
     note = f"{linked} links between {len(words)} and {len(others)} words"
-    yield Section("Word alignment", (Alignment(links[:LINKS]), Note(LEGEND + cut)), len(links) <= OPEN, note)
-    parts: list[Part] = [Beside(matrices(evidence))]
+    yield model.Section("Word alignment", (model.Alignment(links[:LINKS]), model.Note(LEGEND + cut)), len(links) <= OPEN, note)
+    parts: list[model.Part] = [model.Beside(matrices(evidence))]
     if max(len(words), len(others)) > WORDS:
         counts = f"{len(words)} in the reference and {len(others)} in the hypothesis"
-        parts.append(Note(f"Only the first {WORDS} words of a side are drawn, of {counts}."))
-    yield Section(MATRICES, tuple(parts), False, "reference down, hypothesis across")
+        parts.append(model.Note(f"Only the first {WORDS} words of a side are drawn, of {counts}."))
+    yield model.Section(MATRICES, tuple(parts), False, "reference down, hypothesis across")
 
 
-def matrices(evidence: SemanticEvidence) -> tuple[Heatmap, Heatmap]:
+def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
     """How close each two words are and how much mass flows between them, in %; what is next to nothing is blank."""
     rows, columns = evidence.reference_words[:WORDS], evidence.hypothesis_words[:WORDS]
     flow = evidence.flow / max(float(evidence.flow.sum()), 1e-12)
@@ -297,11 +257,11 @@ def matrices(evidence: SemanticEvidence) -> tuple[Heatmap, Heatmap]:
         shown = 100.0 * np.asarray(values, np.float64)[: len(rows), : len(columns)]
         highest = max(float(shown.max(initial=0.0)), 1e-9) if name == "flow" else 100.0
         shown[shown < SMALLEST * highest] = np.nan
-        found.append(Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
+        found.append(model.Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
     return found[0], found[1]
 
 
-def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[Link, ...]:
+def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[model.Link, ...]:
     """The places of an alignment in words."""
     words, others = evidence.reference_words, evidence.hypothesis_words
     severities = _severities(segment, "reference", words), _severities(segment, "hypothesis", others)
@@ -315,7 +275,7 @@ def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[Link, ...
             same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
             kind, text = ("moved", letter) if letter else ("", "" if above.casefold() == below.casefold() else same)
         touched = severities[0].get(i, "") if i is not None else "", severities[1].get(j, "") if j is not None else ""
-        found.append(Link(above, below, text, said, kind, touched))
+        found.append(model.Link(above, below, text, said, kind, touched))
     return tuple(found)
 
 
@@ -379,7 +339,7 @@ def _severities(segment: SegmentScore, side: Side, words: Sequence[str]) -> dict
 # syntax
 
 
-def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[Part]:
+def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[model.Part]:
     """Both trees, unfolded; a note in place of what is too large to compare or to draw."""
     sizes = len(evidence.reference.labels) - 1, len(evidence.hypothesis.labels) - 1
     if not sum(sizes):
@@ -388,37 +348,37 @@ def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[Part]:
     trees = trees_of(evidence)
     if trees is None:
         text = f"The trees have {sizes[0]} and {sizes[1]} nodes, too many to draw; segment.evidence.syntax has them."
-        yield Section("Dependency trees", (Note(text),), note=edits)
+        yield model.Section("Dependency trees", (model.Note(text),), note=edits)
         return
-    shown = Trees(trees.rows[:TREE_ROWS], trees.label)
+    shown = model.Trees(trees.rows[:TREE_ROWS], trees.label)
     cut = f" Only the first {TREE_ROWS} of {len(trees.rows)} rows are drawn." if len(trees.rows) > TREE_ROWS else ""
     legend = "= the same, or near enough in meaning; ≠ changed; + inserted: only in the reference; − deleted: only in the hypothesis."
-    yield Section("Dependency trees", (shown, Note(legend + cut)), note=edits)
+    yield model.Section("Dependency trees", (shown, model.Note(legend + cut)), note=edits)
 
 
-def trees_of(evidence: SyntaxEvidence) -> Trees | None:
+def trees_of(evidence: SyntaxEvidence) -> model.Trees | None:
     """Both trees side by side; None where they are too large to be compared."""
     if (len(evidence.reference.labels) - 1) * (len(evidence.hypothesis.labels) - 1) > COMPARED:
         return None
     edits = tree_rows(evidence)
-    sides: list[dict[int | None, TreeNode]] = []
-    for side, tree in ((1, evidence.reference), (2, evidence.hypothesis)):
-        nodes = [edit[side] for edit in edits]
-        rows = {node: number for number, node in enumerate(nodes) if isinstance(node, int)}
-        depths, least = _depths(tree), 0 if 0 in rows else 1
-        sides.append(
-            {
-                node: TreeNode(
-                    tree.labels[node] if node else "imaginary root",
-                    tree.relations[node],
-                    max(0, depths[node] - least),
-                    rows.get(tree.parents[node]),
-                )
-                for node in rows
-            }
-        )
-    made = [TreeRow(kind, sides[0].get(left), sides[1].get(right)) for kind, left, right in edits]
-    return Trees(tuple(made), f"dependency trees, {evidence.distance:g} edits from hypothesis to reference")
+    sides = [_nodes(tree, [edit[n] for edit in edits]) for n, tree in ((1, evidence.reference), (2, evidence.hypothesis))]
+    rows = [model.TreeRow(kind, *nodes) for (kind, _, _), *nodes in zip(edits, *sides, strict=True)]
+    return model.Trees(tuple(rows), f"dependency trees, {evidence.distance:g} edits from hypothesis to reference")
+
+
+def _nodes(tree: Tree, order: Sequence[Any]) -> list[model.TreeNode | None]:
+    """The nodes of one side in the order of the rows, parents before their children; None where the other side is alone."""
+    rows = {node: row for row, node in enumerate(order)}
+    depths: dict[int, int] = {}
+    found: list[model.TreeNode | None] = []
+    for node in order:
+        if node is None:
+            found.append(None)
+            continue
+        parent, label = tree.parents[node], tree.labels[node] if node else "imaginary root"
+        depths[node] = depths.get(parent, -1) + 1
+        found.append(model.TreeNode(label, tree.relations[node], depths[node], rows.get(parent)))
+    return found
 
 
 def tree_rows(evidence: SyntaxEvidence) -> list[tuple[str, int | None, int | None]]:
@@ -457,23 +417,15 @@ def _depth_first(tree: Tree) -> list[int]:
     return order
 
 
-def _depths(tree: Tree) -> list[int]:
-    """How far each node is from the imaginary root."""
-    depth = [0] * len(tree.parents)
-    for node in _depth_first(tree)[1:]:
-        depth[node] = depth[tree.parents[node]] + 1
-    return depth
-
-
 # other features
 
 
-def _described(feature: str, evidence: Any) -> Iterator[Part]:
+def _described(feature: str, evidence: Any) -> Iterator[model.Part]:
     """The table that the feature makes of its evidence; nothing where it makes none, as ``errors``, which stand below the texts."""
     columns, *rows = feature_class(feature).describe(evidence) or [()]
     if rows:
-        yield Section(feature.capitalize(), (Table(feature, "", columns, tuple(rows)),), False)
+        yield model.Section(feature.capitalize(), (model.Table(feature, "", columns, tuple(rows)),), False)
 
 
-DRAWN: Mapping[str, Callable[[Any, Any], Iterator[Part]]] = {"semantic": _semantic, "syntax": _syntax}
+DRAWN: Mapping[str, Callable[[Any, Any], Iterator[model.Part]]] = {"semantic": _semantic, "syntax": _syntax}
 """The features whose evidence is drawn, not only described by themselves."""

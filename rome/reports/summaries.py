@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from rome.results.comparison import Comparison, SegmentPair
     from rome.results.counterfactual import Change
 
-__all__ = [
-    "CUT",
-    "FEWEST",
-    "change_document",
-    "comparison_document",
-    "corpus_document",
-    "correlations",
-    "differences",
-    "distributions",
-    "histogram",
-    "p_text",
-    "undefined_note",
-    "verdict",
-    "worst_places",
-]
-
 BINS = 25
 CUT, WORST = 1200, 3
 """Characters of a text that are shown in a list of segments, and errors of one segment."""
@@ -110,16 +94,10 @@ def correlations(table: Rows) -> Rows:
     """
     from scipy.stats import rankdata
 
-    width = table.shape[1]
     if len(table) < FEWEST:
-        return np.full((width, width), np.nan)
-    ranks = rankdata(table, axis=0)
-    ranks -= ranks.mean(axis=0)
-    sizes = np.sqrt((ranks**2).sum(axis=0))
-    sizes[sizes == 0.0] = np.nan
-    values = np.clip(ranks.T @ ranks / np.outer(sizes, sizes), -1.0, 1.0)
-    np.fill_diagonal(values, np.where(np.isnan(sizes), np.nan, 1.0))
-    return np.asarray(values, dtype=np.float64)
+        return np.full((table.shape[1],) * 2, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.corrcoef(rankdata(table, axis=0), rowvar=False), dtype=np.float64)
 
 
 def undefined_note(table: Rows, names: Sequence[str]) -> str:
@@ -246,9 +224,8 @@ def differences(comparison: Comparison) -> Table:
 
 def _distinct(columns: tuple[str, ...]) -> tuple[str, ...]:
     """The names of two systems set apart from those of the other columns."""
-    return tuple(
-        f"{name} (system)" if place in (1, 2) and columns.count(name) > 1 else name for place, name in enumerate(columns)
-    )
+    names = [f"{name} (system)" if columns.count(name) > 1 else name for name in columns[1:3]]
+    return (columns[0], *names, *columns[3:])
 
 
 def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
@@ -263,15 +240,12 @@ def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
         errors = _worst_errors(side)
         lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
-    rows = [
-        (x.name, x.value, y.value, gap, share)
-        for x, y, gap, share in zip(pair.a.components, pair.b.components, pair.components, pair.contributions, strict=True)
-    ]
+    values = ([part.value for part in side.components] for side in (pair.a, pair.b))
+    rows = [*zip(FEATURES, *values, pair.components, pair.contributions, strict=True)]
     rows.append(("score", pair.a.score, pair.b.score, pair.difference, pair.difference))
     columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
-    table = Table(
-        "moved", "", _distinct(columns), tuple(rows), signed=("difference", "contribution"), rules=(len(FEATURES) - 1,)
-    )
+    signed, ruled = ("difference", "contribution"), (len(FEATURES) - 1,)
+    table = Table("moved", "", _distinct(columns), tuple(rows), signed=signed, rules=ruled)
     about = f" · {shorten(pair.a.reference, TITLE)}"
     title, lead = f"segment {pair.a.segment}  {moved}", f"{pair.difference:+.4f}"
     return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)

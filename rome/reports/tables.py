@@ -6,16 +6,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, groupby
+from itertools import chain, count
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from rome.exceptions import InputError
-from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Report, Strip, Table
-
-__all__ = ["DASH", "Column", "as_table", "check_report", "describe", "exact", "is_missing", "shown", "shown_columns"]
+from rome.reports.model import Bars, Cell, Figure, Heatmap, Report, Strip, Table
 
 DASH = "–"
 DIGITS = 3
@@ -199,45 +197,20 @@ def check_report(report: Report) -> None:
         if part.name.lower() in seen:
             raise InputError(f"two parts of the report are called {part.name!r}: give each a name of its own")
         seen.add(part.name.lower())
-        for fault in _table_faults(part) if isinstance(part, Table) else _figure_faults(part):
+        fault = _fault(part)
+        if fault:
             raise InputError(f"the part {part.name!r} of the report: {fault}")
 
 
-def _table_faults(table: Table) -> Iterator[str]:
-    """Columns of one name, rows of another length than the header, and settings that name no column."""
-    for number, row in enumerate(table.rows, start=1):
-        if len(row) != len(table.columns):
-            yield f"row {number} has {len(row)} cells, the header {len(table.columns)}"
-    twice = [name for place, name in enumerate(table.columns) if name in table.columns[:place]]
-    if twice:
-        yield f"two columns are called {twice[0]!r}"
-    settings = {*table.highest, *table.lowest, *(name for triple in table.intervals for name in triple)}
-    unknown = settings - set(table.columns)
-    if unknown:
-        yield f"no column is called {sorted(unknown)[0]!r}, which its settings name"
-
-
-def _figure_faults(figure: Figure) -> Iterator[str]:
-    """Two sides of a figure that differ in length."""
-    if isinstance(figure, Heatmap):
-        wanted = (len(figure.rows), len(figure.columns))
-        if np.shape(figure.values) != wanted:
-            yield f"values have the shape {np.shape(figure.values)}, the labels {wanted}"
-        if figure.groups and len(figure.groups) != len(figure.rows):
-            yield f"{len(figure.groups)} groups for {len(figure.rows)} rows"
-        elif len(set(figure.groups)) != len(list(groupby(figure.groups))):
-            yield "rows of one group do not stand together"
-        return
-    for name, length, wanted_length in _lengths(figure):
-        if length != wanted_length:
-            yield f"{name} has {length} values, {wanted_length} were expected"
-
-
-def _lengths(figure: Bars | Lines) -> Iterator[tuple[str, int, int]]:
-    """Each side with its length and the length it must have."""
-    if isinstance(figure, Bars):
-        yield "values", len(figure.values), len(figure.labels)
-        yield from ((end, len(getattr(figure, end)), len(figure.labels)) for end in ("low", "high") if getattr(figure, end))
-    else:
-        for side, rows in (("series", figure.series), ("low", figure.low), ("high", figure.high)):
-            yield from ((f"{side} {name!r}", len(ys), len(figure.x)) for name, ys in rows.items())
+def _fault(part: Table | Figure) -> str:
+    """What does not fit together in a part; empty where all does."""
+    try:
+        table = as_table(part)
+    except ValueError as error:
+        return f"its sides have not one length ({error})"
+    columns, settings = set(table.columns), {*table.highest, *table.lowest, *chain.from_iterable(table.intervals)}
+    if len(columns) < len(table.columns):
+        return "two columns bear one name"
+    if any(len(row) != len(table.columns) for row in table.rows):
+        return f"a row does not have the {len(table.columns)} cells of the header"
+    return f"no column is called {min(settings - columns)!r}, which its settings name" if settings - columns else ""

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from rich.box import Box
@@ -15,28 +15,10 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rome.reports.model import (
-    Alignment,
-    Beside,
-    Document,
-    ErrorLine,
-    Errors,
-    Head,
-    Line,
-    Note,
-    Part,
-    Section,
-    Strip,
-    Table,
-    Texts,
-    TreeNode,
-    Trees,
-)
+from rome.reports import model
 from rome.reports.segment import SIGNS, pieces
 from rome.reports.tables import shown_columns
 from rome.text_table import shorten, visible
-
-__all__ = ["document_text", "table_text", "takes_colours", "terminal_text"]
 
 STYLES = {
     "title": "bold",
@@ -57,21 +39,12 @@ BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
 """Columns of a drawing, of a table's text, of a text in a list; differences without consequence that are told."""
 
 
-def takes_colours(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
-    """True for a terminal that can show colours and a user who wants them.
-
-    A set NO_COLOR (https://no-color.org) and TERM=dumb say no.
-
-    Parameters
-    ----------
-    environment
-        By default the process's own.
-    """
-    known = os.environ if environment is None else environment
-    return stream.isatty() and not known.get("NO_COLOR") and known.get("TERM") != "dumb"
+def takes_colours(stream: TextIO) -> bool:
+    """True for a terminal that can show colours and a user who wants them: a set NO_COLOR (https://no-color.org) and TERM=dumb say no."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def document_text(document: Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
+def document_text(document: model.Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
     """A document as text.
 
     Parameters
@@ -86,13 +59,13 @@ def document_text(document: Document, *, width: int = UNBOUNDED, colours: bool =
     return "\n\n".join(_rendered(part, width, colours) for part in (*shown, *signature))
 
 
-def terminal_text(document: Document, stream: TextIO) -> str:
+def terminal_text(document: model.Document, stream: TextIO) -> str:
     """A document as text for this stream: on a terminal as wide as its window, in colours for who wants them."""
     width = shutil.get_terminal_size().columns if stream.isatty() else UNBOUNDED
     return document_text(document, width=width, colours=takes_colours(stream))
 
 
-def table_text(table: Table, width: int = CELL) -> str:
+def table_text(table: model.Table, width: int = CELL) -> str:
     """Title, table and note: numbers to the right and rounded, a dash for what is missing.
 
     Parameters
@@ -103,82 +76,66 @@ def table_text(table: Table, width: int = CELL) -> str:
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    grid = _rendered(_grid(table, width, "*"), UNBOUNDED, False) if table.columns else ""
+    grid = _rendered(_grid(table, width), UNBOUNDED, False) if table.columns else ""
     return visible("\n".join([table.title, "", grid, *([""] if notes else []), *notes]))
 
 
 def _rendered(part: RenderableType, width: int, colours: bool) -> str:
     """What rich prints, without blanks at the ends of lines."""
     stream = io.StringIO()
-    system: Any = "standard" if colours else None
-    console = Console(
-        file=stream,
-        width=width,
-        force_terminal=colours,
-        color_system=system,
-        no_color=not colours,
-        legacy_windows=False,
-        force_jupyter=False,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    settings: Any = {"color_system": "standard" if colours else None, "legacy_windows": False, "force_jupyter": False}
+    console = Console(file=stream, width=width, force_terminal=colours, **settings)
     console.print(part)
     return re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", stream.getvalue().rstrip("\n"), flags=re.M)
 
 
-def _shown(part: Part) -> Iterator[RenderableType]:
+def _shown(part: model.Part) -> Iterator[RenderableType]:
     """A part as rich prints it; nothing for what only a page can show."""
-    if isinstance(part, Head):
+    if isinstance(part, model.Head):
         words = f"  {part.words}" + (f"  [{', '.join(part.flags)}]" if part.flags else "")
         yield Text.assemble((part.number, STYLES["title"]), visible(words))
-    elif isinstance(part, Note):
+    elif isinstance(part, model.Note):
         yield Text(visible(part.text), "" if part.kind == "verdict" else STYLES["quiet"])
-    elif isinstance(part, Texts):
+    elif isinstance(part, model.Texts):
         yield _texts(part.lines)
-    elif isinstance(part, Errors):
+    elif isinstance(part, model.Errors):
         yield Group(*_errors(part))
-    elif isinstance(part, Table):
+    elif isinstance(part, model.Table):
         title = [Text(part.title, STYLES["title"])] if part.title else []
         note = [Text(visible(f"{part.note}."), STYLES["quiet"])] if part.note and part.header else []
-        yield Group(*title, Padding.indent(_grid(part, CELL, "*"), 2 if title else 0), *note)
-    elif isinstance(part, Alignment):
+        yield Group(*title, Padding.indent(_grid(part), 2 if title else 0), *note)
+    elif isinstance(part, model.Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
-            sides = [
-                Text(visible(word) or "∅", STYLES.get(s, ""))
-                for word, s in zip((link.reference, link.hypothesis), link.severities, strict=True)
-            ]
-            grid.add_row(sides[0], Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), sides[1])
+            sides = zip((link.reference, link.hypothesis), link.severities, strict=True)
+            above, below = (Text(visible(word) or "∅", STYLES.get(severity, "")) for word, severity in sides)
+            grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
         yield grid
-    elif isinstance(part, Trees):
+    elif isinstance(part, model.Trees):
         yield _trees(part)
-    elif isinstance(part, Beside):
+    elif isinstance(part, model.Beside):
         for inner in part.parts:
             yield from _shown(inner)
-    elif isinstance(part, Section):
+    elif isinstance(part, model.Section):
         yield from _section(part)
 
 
-def _section(part: Section) -> Iterator[RenderableType]:
+def _section(part: model.Section) -> Iterator[RenderableType]:
     """Title and parts; of a row in a list the texts alone, shortened; a list that is folded away is left out."""
     if part.lead:
-        lines = [line for inner in part.parts if isinstance(inner, Texts) for line in inner.lines]
+        lines = [line for inner in part.parts if isinstance(inner, model.Texts) for line in inner.lines]
         title = Text.assemble((part.lead, STYLES["title"]), f"  {visible(part.title)}")
         yield Group(title, Padding.indent(_texts(lines, LISTED), 2))
         return
-    shown = (
-        [] if not part.open and isinstance(part.parts[0], Section) else [one for inner in part.parts for one in _shown(inner)]
-    )
+    if not part.open and isinstance(part.parts[0], model.Section):
+        return
+    shown = [Padding.indent(one, 2) for inner in part.parts for one in _shown(inner)]
     if shown:
         note = f"  {visible(part.note)}" if part.note else ""
-        yield Group(
-            Text.assemble((visible(part.title), STYLES["title"]), (note, STYLES["quiet"])),
-            *(Padding.indent(one, 2) for one in shown),
-        )
+        yield Group(Text.assemble((visible(part.title), STYLES["title"]), (note, STYLES["quiet"])), *shown)
 
 
-def _texts(lines: Sequence[Line], width: int | None = None) -> RenderableType:
+def _texts(lines: Sequence[model.Line], width: int | None = None) -> RenderableType:
     """The names, and the texts with their errors underlined, each on one line where there is room."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     for line in lines:
@@ -196,38 +153,29 @@ def _texts(lines: Sequence[Line], width: int | None = None) -> RenderableType:
     return grid
 
 
-def _errors(part: Errors) -> Iterator[Text]:
+def _errors(part: model.Errors) -> Iterator[Text]:
     """Each error with its weight, texts, places and confidence, the worst first; then how many differences count nothing."""
     if not part.counted:
         yield Text("no errors found")
     for error in sorted(part.counted, key=lambda error: -error.weight):
         told = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
         places = f"({', '.join(error.places)}; confidence {error.confidence:.2f})"
-        yield Text.assemble(
-            f"{error.weight:.2f}  ", (error.severity, STYLES[error.severity]), visible(f" {error.what} {told}  {places}")
-        )
+        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {error.what} {told}  {places}")
+        yield Text.assemble(f"{error.weight:.2f}  ", severity, rest)
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
-        more = len(part.doubtful) - DIFFERENCES
-        yield Text(
-            visible(f"differences without consequence: {words}{f' and {more} more' if more > 0 else ''}"), STYLES["quiet"]
-        )
+        more = f" and {len(part.doubtful) - DIFFERENCES} more" if len(part.doubtful) > DIFFERENCES else ""
+        yield Text(visible(f"differences without consequence: {words}{more}"), STYLES["quiet"])
 
 
-def _difference(error: ErrorLine) -> str:
+def _difference(error: model.ErrorLine) -> str:
     """The texts of a difference: ``before -> after``."""
     before, after = (shorten(words or "nothing", 20) for words in (error.before, error.after))
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
 
 
-def _grid(table: Table, width: int, star: str) -> RichTable:
-    """The table; drawings of bars as dashes.
-
-    Parameters
-    ----------
-    star
-        What precedes the best value of a column.
-    """
+def _grid(table: model.Table, width: int = CELL) -> RichTable:
+    """The table; drawings of bars as dashes, an asterisk before the best value of a column."""
     columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for column in columns:
@@ -238,15 +186,15 @@ def _grid(table: Table, width: int, star: str) -> RichTable:
         cells = []
         for column in columns:
             cell, best = column.cells[row], row in column.best
-            text = Text(f"{star * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
-            cells.append(_bar(cell) if isinstance(cell, Strip) else text)
+            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
+            cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
             if any(column.details):
                 cells.append(Text(column.details[row]))
         grid.add_row(*cells, end_section=row in table.rules and table.header)
     return grid
 
 
-def _bar(strip: Strip) -> Text:
+def _bar(strip: model.Strip) -> Text:
     """Pieces as dashes, but for the ground they stand on."""
     text = Text()
     for start, end, kind, _ in strip.pieces:
@@ -255,7 +203,7 @@ def _bar(strip: Strip) -> Text:
     return text
 
 
-def _trees(trees: Trees) -> RenderableType:
+def _trees(trees: model.Trees) -> RenderableType:
     """The two trees beside each other, each lemma with its relation, and the sign of the edit between them."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     grid.add_row(*(Text(name, STYLES["quiet"]) for name in ("reference", "", "hypothesis")))
@@ -266,7 +214,7 @@ def _trees(trees: Trees) -> RenderableType:
     return grid
 
 
-def _node(node: TreeNode | None) -> Text:
+def _node(node: model.TreeNode | None) -> Text:
     if node is None:
         return Text()
     relation = f" ({node.relation})" if node.relation else ""
