@@ -15,6 +15,7 @@ from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
 from rome.features.analyser.trunk import Trunk
+from rome.train.common.batches import cut_batches
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
 
 __all__ = ["PairedBatch", "VectorMap", "grammar_batches", "map_texts", "related_texts", "vector_map"]
@@ -56,15 +57,7 @@ def _pairs(material: Material, rng: random.Random, count: int) -> Iterator[tuple
 def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) -> Iterator[PairedBatch]:
     """Units of like length together, in random order."""
     units.sort(key=lambda unit: len(unit[0].pieces) + 3 * rng.random())
-    groups: list[list[tuple[Example, ...]]] = [[]]
-    filled = 0
-    for unit in units:
-        longest = max(len(example.pieces) for example in unit)
-        if groups[-1] and (filled + len(unit)) * longest > pieces:
-            groups.append([])
-            filled = 0
-        groups[-1].append(unit)
-        filled += len(unit)
+    groups = cut_batches(units, pieces, lambda unit: max(len(example.pieces) for example in unit), len)
     rng.shuffle(groups)
     for group in groups:
         rows: list[Example] = []
