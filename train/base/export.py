@@ -21,8 +21,10 @@ from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files
 from rome.train.base.data import map_texts, vector_map
 from rome.train.common.layers import torch_layer
-from rome.train.common.recipe import write_card
+from rome.train.common.recipe import card_text, write_card
 from rome.train.grammar.data import Material
+from rome.train.grammar.figures import pair_figures, predict, threshold
+from rome.train.grammar.recipe import calibrate, judge
 from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figures
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ __all__ = ["OTHER", "Origin", "SHARED", "export"]
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
-TREEBANK = "UD English EWT train"
 WORDS = "embeddings.word_embeddings.weight"
 
 
@@ -83,10 +84,20 @@ def export(
     record_files(out)
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
-    grammar = _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)
-    figures = {"trees": trees, "grammar": grammar, "vectors_explain": explained}
-    _cards(out, encoder.trunk, options, figures, origin, about)
-    return figures
+    head = load_acceptability(out / "grammar")
+    grammar = {**judge(head, encoder.trunk, material), **pair_figures(head, encoder.trunk, material.pairs)}
+    told = {"start": origin.name, "licence": origin.licence, "options": options}
+    of_encoder = {
+        "layers": options.layers,
+        "width": encoder.trunk.config.hidden_size,
+        "vector_width": options.vector_width,
+        "vectors_explain": explained,
+        "parameters_million": round(sum(parameter.numel() for parameter in encoder.trunk.parameters()) / 1e6, 1),
+    }
+    percent = {name.upper(): value for name, value in trees.items()}
+    for part, own in {"encoder": of_encoder, "grammar": grammar, "trees": percent}.items():
+        write_card(out / part, **card_text(f"base {part}", **told), **about, figures=own)
+    return {"trees": trees, "grammar": grammar, "vectors_explain": explained}
 
 
 def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str, int | torch.Tensor]:
@@ -126,9 +137,6 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
 
 def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
     """The head with its own layers, calibrated on sentences held out from training."""
-    from rome.train.grammar.figures import predict, threshold
-    from rome.train.grammar.recipe import calibrate
-
     options, config = model.options, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
     head = Acceptability(options.own, options.layers, buckets=config.relative_attention_num_buckets, **sizes)
@@ -146,69 +154,4 @@ def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, orig
     description = {"sizes": head.sizes, "source": origin.name, "licence": origin.licence}
     save_weights(
         folder / GRAMMAR_FILE, kept, description, bits={name: options.layer_bits for name in kept if name.startswith("layers.")}
-    )
-
-
-def _grammar_figures(head: Acceptability, trunk: Trunk, material: Material) -> dict[str, Any]:
-    """On CoLA's development sets and the minimal pairs of EWT's development part."""
-    from rome.train.grammar.figures import pair_figures
-    from rome.train.grammar.recipe import judge
-
-    return {**judge(head, trunk, material), **pair_figures(head, trunk, material.pairs)}
-
-
-def _cards(
-    out: Path, trunk: Trunk, options: BaseOptions, figures: Mapping[str, Any], origin: Origin, about: Mapping[str, Any]
-) -> None:
-    """The cards of the three parts that were taught together."""
-    together = (
-        "Taught together with the other parts of the set that read the trunk; steps and seconds are those of all of them."
-    )
-    texts = "WMT22 and WMT23 references and outputs into English (without WMT22 from Chinese)"
-    start = f"{origin.licence} (start: {origin.name})"
-    parameters = sum(parameter.numel() for parameter in trunk.parameters())
-    write_card(
-        out / "encoder",
-        name="encoder",
-        task="states for all heads, word vectors",
-        data=[
-            f"{origin.name} (weights of {options.layers} layers, the lowest {options.frozen} as published)",
-            texts,
-            "CoLA",
-            TREEBANK,
-            "Wikipedia sentences (WikiSplit), for the vectors",
-        ],
-        licence=f"{start}; data: WMT research use, CoLA public, EWT and Wikipedia CC BY-SA 4.0",
-        figures={
-            "layers": options.layers,
-            "width": trunk.config.hidden_size,
-            "vector_width": options.vector_width,
-            "vectors_explain": figures["vectors_explain"],
-            "parameters_million": round(parameters / 1e6, 1),
-        },
-        notes=f"{together} Layers are kept in {options.layer_bits} bits a number, the embeddings of the first {options.frequent} pieces in "
-        f"{options.embedding_bits}, of the others in {options.rare_bits}, one scale a row; "
-        "computed in floating point.",
-        **about,
-    )
-    write_card(
-        out / "grammar",
-        name="grammar",
-        task="the probability that a sentence is acceptable English, and that each of its word pieces is the right one",
-        data=["CoLA in-domain train", TREEBANK, "WikiSplit", texts],
-        licence=f"{start}; data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        figures=figures["grammar"],
-        notes=f"{together} Figures of the rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not "
-        "trained on.",
-        **about,
-    )
-    write_card(
-        out / "trees",
-        name="rome-en-trees",
-        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
-        data=[TREEBANK],
-        licence=f"{start}; data: CC BY-SA 4.0",
-        figures={name.upper(): value for name, value in figures["trees"].items()},
-        notes=f"{together} Percent of the words of EWT dev, gold sentences and words.",
-        **about,
     )

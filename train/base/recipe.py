@@ -35,7 +35,7 @@ from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.train.base.data import PairedBatch, grammar_batches, related_texts
 from rome.train.base.export import OTHER, Origin, export
 from rome.train.common.batches import padded
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, command, read_options
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
 from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, train
 from rome.train.grammar.data import Material, load_material
 from rome.train.grammar.teacher import known_loss
@@ -366,10 +366,7 @@ def run(arguments: argparse.Namespace) -> int:
     torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "tuned.pt")
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
     start = ["--source FOLDER", *(["--any-checkpoint"] if arguments.any_checkpoint else [])]
-    about = {
-        "recipe": command("base", options, *start), "seed": seed, "steps": options.steps + options.tuning_steps,
-        "seconds": log.seconds(),
-    }  # fmt: skip
+    about = provenance("base", options, options.steps + options.tuning_steps, log.seconds(), *start)
     origin = OTHER if arguments.any_checkpoint else Origin()
     figures = export(model.eval(), source, arguments.source, material, unseen, options.out, origin, about)
     (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")

@@ -20,8 +20,9 @@ __all__ = [
     "TrainingOptions",
     "add_models_argument",
     "add_training_arguments",
-    "command",
+    "card_text",
     "folder_size",
+    "provenance",
     "machine",
     "models_option",
     "read_card",
@@ -102,9 +103,17 @@ def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
     return options
 
 
-def command(name: str, options: TrainingOptions, *more: str) -> str:
-    """What to type to get a model again, as cards say it."""
-    return " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
+def provenance(name: str, options: TrainingOptions, steps: int, seconds: int, *more: str) -> dict[str, Any]:
+    """How a model was made, for its card: what to type to get it again, seed, steps and seconds."""
+    command = " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
+    return {"recipe": command, "seed": options.seed, "steps": steps, "seconds": seconds}
+
+
+def card_text(model: str, **values: object) -> dict[str, Any]:
+    """What cards.json says of a model: name, task, data, licence and notes, with the values that its texts leave open."""
+    text = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))[model]
+    told = {field: value.format(**values) for field, value in text.items() if field != "data"}
+    return {**told, "data": [each.format(**values) for each in text["data"]]}
 
 
 CARD_FILE = "card.json"

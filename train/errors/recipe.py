@@ -24,8 +24,9 @@ from rome.train.common.recipe import (
     TrainingOptions,
     add_models_argument,
     add_training_arguments,
-    command,
+    card_text,
     models_option,
+    provenance,
     read_options,
     write_card,
 )
@@ -39,13 +40,6 @@ from rome.train.synthesis.pairs import read_generated
 
 __all__ = ["ErrorsOptions", "add_arguments", "export", "fit", "held_out", "run"]
 
-DATA = [
-    "WMT22 (without Chinese) and WMT23 references and system outputs",
-    "Wikipedia sentences and their splits (WikiSplit)",
-    "MSRP train, positives",
-    "STS 2012-2016 without machine translations",
-    "perturbations and harmless changes of them (data/perturbations)",
-]
 FIRST = Mixture()
 LATER_RATE = 0.7
 WARMING = 100
@@ -151,7 +145,11 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = fit(net, sides, groups, options)
     export(net, options.out)
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
-    _card(options, arguments, seconds, groups, figures)
+    before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
+    sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
+    made = provenance("errors", options, options.steps + options.later, seconds, *models_option(arguments.models))
+    write_card(options.out, **card_text("errors", before=before, **sizes), **made, figures=figures)
+    sys.stderr.write(json.dumps(figures) + "\n")
     return 0
 
 
@@ -200,25 +198,3 @@ def export(net: PairNet, out: Path) -> None:
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
     tensors = {name: parameter.detach().float() for name, parameter in net.named_parameters()}
     save_weights(out / READER_FILE, tensors, about, bits={name: BITS for name in tensors if ".maps." in name})
-
-
-def _card(options: ErrorsOptions, arguments: argparse.Namespace, seconds: int, groups: Groups, figures: dict[str, Any]) -> None:
-    before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
-    write_card(
-        options.out,
-        name="errors",
-        task="for every word of a pair none, minor, major or critical, and a type; for the pair what its errors weigh together",
-        data=[
-            *DATA,
-            f"{len(groups.pairs)} pairs of {len(groups.texts)} texts, {len(groups.outputs)} segments of ranked outputs",
-        ],
-        licence="Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)",
-        recipe=command("errors", options, *models_option(arguments.models)),
-        seed=options.seed,
-        steps=options.steps + options.later,
-        seconds=seconds,
-        figures=figures,
-        notes=f"{before}held_out: losses, and shares of comparisons in order, on groups drawn by another seed from the same texts; "
-        "development: data/meaning, which trained nothing.",
-    )
-    sys.stderr.write(json.dumps(figures) + "\n")

@@ -28,8 +28,9 @@ from rome.train.common.recipe import (
     TrainingOptions,
     add_models_argument,
     add_training_arguments,
-    command,
+    card_text,
     models_option,
+    provenance,
     read_options,
     write_card,
 )
@@ -96,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
     export(head, casing_of(texts, words), options.out)
     head.load_state_dict(load_weights(options.out / FILL_FILE)[0])
     figures = judge(head, trunk, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
-    _card(options, arguments.models, seconds, len(texts), figures)
+    made = provenance("fill", options, options.steps, seconds, *models_option(arguments.models))
+    write_card(options.out, **card_text("fill", texts=len(texts)), **made, figures=figures)
     return 0
 
 
@@ -225,20 +227,3 @@ def _figures(
         "top_4": round(four / count, 4),
         "perplexity": round(math.exp(min(loss / count, 50.0)), 2),
     }
-
-
-def _card(options: FillOptions, models: str, seconds: int, texts: int, figures: Mapping[str, object]) -> None:
-    write_card(
-        options.out,
-        name="fill",
-        task="words that fit a place in a text, and the probability of the word that stands there",
-        data=["WikiSplit", "WMT22 and WMT23 references into English", "UD English EWT train", f"{texts} distinct texts in all"],
-        licence="Apache-2.0 (start: all-MiniLM-L6-v2); data: EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        recipe=command("fill", options, *models_option(models)),
-        seed=options.seed,
-        steps=options.steps,
-        seconds=seconds,
-        figures=figures,
-        notes="figures of the exported, rounded head on EWT's development sentences, which were not trained on: masked, 15 % of "
-        "the pieces hidden; one_word, one word a sentence. The output is tied to the trunk's word embeddings, which are not stored again.",
-    )

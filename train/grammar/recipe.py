@@ -32,7 +32,8 @@ from rome.train.common.recipe import (
     SHARED,
     TrainingOptions,
     add_training_arguments,
-    command,
+    card_text,
+    provenance,
     read_card,
     read_options,
     write_card,
@@ -241,36 +242,18 @@ def _commands(training: Training, runs: Sequence[Mapping[str, Any]]) -> str:
         if place == len(runs) - 1:
             tuning = {"tuning_steps": last.tuning_steps, "tuning_rate": last.tuning_rate, "tuning_share": last.tuning_share}
             options = replace(options, dropout=last.dropout, **tuning)
-        commands.append(command("grammar", options, *begin, *([f"--start {START}"] if place else [])))
+        start = [f"--start {START}"] if place else []
+        commands.append(provenance("grammar", options, 0, 0, *begin, *start)["recipe"])
     return " && ".join(commands)
 
 
 def _card(training: Training, runs: Sequence[Mapping[str, Any]], seconds: int, figures: Mapping[str, object]) -> None:
-    notes = (
-        "figures of the exported, rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not trained on. "
-        "CoLA and corruption rules are what it knows of grammar: names and rare words lower its probabilities."
-    )
+    told, options = "", training.options
     if training.teacher is not None:
         before = training.teacher.card
         kept = ("in_domain_dev", "out_of_domain_dev", "pair_accuracy", "piece_auc")
         figures = {**figures, "teacher": {name: before["figures"][name] for name in kept}}
-        notes += f" Learned from a larger model of {before['steps']} steps and {before['seconds']} seconds, which are not in its own."
-    options = training.options
-    write_card(
-        options.out,
-        name="grammar",
-        task="the probability that a sentence is acceptable English, and that each of its word pieces is the right one",
-        data=[
-            "CoLA in-domain train",
-            "UD English EWT train",
-            "WikiSplit",
-            "WMT22 and WMT23 references and outputs into English",
-        ],
-        licence="Apache-2.0 (start: all-MiniLM-L6-v2); data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        recipe=_commands(training, runs),
-        seed=options.seed,
-        steps=sum(run["steps"] for run in runs) + options.tuning_steps,
-        seconds=seconds,
-        figures=figures,
-        notes=notes,
-    )
+        told = f" Learned from a larger model of {before['steps']} steps and {before['seconds']} seconds, which are not in its own."
+    made = provenance("grammar", options, sum(run["steps"] for run in runs) + options.tuning_steps, seconds)
+    made["recipe"] = _commands(training, runs)
+    write_card(options.out, **card_text("grammar", teacher=told), **made, figures=figures)

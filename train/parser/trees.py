@@ -35,8 +35,9 @@ from rome.train.common.recipe import (
     TrainingOptions,
     add_models_argument,
     add_training_arguments,
-    command,
+    card_text,
     models_option,
+    provenance,
     read_options,
     write_card,
 )
@@ -175,7 +176,6 @@ def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Seque
     return {name: round(100 * right[name] / right["words"], 2) for name in ("las", "uas", *TAGS)}
 
 
-DATA = ["UD English EWT train (CC BY-SA 4.0)"]
 BITS = 6
 LAST = 3.0
 """The trunk's last layer begins with e to this power times the weight of each other one."""
@@ -230,19 +230,9 @@ def run(arguments: argparse.Namespace) -> int:
     save_head(head, options.out)
     figures = tree_figures(load_tree_head(options.out), states_of(load_encoder(folder / "encoder"), unseen), unseen)
     log.write(stage="exported", **figures)
-    write_card(
-        options.out,
-        name="rome-en-trees",
-        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
-        data=DATA,
-        licence="CC BY-SA 4.0 (data); Apache-2.0 (the layers that it starts from)",
-        recipe=command("trees", options, *models_option(arguments.models)),
-        seed=options.seed,
-        steps=options.steps,
-        seconds=log.seconds(),
-        figures={name.upper(): value for name, value in figures.items()},
-        notes="Percent of the words of EWT dev, gold sentences and words. Steps are batches. Reads the frozen trunk.",
-    )
+    made = provenance("trees", options, options.steps, log.seconds(), *models_option(arguments.models))
+    percent = {name.upper(): value for name, value in figures.items()}
+    write_card(options.out, **card_text("trees"), **made, figures=percent)
     return 0
 
 
