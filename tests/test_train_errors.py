@@ -247,7 +247,7 @@ def parser(monkey: pytest.MonkeyPatch) -> Parser:
 
     def start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
         vocabulary = Vocabulary(list(map(parsed, TEXTS)) * 2)
-        errors_texts._worker = errors_texts._Worker(found, default_materials(sample), vocabulary, seed)
+        errors_texts._worker = found, seed, default_materials(sample), vocabulary
 
     monkey.setattr(errors_texts, "_start", start)
     monkey.setattr(errors_texts, "ProcessPoolExecutor", ThreadPoolExecutor)
@@ -262,21 +262,24 @@ def prepared(data: Path, parser: Parser, tmp_path_factory: pytest.TempPathFactor
     return prepare(texts, "small", 0, tmp_path_factory.mktemp("texts") / "texts.jsonl", Path("unused"))
 
 
-def test_texts_are_prepared_once_and_go_on_where_they_stopped(prepared: Path, parser: Parser, tmp_path: Path) -> None:
-    """A file that was cut is completed to the same lines, and only its missing texts are analysed."""
+def test_texts_are_prepared_once(prepared: Path, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that holds all texts stays; one that lacks some is made anew, whole or not at all."""
     lines = prepared.read_text(encoding="utf-8").splitlines(keepends=True)
     texts = [json.loads(line)["text"] for line in lines]
     assert len(set(texts)) == len(texts) > 12
     part = tmp_path / "texts.jsonl"
-    part.write_text("".join(lines[:-7]) + lines[-7][:20], encoding="utf-8")
+    part.write_text("".join(lines[:-7]), encoding="utf-8")
+    monkeypatch.setattr(errors_texts, "_row", lambda analysis, *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        prepare(texts, "small", 0, part, Path("unused"))
+    assert part.read_text(encoding="utf-8") == "".join(lines[:-7]) and list(tmp_path.iterdir()) == [part]
+    monkeypatch.undo()
     parser.asked.clear()
     prepare([*texts, *texts[:3]], "small", 0, part, Path("unused"))
-    assert parser.asked == [texts[-7:-2], texts[-2:]] and set(
-        part.read_text(encoding="utf-8").splitlines(keepends=True)
-    ) == set(lines)
+    assert sum(parser.asked, []) == texts and part.read_text(encoding="utf-8") == "".join(lines)
     parser.asked.clear()
-    prepare(texts, "small", 0, part, Path("unused"))
-    assert not parser.asked and len(part.read_text(encoding="utf-8").splitlines()) == len(lines)
+    prepare(texts[3:], "small", 0, part, Path("unused"))
+    assert not parser.asked and part.read_text(encoding="utf-8") == "".join(lines)
 
 
 def test_a_pool_reads_what_was_prepared(prepared: Path) -> None:

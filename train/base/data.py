@@ -16,6 +16,7 @@ from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
 from rome.features.analyser.trunk import Trunk
 from rome.train.common.batches import cut_batches
+from rome.train.errors.texts import wmt_segments
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
 
 __all__ = ["PairedBatch", "VectorMap", "grammar_batches", "map_texts", "related_texts", "vector_map"]
@@ -71,12 +72,7 @@ def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) 
 
 def related_texts() -> list[tuple[str, ...]]:
     """For each WMT segment its references and all outputs, of which training draws some; judged segments are left out."""
-    groups = []
-    for year in (22, 23):
-        for segment in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz")):
-            if not segment.judged_elsewhere:
-                groups.append((*segment.references, *(text for _, text in segment.outputs)))
-    return groups
+    return [(*segment.references, *(text for _, text in segment.outputs)) for _, segment in wmt_segments()]
 
 
 WIKIPEDIA, WMT = 3000, 5000

@@ -16,19 +16,7 @@ import torch
 
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
-__all__ = [
-    "TrainingOptions",
-    "add_models_argument",
-    "add_training_arguments",
-    "card_text",
-    "folder_size",
-    "provenance",
-    "machine",
-    "models_option",
-    "read_card",
-    "read_options",
-    "write_card",
-]
+__all__ = ["TrainingOptions", "add_training_arguments", "load_recipe", "read_options", "write_card", "write_training_card"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +29,8 @@ class TrainingOptions:
         Folders for the result and for all that is made on the way.
     threads
         Of the processor.
+    models
+        The model set to train for, where a recipe asks for one.
     every
         Steps between checkpoints.
     resume
@@ -53,6 +43,7 @@ class TrainingOptions:
     work: Path = Path()
     seed: int = 0
     threads: int = 1
+    models: str = ""
     every: int = 100
     resume: bool = False
     steps: int = 0
@@ -65,12 +56,14 @@ class TrainingOptions:
 
 
 Options = TypeVar("Options", bound=TrainingOptions)
-SHARED = ("out", "work", "seed", "threads", "every", "resume")
+SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
 """Options of a run, which are no numbers of a recipe."""
 
 
-def add_training_arguments(parser: argparse.ArgumentParser, kind: type[TrainingOptions], *, resumed: bool = False) -> None:
-    """--out, --work, --seed, --threads, an option for every number of a recipe with its default, and --resume where it is ``resumed``."""
+def add_training_arguments(
+    parser: argparse.ArgumentParser, kind: type[TrainingOptions], *, models: bool = False, resumed: bool = False
+) -> None:
+    """--out, --work, --seed, --threads, an option for every number of a recipe with its default, and --models and --resume where wanted."""
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
     parser.add_argument("--work", type=Path, default=None, help="folder for all that is made on the way (default: OUT.work)")
     parser.add_argument("--seed", type=int, default=0)
@@ -78,6 +71,8 @@ def add_training_arguments(parser: argparse.ArgumentParser, kind: type[TrainingO
     for name, value in vars(kind()).items():
         if name not in SHARED:
             parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
+    if models:
+        add_models_argument(parser)
     if resumed:
         parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
 
@@ -105,6 +100,7 @@ def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
 
 def provenance(name: str, options: TrainingOptions, steps: int, seconds: int, *more: str) -> dict[str, Any]:
     """How a model was made, for its card: what to type to get it again, seed, steps and seconds."""
+    more = (*(models_option(options.models) if options.models else ()), *more)
     command = " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
     return {"recipe": command, "seed": options.seed, "steps": steps, "seconds": seconds}
 
@@ -152,6 +148,14 @@ def write_card(folder: Path, **fields: Any) -> Path:
     card = {name: fields.get(name) for name in FIELDS}
     path.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def write_training_card(
+    name: str, options: TrainingOptions, steps: int, seconds: int, figures: object, **values: object
+) -> None:
+    """Write the card of a recipe's one model; values : what its text in cards.json leaves open."""
+    made = provenance(name, options, steps, seconds)
+    write_card(options.out, **card_text(name, **values), **made, figures=figures)
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -9,10 +9,8 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -20,16 +18,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES
-from rome.train.common.recipe import (
-    TrainingOptions,
-    add_models_argument,
-    add_training_arguments,
-    card_text,
-    models_option,
-    provenance,
-    read_options,
-    write_card,
-)
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
 from rome.train.errors.groups import Groups, Mixture
 from rome.train.errors.losses import Weights, losses
@@ -115,8 +104,7 @@ def _slope(step: int, steps: int) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
-    add_training_arguments(parser, ErrorsOptions, resumed=True)
-    add_models_argument(parser)
+    add_training_arguments(parser, ErrorsOptions, models=True, resumed=True)
     parser.add_argument("--texts", type=Path, nargs="+", help="texts with their changes, made before (JSON lines)")
     parser.add_argument("--agreement", type=Path, help="outputs with their agreement, made before (JSON lines)")
     parser.add_argument(
@@ -130,12 +118,14 @@ def run(arguments: argparse.Namespace) -> int:
     options = read_options(arguments, ErrorsOptions)
     seed, work = options.seed, options.work
     pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.pairs]
-    texts = arguments.texts or [_prepared(pairs, arguments, work)]
+    surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
+    made = work / "texts.jsonl", work / "analyses.sqlite"
+    texts = arguments.texts or [prepare(surfaces, options.models, seed, *made, options.threads)]
     agreement = arguments.agreement or write_agreements(work / "agreement.jsonl", seed, options.segments)
     files = enumerate(arguments.synthesized)
     generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_generated(path)]
     groups = Groups(Pool(texts), pairs, agreement, seed, generated)
-    folder = set_folder(arguments.models) / "encoder"
+    folder = set_folder(options.models) / "encoder"
     sides = Sides(folder, options.below)
     torch.manual_seed(seed)
     net = PairNet(load_trunk(folder), options.below, options.rank, options.above)
@@ -147,16 +137,9 @@ def run(arguments: argparse.Namespace) -> int:
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
     before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
     sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
-    made = provenance("errors", options, options.steps + options.later, seconds, *models_option(arguments.models))
-    write_card(options.out, **card_text("errors", before=before, **sizes), **made, figures=figures)
+    write_training_card("errors", options, options.steps + options.later, seconds, figures, before=before, **sizes)
     sys.stderr.write(json.dumps(figures) + "\n")
     return 0
-
-
-def _prepared(pairs: Sequence[Any], arguments: argparse.Namespace, work: Path) -> Path:
-    """Make the changes of all texts, or go on making them."""
-    texts = [text for pair in pairs for text in (pair.one, pair.other)]
-    return prepare(texts, arguments.models, arguments.seed, work / "texts.jsonl", work / "analyses.sqlite", arguments.threads)
 
 
 def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> int:

@@ -24,16 +24,7 @@ from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, WHOLE_WORD, FillHead, first_layers
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.train.common.layers import start_from_encoder
-from rome.train.common.recipe import (
-    TrainingOptions,
-    add_models_argument,
-    add_training_arguments,
-    card_text,
-    models_option,
-    provenance,
-    read_options,
-    write_card,
-)
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
 from rome.train.fill.data import Masked, casing_of, collate, hide, judging_texts, one_word, stream, tokenised, training_texts
 
@@ -75,15 +66,14 @@ class Vocabulary:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train fill`."""
-    add_training_arguments(parser, FillOptions, resumed=True)
-    add_models_argument(parser)
+    add_training_arguments(parser, FillOptions, models=True, resumed=True)
     parser.add_argument("--encoder", type=Path, default=None, help="folder of the encoder (default: the set's own)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train fill`: read the texts, train, judge, write weights and card. Raises InputError when data is missing."""
-    encoder = arguments.encoder or set_folder(arguments.models) / "encoder"
     options = read_options(arguments, FillOptions)
+    encoder = arguments.encoder or set_folder(options.models) / "encoder"
     trunk, tokenizer = first_layers(load_trunk(encoder), options.input_layer), load_tokenizer(encoder)
     pieces = tokenizer.convert_ids_to_tokens(range(trunk.config.vocab_size))
     vocabulary = Vocabulary(
@@ -97,8 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     export(head, casing_of(texts, words), options.out)
     head.load_state_dict(load_weights(options.out / FILL_FILE)[0])
     figures = judge(head, trunk, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
-    made = provenance("fill", options, options.steps, seconds, *models_option(arguments.models))
-    write_card(options.out, **card_text("fill", texts=len(texts)), **made, figures=figures)
+    write_training_card("fill", options, options.steps, seconds, figures, texts=len(texts))
     return 0
 
 

@@ -14,7 +14,6 @@ from rome.features.analyser.trunk import Trunk
 from rome.train.grammar.data import Batch, Example, collate
 
 __all__ = [
-    "area_under_curve",
     "matthews",
     "pair_figures",
     "predict",

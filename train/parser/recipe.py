@@ -192,7 +192,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
     add_models_argument(parser)
     parser.add_argument("--work", type=Path, help="folder for checkpoints (default: runs/parser beside the output)")
-    parser.add_argument("--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)")
+    parser.add_argument(
+        "--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)"
+    )
     parser.add_argument("--quick", action="store_true", help="the quickest honest models")
     parser.add_argument("--limit", type=int, help="train on the first LIMIT sentences only")
     parser.add_argument("--seed", type=int, default=0)

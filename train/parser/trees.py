@@ -31,27 +31,16 @@ from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
 from rome.train.common.batches import cut_batches, padded
 from rome.train.common.layers import narrowed, start_from_encoder
-from rome.train.common.recipe import (
-    TrainingOptions,
-    add_models_argument,
-    add_training_arguments,
-    card_text,
-    models_option,
-    provenance,
-    read_options,
-    write_card,
-)
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Log, train
 
 __all__ = [
     "TreeExample",
     "TreesOptions",
-    "add_arguments",
     "examples_of",
     "fit",
     "labels_of",
     "loss_of",
-    "run",
     "save_head",
     "tree_batches",
     "tree_figures",
@@ -210,15 +199,14 @@ class TreesOptions(TrainingOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rome train trees`."""
-    add_training_arguments(parser, TreesOptions)
-    add_models_argument(parser)
+    add_training_arguments(parser, TreesOptions, models=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, average the weights over the last third, round, write the head and its card."""
     options = read_options(arguments, TreesOptions)
     torch.manual_seed(options.seed)
-    folder = set_folder(arguments.models)
+    folder = set_folder(options.models)
     encoder = load_encoder(folder / "encoder", torch.bfloat16)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
@@ -230,9 +218,8 @@ def run(arguments: argparse.Namespace) -> int:
     save_head(head, options.out)
     figures = tree_figures(load_tree_head(options.out), states_of(load_encoder(folder / "encoder"), unseen), unseen)
     log.write(stage="exported", **figures)
-    made = provenance("trees", options, options.steps, log.seconds(), *models_option(arguments.models))
     percent = {name.upper(): value for name, value in figures.items()}
-    write_card(options.out, **card_text("trees"), **made, figures=percent)
+    write_training_card("trees", options, options.steps, log.seconds(), percent)
     return 0
 
 
