@@ -151,9 +151,9 @@ def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
 
 
 def _prepared(texts: Sequence[str]) -> list[dict[str, Any]]:
-    metric, *more = _worker
+    metric, seed, materials, vocabulary = _worker
     found = metric.analyse(texts)
-    return [_row(found[text], *more) for text in texts]
+    return [_row(found[text], seed, materials, vocabulary) for text in texts]
 
 
 def _row(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> dict[str, Any]:

@@ -170,13 +170,8 @@ def _logits(head: FillHead, trunk: BertModel, batch: Masked) -> torch.Tensor:
 
 def export(head: FillHead, casing: tuple[Mapping[str, str], Sequence[str]], out: Path) -> None:
     """Write fill.safetensors: the rounded weights, and how words are written."""
-    about = {
-        "sizes": head.sizes,
-        "source": "all-MiniLM-L6-v2",
-        "licence": "Apache-2.0",
-        "casing": dict(casing[0]),
-        "sometimes": " ".join(casing[1]),
-    }
+    about = {"sizes": head.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
+    about.update(casing=dict(casing[0]), sometimes=" ".join(casing[1]))
     tensors = dict(head.state_dict())
     save_weights(out / FILL_FILE, tensors, about, bits=dict.fromkeys(tensors, BITS))
 
@@ -188,11 +183,8 @@ def judge(
     rng = random.Random("judge")
     masked = [(row, hide(row, vocabulary.continuing, JUDGED_SHARE, rng)) for row in rows]
     single = [(row, one_word(row, vocabulary.continuing, vocabulary.whole, rng)) for row in rows]
-    single = [(row, hidden) for row, hidden in single if hidden]
-    return {
-        "masked": _figures(head, trunk, masked, vocabulary.mask_id),
-        "one_word": _figures(head, trunk, single, vocabulary.mask_id),
-    }
+    items = {"masked": masked, "one_word": [(row, hidden) for row, hidden in single if hidden]}
+    return {name: _figures(head, trunk, chosen, vocabulary.mask_id) for name, chosen in items.items()}
 
 
 @torch.no_grad()

@@ -70,43 +70,24 @@ class GrammarOptions(TrainingOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train grammar`."""
     add_training_arguments(parser, GrammarOptions)
-    parser.add_argument("--encoder", type=Path, default=None, help="folder of the embedded encoder (default: the packaged one)")
-    parser.add_argument("--pretrained", type=Path, default=None, help="a checkpoint to fine-tune, instead of pre-training anew")
-    parser.add_argument(
-        "--start",
-        type=Path,
-        default=None,
-        help="a checkpoint whose pre-training goes on (default: the encoder, or the teacher)",
-    )
-    parser.add_argument(
-        "--teacher",
-        type=Path,
-        default=None,
-        help="folder of a finished grammar model, from whose probabilities this one learns too",
-    )
+    texts = {
+        "encoder": "folder of the embedded encoder (default: the packaged one)",
+        "pretrained": "a checkpoint to fine-tune, instead of pre-training anew",
+        "start": "a checkpoint whose pre-training goes on (default: the encoder, or the teacher)",
+        "teacher": "folder of a finished grammar model, from whose probabilities this one learns too",
+    }
+    for name, text in texts.items():
+        parser.add_argument(f"--{name}", type=Path, help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train grammar`: read the data, train, calibrate, write the weights and the card."""
     encoder = arguments.encoder or set_folder("small") / "encoder"
     options = read_options(arguments, GrammarOptions)
-    teacher = None if arguments.teacher is None else Teacher(arguments.teacher)
-    training = Training(load_material(load_tokenizer(encoder)), load_trunk(encoder), options, teacher)
+    taught = () if arguments.teacher is None else (load_acceptability(arguments.teacher), read_card(arguments.teacher))
+    training = Training(load_material(load_tokenizer(encoder)), load_trunk(encoder), options, *taught)
     tune(training, arguments.pretrained or pretrain(training, arguments.start))
     return 0
-
-
-class Teacher:
-    """A finished grammar model that teaches a smaller one.
-
-    Parameters
-    ----------
-    folder
-        Its weights and its card.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.model, self.card = load_acceptability(folder), read_card(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +96,20 @@ class Training:
 
     Attributes
     ----------
-    teacher
-        None when the labels teach alone.
+    teacher, teacher_card
+        A finished model that this one learns from, and its card; None when the labels teach alone.
     """
 
     material: Material
     trunk: Trunk
     options: GrammarOptions
-    teacher: Teacher | None = None
+    teacher: Acceptability | None = None
+    teacher_card: Mapping[str, Any] | None = None
 
     def loss(self, model: Acceptability, batch: Batch) -> torch.Tensor:
         """What a batch costs the model."""
         if self.teacher is not None:
-            return taught_loss(model, self.teacher.model, self.trunk, batch)
+            return taught_loss(model, self.teacher, self.trunk, batch)
         sentence, pieces = model(trunk_states(self.trunk, batch, model.input_layer), batch.mask)
         return known_loss(sentence, pieces, batch)
 
@@ -155,7 +137,7 @@ def pretrain(training: Training, start: Path | None = None) -> Path:
         tensors, about = load_weights(start)
         model.load_state_dict(tensors)
     elif training.teacher is not None:
-        start_from_teacher(model, training.teacher.model)
+        start_from_teacher(model, training.teacher)
     else:
         start_from_encoder(model.layers, options.input_layer)
     log = Log(options.work / PROGRESS, float(about.get("seconds", 0)))
@@ -184,8 +166,8 @@ def tune(training: Training, checkpoint: Path) -> None:
         if isinstance(part, nn.Dropout):  # only here: pre-training sees every example once
             part.p = options.dropout
     log, steps = Log(options.work / "tuning.jsonl", float(about.get("seconds", 0))), options.tuning_steps
-    more = {"average_after": steps // 2}
-    training.train(model, steps, options.tuning_rate, options.tuning_share, log, options.seed + 1, **more)
+    share, seed = options.tuning_share, options.seed + 1
+    training.train(model, steps, options.tuning_rate, share, log, seed, average_after=steps // 2)
     calibrate(model, trunk, material)
     description = {"sizes": model.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
     save_weights(options.out / GRAMMAR_FILE, dict(model.state_dict()), description)
@@ -233,14 +215,14 @@ def judge(model: Acceptability, trunk: Trunk, material: Material) -> dict[str, d
 def _commands(training: Training, runs: Sequence[Mapping[str, Any]]) -> str:
     """What to type to get the model again: the teacher's commands, then one a run of pre-training, the last of which also fine-tunes."""
     commands, begin, last = [], [], training.options
-    if training.teacher is not None:
-        commands.append(str(training.teacher.card["recipe"]).replace("FOLDER", "TEACHER"))
+    if training.teacher_card is not None:
+        commands.append(str(training.teacher_card["recipe"]).replace("FOLDER", "TEACHER"))
         begin.append("--teacher TEACHER")
     for place, run in enumerate(runs):
         known = {name: value for name, value in run.items() if name in _numbers(last)}
         options = GrammarOptions(**known, seed=run.get("seed", last.seed))
         if place == len(runs) - 1:
-            tuning = {"tuning_steps": last.tuning_steps, "tuning_rate": last.tuning_rate, "tuning_share": last.tuning_share}
+            tuning: dict[str, Any] = {name: value for name, value in asdict(last).items() if name.startswith("tuning_")}
             options = replace(options, dropout=last.dropout, **tuning)
         start = [f"--start {START}"] if place else []
         commands.append(provenance("grammar", options, 0, 0, *begin, *start)["recipe"])
@@ -249,8 +231,8 @@ def _commands(training: Training, runs: Sequence[Mapping[str, Any]]) -> str:
 
 def _card(training: Training, runs: Sequence[Mapping[str, Any]], seconds: int, figures: Mapping[str, object]) -> None:
     told, options = "", training.options
-    if training.teacher is not None:
-        before = training.teacher.card
+    before = training.teacher_card
+    if before is not None:
         kept = ("in_domain_dev", "out_of_domain_dev", "pair_accuracy", "piece_auc")
         figures = {**figures, "teacher": {name: before["figures"][name] for name in kept}}
         told = f" Learned from a larger model of {before['steps']} steps and {before['seconds']} seconds, which are not in its own."
