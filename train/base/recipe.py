@@ -275,7 +275,7 @@ def grammar_loss(model: BaseModel, paired: PairedBatch) -> torch.Tensor:
 
 
 def trees_loss(model: BaseModel, batch: Sequence[TreeExample]) -> torch.Tensor:
-    """See `rome.train.tree_data.loss_of`."""
+    """See `rome.train.parser.trees.loss_of`."""
     ids, mask = padded([example.pieces for example in batch])
     return loss_of(model.trees, torch.stack(model.states(ids, mask, model.options.layers)[1:]), mask, batch)
 

@@ -1,8 +1,8 @@
 """`rome train parser`: train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
 
-Each stage runs Stanza's own training code (train/stanza_stages.py). A stage that has finished in the work folder is not run again.
+Each stage runs Stanza's own training code. A stage that has finished in the work folder is not run again.
 Only the treebank's training part trains; its development part chooses the best checkpoint and gives the figures of the model cards,
-from raw text, with the tags of a model set (train/base.py and train/trees.py make those).
+from raw text, with the tags of a model set (train/base and train/parser/trees.py make those).
 """
 
 from __future__ import annotations
@@ -203,7 +203,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the chosen stages, export all three models, evaluate them on raw text and write their cards; 0 when done."""
+    """Train the chosen stages, export all that are trained, beside the set's others, judge all three on raw text, write cards; 0 when done.
+
+    Raises InputError, before anything is computed, when neither the work folder nor the set has one of the others.
+    """
     work = arguments.work or arguments.out.parent / "runs" / "parser"
     stages, models = Stages(*treebank(arguments, work), work, seed=arguments.seed), set_folder(arguments.models)
     borrowed = [name for name in STAGES if name not in arguments.stages and not stages.model(name).is_file()]
