@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.train.errors.groups import Groups
 from rome.train.errors.net import PairNet, Sides, counts, meaning_figures
-from rome.train.errors.recipe import ErrorsPlan, fit
+from rome.train.errors.recipe import ErrorsOptions, fit
 from rome.train.errors.signals import learn_signals
 from rome.train.errors.texts import Pool, paraphrases
 from rome.train.synthesis.pairs import SyntheticPair, read_synthetic
@@ -69,7 +70,8 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     told = f"{conditions(options.threads)}; {options.models}, {options.steps} steps, seed {options.seed}"
     torch.set_num_threads(options.threads)
-    plan = ErrorsPlan(steps=0, later=options.steps, rate=options.rate, below=options.below, rank=options.rank)
+    sizes = {"steps": 0, "later": options.steps, "rate": options.rate, "below": options.below, "rank": options.rank}
+    plan = ErrorsOptions(seed=options.seed, **sizes)
     folder = set_folder(options.models) / "encoder"
     sides, pool = Sides(folder, plan.below), Pool(options.texts)
     pairs = paraphrases(options.seed, plan.wikipedia, plan.systems)[: plan.pairs]
@@ -80,10 +82,10 @@ def main(given: Sequence[str] | None = None) -> int:
         work.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(options.seed)
         net = PairNet(load_trunk(folder), plan.below, plan.rank, plan.above)
-        net.load_state_dict(torch.load(options.start, weights_only=True)["net"])
+        net.load_state_dict(torch.load(options.start, weights_only=True)["model"])
         if name == SIGNALS:
             learn_signals(net, sides, generated, plan.later, plan.rate, options.seed)
-        fit(net, sides, Groups(pool, pairs, options.agreement, options.seed, generated), plan, options.seed, work)
+        fit(net, sides, Groups(pool, pairs, options.agreement, options.seed, generated), replace(plan, work=work))
         figures = {
             **meaning_figures(net, sides, options.limit),
             **{one.title: follows(one, net, sides, options.limit) for one in JUDGED},

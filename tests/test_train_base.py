@@ -30,7 +30,7 @@ from rome.features.analyser.weights import quantise
 from rome.metric import RoMe
 from rome.train.base import recipe as base
 from rome.train.base.data import RIDGE, PairedBatch, VectorMap, grammar_batches, map_texts, related_texts, vector_map
-from rome.train.base.export import torch_layer
+from rome.train.common.layers import torch_layer
 from rome.train.grammar import data as grammar_data
 from rome.train.grammar.data import Example, Material, load_material
 from rome.train.parser import trees
@@ -118,10 +118,10 @@ def test_what_is_frozen_stays_as_published(made: Path, checkpoint: Path) -> None
     published, kept = base.read_mpnet(checkpoint, checked=False).state_dict(), load_trunk(made / "encoder")
     states = kept.state_dict()
     assert kept.config.num_hidden_layers == 2 and not any("layer.2." in name for name in states)
-    bits = torch.where(torch.arange(30522) < 5000, base.BasePlan().embedding_bits, base.BasePlan().rare_bits)
+    bits = torch.where(torch.arange(30522) < 5000, base.BaseOptions().embedding_bits, base.BaseOptions().rare_bits)
     rounded = {
         "embeddings.word_embeddings.weight": bits,
-        "encoder.layer.0.intermediate.dense.weight": base.BasePlan().layer_bits,
+        "encoder.layer.0.intermediate.dense.weight": base.BaseOptions().layer_bits,
     }
     for name, of in rounded.items():
         values, scale = quantise(published[name], of)
@@ -173,7 +173,7 @@ def test_heads_for_a_finished_trunk_are_trained_alone(made: Path, tmp_path: Path
     assert trees.run(options(trees, "--out", tmp_path / "again", "--models", made, **small)) == 0
     assert (tmp_path / "again" / "trees.safetensors").read_bytes() == (tmp_path / "one" / "trees.safetensors").read_bytes()
     card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
-    assert card["recipe"].startswith("rome train trees --out FOLDER --models tiny --seed 0 --layers 1 --inner 16 --steps 3")
+    assert card["recipe"].startswith("rome train trees --out FOLDER --models tiny --seed 0 --steps 3 --layers 1 --inner 16")
     assert {"LAS", "UAS", "UPOS", "XPOS", "FEATS"} == card["figures"].keys()
 
 
@@ -181,10 +181,10 @@ def test_a_new_heads_layers_are_those_after_the_trunk(made: Path) -> None:
     """The acceptability head's, as far as it has some, with the inner units that weigh most."""
     judge, config = load_acceptability(made / "grammar"), load_trunk(made / "encoder").config
     labels = dict.fromkeys(("upos", "xpos", "feats", "relation"), ("X",))
-    whole = trees.new_head(trees.TreesPlan(layers=2), config, labels, judge)
+    whole = trees.new_head(trees.TreesOptions(layers=2), config, labels, judge)
     assert len(whole.layers) == 2 and torch.equal(whole.layers[0].linear1.weight, judge.layers[0].linear1.weight)
     assert torch.softmax(whole.mix, 0).argmax() == config.num_hidden_layers - 1
-    part = trees.new_head(trees.TreesPlan(layers=1, inner=16), config, labels, judge).layers[0]
+    part = trees.new_head(trees.TreesOptions(layers=1, inner=16), config, labels, judge).layers[0]
     assert torch.equal(part.self_attn.in_proj_weight, judge.layers[0].self_attn.in_proj_weight)
     own = judge.layers[0]
     weight = own.linear1.weight.norm(dim=1) * own.linear2.weight.norm(dim=0)
@@ -253,7 +253,7 @@ def test_another_checkpoint_must_be_asked_for(checkpoint: Path, tmp_path: Path, 
         ({"frozen": 3}, "no more of them can be --frozen"),
     ],
 )
-def test_a_plan_must_fit_the_checkpoint(
+def test_options_must_fit_the_checkpoint(
     plan: dict[str, int], message: str, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Layers, teachers and widths that are not there are refused before any data is read."""

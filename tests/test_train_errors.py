@@ -19,6 +19,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupted import interrupt
 from tiny_encoder import write_encoder, write_lines
 from tiny_reader import with_states
 
@@ -32,6 +33,7 @@ from rome.features.analyser.pair_reader import PairReader
 from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.features.values import Analysis
 from rome.train.common.recipe import FIELDS, read_card
+from rome.train.common.training import PROGRESS
 from rome.train.errors import net as errors_figures
 from rome.train.errors import recipe as errors
 from rome.train.errors import signals as errors_signals
@@ -245,7 +247,7 @@ def parser(monkey: pytest.MonkeyPatch) -> Parser:
 
     def start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
         vocabulary = Vocabulary(list(map(parsed, TEXTS)) * 2)
-        errors_texts._worker = errors_texts._Worker(found, default_materials(sample), vocabulary, seed)
+        errors_texts._worker = found, seed, default_materials(sample), vocabulary
 
     monkey.setattr(errors_texts, "_start", start)
     monkey.setattr(errors_texts, "ProcessPoolExecutor", ThreadPoolExecutor)
@@ -260,21 +262,24 @@ def prepared(data: Path, parser: Parser, tmp_path_factory: pytest.TempPathFactor
     return prepare(texts, "small", 0, tmp_path_factory.mktemp("texts") / "texts.jsonl", Path("unused"))
 
 
-def test_texts_are_prepared_once_and_go_on_where_they_stopped(prepared: Path, parser: Parser, tmp_path: Path) -> None:
-    """A file that was cut is completed to the same lines, and only its missing texts are analysed."""
+def test_texts_are_prepared_once(prepared: Path, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that holds all texts stays; one that lacks some is made anew, whole or not at all."""
     lines = prepared.read_text(encoding="utf-8").splitlines(keepends=True)
     texts = [json.loads(line)["text"] for line in lines]
     assert len(set(texts)) == len(texts) > 12
     part = tmp_path / "texts.jsonl"
-    part.write_text("".join(lines[:-7]) + lines[-7][:20], encoding="utf-8")
+    part.write_text("".join(lines[:-7]), encoding="utf-8")
+    monkeypatch.setattr(errors_texts, "_row", lambda analysis, *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        prepare(texts, "small", 0, part, Path("unused"))
+    assert part.read_text(encoding="utf-8") == "".join(lines[:-7]) and list(tmp_path.iterdir()) == [part]
+    monkeypatch.undo()
     parser.asked.clear()
     prepare([*texts, *texts[:3]], "small", 0, part, Path("unused"))
-    assert parser.asked == [texts[-7:-2], texts[-2:]] and set(
-        part.read_text(encoding="utf-8").splitlines(keepends=True)
-    ) == set(lines)
+    assert sum(parser.asked, []) == texts and part.read_text(encoding="utf-8") == "".join(lines)
     parser.asked.clear()
-    prepare(texts, "small", 0, part, Path("unused"))
-    assert not parser.asked and len(part.read_text(encoding="utf-8").splitlines()) == len(lines)
+    prepare(texts[3:], "small", 0, part, Path("unused"))
+    assert not parser.asked and part.read_text(encoding="utf-8") == "".join(lines)
 
 
 def test_a_pool_reads_what_was_prepared(prepared: Path) -> None:
@@ -509,49 +514,44 @@ def net_of(models: Path) -> PairNet:
     return PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
 
 
-PLAN = errors.ErrorsPlan(steps=10, later=2, rate=0.1, below=1, rank=4)
+OPTIONS = errors.ErrorsOptions(every=4, steps=10, later=2, rate=0.1, below=1, rank=4)
 
 
-def test_the_stages_of_a_plan() -> None:
+def test_the_stages_of_a_training() -> None:
     """In each stage the rate rises to its highest and falls to next to nothing; the second holds more of what is bad."""
-    plan = errors.ErrorsPlan(steps=400, later=80, rate=1.0)
-    rates = [plan.stage(step)[1] for step in range(1, 481)]
+    options = errors.ErrorsOptions(steps=400, later=80)
+    rates = [options.stage(step)[1] for step in range(1, 481)]
     for stage, highest in ((rates[:400], 0.8), (rates[400:], 0.55)):
         top = stage.index(max(stage))
         assert stage[: top + 1] == sorted(stage[: top + 1]) and stage[top:] == sorted(stage[top:], reverse=True)
         assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
-    assert plan.stage(400)[0] == errors.FIRST != plan.stage(401)[0] == plan.second
-    assert errors.ErrorsPlan(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
+    assert options.stage(400)[0] == errors.FIRST != options.stage(401)[0] == options.second
+    assert errors.ErrorsOptions(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
 
 
 def lines(work: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (work / errors.PROGRESS).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (work / PROGRESS).read_text(encoding="utf-8").splitlines()]
 
 
-def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Path) -> None:
+def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loss falls; a training that was interrupted between two checkpoints resumes to the very net of one that was not."""
     sides, folders = Sides(models / "encoder", 1, torch.float32), [tmp_path / name for name in ("whole", "half")]
     for folder in folders:
         folder.mkdir()
     whole = net_of(models)
-    assert errors.fit(whole, sides, groups, PLAN, 0, folders[0], every=4) >= 0
+    assert errors.fit(whole, sides, groups, replace(OPTIONS, work=folders[0])) >= 0
     log = lines(folders[0])
     assert [line["step"] for line in log] == [4, 8, 12] and not whole.training
     assert log[1]["words"] + log[1]["amounts"] < log[0]["words"] + log[0]["amounts"]  # the second stage has worse texts
     assert {"words", "types", "ranks", "amounts", "near > near", "near > far"} <= set().union(*log)
 
-    def interrupt(net: PairNet, sides: Sides) -> dict[str, float]:
-        if (folders[1] / errors.CHECKPOINT).is_file():
-            raise KeyboardInterrupt
-        return {"judged": 1.0}
-
-    with pytest.raises(KeyboardInterrupt):
-        errors.fit(net_of(models), sides, groups, PLAN, 0, folders[1], every=4, judge=interrupt)
-    assert [line["judged"] for line in lines(folders[1])] == [1.0]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt(patch)
+        errors.fit(net_of(models), sides, groups, replace(OPTIONS, work=folders[1]))
     torch.manual_seed(77)
     again = PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
-    errors.fit(again, sides, groups, PLAN, 0, folders[1], resume=True, every=4)
-    assert lines(folders[1])[-1]["step"] == 12
+    errors.fit(again, sides, groups, replace(OPTIONS, work=folders[1], resume=True))
+    assert [line["step"] for line in lines(folders[1])] == [4, 8, 12]
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
 
@@ -593,7 +593,7 @@ def test_the_recipe_end_to_end(
     assert tuple(card) == FIELDS and None not in card.values()
     assert (
         card["recipe"]
-        == "rome train errors --out FOLDER --seed 0 --models tiny --steps 1 --later 1 --below 1 --rank 2 --systems 9"
+        == "rome train errors --out FOLDER --models tiny --seed 0 --steps 1 --later 1 --below 1 --rank 2 --systems 9"
     )
     assert set(card["figures"]) == {"held_out", "development"} and card["size_bytes"] == len(files[0])
     assert set(card["figures"]["development"]) == {"handmade_in_order", "handmade_whole_groups"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from interrupted import interrupt
 from tiny_encoder import sentences, write_encoder, write_texts
 
 from rome.exceptions import InputError, ModelMissingError
@@ -17,6 +18,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, FillHead, Filling, Place, load_fill_head
 from rome.train.common.recipe import FIELDS
+from rome.train.common.training import CHECKPOINT
 from rome.train.fill import recipe as fill
 from rome.train.fill.data import casing_of, collate, hide, one_word, stream, tokenised, training_texts, words_of
 
@@ -44,7 +46,9 @@ def arguments(tmp_path: Path, name: str, *more: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     fill.add_arguments(parser)
     options = ["--steps", "6", "--pieces", "256", "--layers", "1", *more]
-    return parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *options])
+    found = parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *options])
+    found.every = 4
+    return found
 
 
 def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +57,6 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     write_texts(tmp_path / "data")
     write_encoder(tmp_path / "encoder")
     monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(fill, "KEPT_EVERY", 4)
     assert fill.run(arguments(tmp_path, "one")) == 0
     card = json.loads((tmp_path / "one" / "card.json").read_text(encoding="utf-8"))
     assert tuple(card) == FIELDS and card["steps"] == 6 and "--steps 6" in card["recipe"]
@@ -62,10 +65,11 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(0 <= row["top_1"] <= row["top_4"] <= 1 < row["perplexity"] for row in card["figures"].values())
     log = [json.loads(line) for line in (tmp_path / "one.work" / "progress.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["step"] for line in log] == [6]
-    assert (
-        fill.run(arguments(tmp_path, "one", "--resume", "--out", str(tmp_path / "two"), "--work", str(tmp_path / "one.work")))
-        == 0
-    )
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt(patch)
+        fill.run(arguments(tmp_path, "two"))
+    assert torch.load(tmp_path / "two.work" / CHECKPOINT, weights_only=True)["step"] == 4
+    assert fill.run(arguments(tmp_path, "two", "--resume")) == 0
     assert fill.run(arguments(tmp_path, "three", "--seed", "5")) == 0
     files = [(tmp_path / name / FILL_FILE).read_bytes() for name in ("one", "two", "three")]
     assert files[0] == files[1] != files[2]

@@ -20,12 +20,13 @@ from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
+from rome.train.common.layers import start_from_encoder
 from rome.train.encoder import source_folder
 from rome.train.grammar import data as grammar_data
 from rome.train.grammar import recipe as grammar
 from rome.train.grammar.data import Example, batches, clean_or_corrupt, collate, encode
 from rome.train.grammar.figures import area_under_curve, matthews, sentence_figures, temperature
-from rome.train.grammar.teacher import Taught, start_from_teacher
+from rome.train.grammar.teacher import start_from_teacher, taught_loss
 
 ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "small" / "encoder"
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
@@ -85,7 +86,9 @@ def arguments(tmp_path: Path, name: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     grammar.add_arguments(parser)
     steps = ["--steps", "4", "--tuning-steps", "2", "--pieces", "256", "--layers", "1", "--input-layer", "1"]
-    return parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *steps])
+    found = parser.parse_args(["--out", str(tmp_path / name), "--encoder", str(tmp_path / "encoder"), *steps])
+    found.every = 3
+    return found
 
 
 def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +100,6 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(grammar_data, "HELD_OUT", 12)
     monkeypatch.setattr(grammar_data, "CALIBRATION", 8)
     monkeypatch.setattr(grammar, "ROUND", 60)
-    monkeypatch.setattr(grammar, "KEPT_EVERY", 3)
     assert grammar.run(arguments(tmp_path, "one")) == 0
     model = load_acceptability(tmp_path / "one")
     assert (model.input_layer, len(model.layers)) == (1, 1)
@@ -173,7 +175,7 @@ def test_layers_start_as_the_encoders_next_ones() -> None:
     toy = nn.ModuleList([nn.TransformerEncoderLayer(24, 4, 48, **sizes)])
     before = [each.linear1.weight.clone() for each in (layers[2], toy[0])]
     for each in (layers, toy, nn.ModuleList()):
-        grammar.start_from_encoder(each, 4)
+        start_from_encoder(each, 4)
     states = torch.randn(1, 7, 384)
     with torch.no_grad():
         for mine, other in zip(layers[:2], source.encoder.layer[4:], strict=True):
@@ -200,8 +202,8 @@ def test_what_a_teacher_says_is_learned(tmp_path: Path) -> None:
         student.sentence_out.weight /= 2
         student.sentence_out.bias /= 2
     batch = collate([Example((101, 2000 + n, 3000, 102), -1, (-1,) * 4) for n in range(4)])
-    least = Taught(student, teacher, trunk)(batch)
-    assert least < Taught(other, teacher, trunk)(batch)
+    least = taught_loss(student, teacher, trunk, batch)
+    assert least < taught_loss(other, teacher, trunk, batch)
     least.backward()
     assert student.piece_out.weight.grad.abs().max() < 1e-6 and student.sentence_out.weight.grad.abs().max() < 1e-6
 

@@ -47,7 +47,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parser")
     (folder / "train.conllu").write_text((FIRST + SECOND) * 12, encoding="utf-8")
     (folder / "dev.conllu").write_text(FIRST + SECOND, encoding="utf-8")
-    steps = [option for stage in STAGES for option in (recipe._flag(stage), 2)]
+    steps = [option for stage in STAGES for option in (STAGES[stage].length, 2)]
     write_trees(folder / "set" / "trees")
     (folder / "set" / "encoder").symlink_to(set_folder("small") / "encoder")
     where = ("--out", folder / "out", "--data", folder, "--work", folder / "work", "--models", folder / "set")
@@ -82,6 +82,22 @@ def test_a_finished_stage_is_not_trained_again(trained):
     before = {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
     assert recipe.run(chosen) == 0
     assert before == {stage: (folder / "work" / stage / f"{stage}.pt").stat().st_mtime_ns for stage in STAGES}
+
+
+def test_one_stage_is_exported_alone(trained):
+    """Beside the models of the set, with which it is judged; without such it is refused before anything is read or trained."""
+    folder, chosen = trained
+    where = ("--data", folder, "--out", folder / "one" / "out", "--work", folder / "one" / "work", "--stages", "lemmatizer")
+    with pytest.raises(InputError, match="set has tokenizer and mwt: train these --stages too, or give --models"):
+        recipe.run(arguments(*where, "--models", folder / "set"))
+    assert not (folder / "one" / "work" / "lemmatizer").exists()
+    shutil.copytree(folder / "set", folder / "whole", symlinks=True)
+    for stage in ("tokenizer", "mwt"):
+        shutil.copytree(folder / "out" / stage, folder / "whole" / stage)
+    assert recipe.run(arguments(*where, "--models", folder / "whole", "--lemmatizer-epochs", 1, "--limit", 20)) == 0
+    assert read_card(folder / "one" / "out" / "lemmatizer")["steps"] == 1
+    for stage in ("tokenizer", "mwt"):
+        assert read_card(folder / "one" / "out" / stage) == read_card(folder / "out" / stage)
 
 
 def test_stanzas_own_package_loads_from_its_directory(trained):

@@ -17,6 +17,7 @@ from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRows, capitals, load_tree_head, spellings_of
 from rome.features.analyser.weights import quantise
+from rome.train.common.batches import padded
 from rome.train.parser import trees as tree_data
 from rome.train.parser.trees import (
     BITS,
@@ -24,7 +25,6 @@ from rome.train.parser.trees import (
     examples_of,
     labels_of,
     loss_of,
-    padded,
     save_head,
     tree_batches,
     tree_figures,

@@ -23,7 +23,7 @@ from rome.features.analyser.encoder import (
     parts_of,
 )
 from rome.features.analyser.weights import save_weights
-from rome.train.common.recipe import write_card
+from rome.train.common.recipe import card_text, write_card
 
 TRUNK_LAYERS = 4
 
@@ -72,18 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     build_common(arguments.out, texts)
     write_card(
         arguments.out,
-        name="encoder",
-        task="word vectors; states for tagger, parser and acceptability",
-        data=[
-            "all-MiniLM-L6-v2 (weights, not trained further)",
-            f"{len(texts)} Wikipedia sentences (WikiSplit) for the common vector",
-        ],
-        licence="Apache-2.0 (weights); CC BY-SA 4.0 (text of the common vector)",
+        **card_text("encoder", texts=len(texts)),
         recipe=f"rome train encoder --out FOLDER --sentences {arguments.sentences}",
         seed=0,
         steps=0,
         seconds=time.monotonic() - started,
         figures={"layers": TRUNK_LAYERS, "width": 384, "parameters_million": 18.8},
-        notes="Layers 1 to 4 of 6, matrices rounded to int8 with one scale a row; computed in floating point.",
     )
     return 0

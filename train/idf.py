@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rome.data.sources import data_file, read_jsonl
 from rome.features.idf import IdfTable
-from rome.train.common.recipe import write_card
+from rome.train.common.recipe import card_text, write_card
 
 IDF_FILE = "idf.parquet"
 WORDS = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:[-.,]\w+)*|[^\w\s]", re.IGNORECASE)
@@ -45,15 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
     table.save(arguments.out / IDF_FILE)
     write_card(
         arguments.out,
-        name="idf",
-        task="word weights of semantic and errors",
-        data=["WikiSplit sentences (Wikipedia, CC BY-SA 4.0)", "WMT22 and WMT23 references (research use)"],
-        licence="CC BY-SA 4.0",
+        **card_text("idf"),
         recipe=f"rome train idf --out FOLDER --minimum {arguments.minimum}",
         seed=0,
         steps=table.documents,
         seconds=time.monotonic() - started,
         figures={"texts": table.documents, "words": len(table.counts)},
-        notes="Document counts of lower-cased words.",
     )
     return 0

@@ -15,6 +15,8 @@ from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
 from rome.features.analyser.trunk import Trunk
+from rome.train.common.batches import cut_batches
+from rome.train.errors.texts import wmt_segments
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
 
 __all__ = ["PairedBatch", "VectorMap", "grammar_batches", "map_texts", "related_texts", "vector_map"]
@@ -56,15 +58,7 @@ def _pairs(material: Material, rng: random.Random, count: int) -> Iterator[tuple
 def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) -> Iterator[PairedBatch]:
     """Units of like length together, in random order."""
     units.sort(key=lambda unit: len(unit[0].pieces) + 3 * rng.random())
-    groups: list[list[tuple[Example, ...]]] = [[]]
-    filled = 0
-    for unit in units:
-        longest = max(len(example.pieces) for example in unit)
-        if groups[-1] and (filled + len(unit)) * longest > pieces:
-            groups.append([])
-            filled = 0
-        groups[-1].append(unit)
-        filled += len(unit)
+    groups = cut_batches(units, pieces, lambda unit: max(len(example.pieces) for example in unit), len)
     rng.shuffle(groups)
     for group in groups:
         rows: list[Example] = []
@@ -78,12 +72,7 @@ def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) 
 
 def related_texts() -> list[tuple[str, ...]]:
     """For each WMT segment its references and all outputs, of which training draws some; judged segments are left out."""
-    groups = []
-    for year in (22, 23):
-        for segment in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz")):
-            if not segment.judged_elsewhere:
-                groups.append((*segment.references, *(text for _, text in segment.outputs)))
-    return groups
+    return [(*segment.references, *(text for _, text in segment.outputs)) for _, segment in wmt_segments()]
 
 
 WIKIPEDIA, WMT = 3000, 5000

@@ -20,18 +20,20 @@ from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files
 from rome.train.base.data import map_texts, vector_map
-from rome.train.common.recipe import write_card
+from rome.train.common.layers import torch_layer
+from rome.train.common.recipe import card_text, write_card
 from rome.train.grammar.data import Material
+from rome.train.grammar.figures import pair_figures, predict, threshold
+from rome.train.grammar.recipe import calibrate, judge
 from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figures
 
 if TYPE_CHECKING:
-    from rome.train.base.recipe import BaseModel, BasePlan
+    from rome.train.base.recipe import BaseModel, BaseOptions
 
 __all__ = ["OTHER", "Origin", "SHARED", "export"]
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
-TREEBANK = "UD English EWT train"
 WORDS = "embeddings.word_embeddings.weight"
 
 
@@ -69,45 +71,55 @@ def export(
     about
         Recipe, seed, steps and seconds, for the cards.
     """
-    plan, out = model.plan, Path(out)
+    options, out = model.options, Path(out)
     for part in SHARED:
         shutil.copytree(set_folder("small") / part, out / part, dirs_exist_ok=True)
     for part in ("encoder", "grammar", "trees"):
         (out / part).mkdir(exist_ok=True, parents=True)
     shutil.copyfile(source / PIECES_FILE, out / "encoder" / PIECES_FILE)
-    _save_trunk(model.trunk, plan, origin, out / "encoder" / TRUNK_FILE)
+    _save_trunk(model.trunk, options, origin, out / "encoder" / TRUNK_FILE)
     explained = _save_vectors(model, published, about["seed"], out / "encoder")
     _save_acceptability(model, load_trunk(out / "encoder"), material, origin, out / "grammar")
     save_head(model.trees, out / "trees")
     record_files(out)
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
-    grammar = _grammar_figures(load_acceptability(out / "grammar"), encoder.trunk, material)
-    figures = {"trees": trees, "grammar": grammar, "vectors_explain": explained}
-    _cards(out, encoder.trunk, plan, figures, origin, about)
-    return figures
+    head = load_acceptability(out / "grammar")
+    grammar = {**judge(head, encoder.trunk, material), **pair_figures(head, encoder.trunk, material.pairs)}
+    told = {"start": origin.name, "licence": origin.licence, "options": options}
+    of_encoder = {
+        "layers": options.layers,
+        "width": encoder.trunk.config.hidden_size,
+        "vector_width": options.vector_width,
+        "vectors_explain": explained,
+        "parameters_million": round(sum(parameter.numel() for parameter in encoder.trunk.parameters()) / 1e6, 1),
+    }
+    percent = {name.upper(): value for name, value in trees.items()}
+    for part, own in {"encoder": of_encoder, "grammar": grammar, "trees": percent}.items():
+        write_card(out / part, **card_text(f"base {part}", **told), **about, figures=own)
+    return {"trees": trees, "grammar": grammar, "vectors_explain": explained}
 
 
-def _bits(tensors: Mapping[str, torch.Tensor], plan: BasePlan) -> dict[str, int | torch.Tensor]:
+def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str, int | torch.Tensor]:
     """How coarsely the layers' matrices and the words' rows are kept; the vocabulary's frequent pieces stand first."""
-    found: dict[str, int | torch.Tensor] = {name: plan.layer_bits for name in tensors if ".layer." in name}
-    frequent = torch.arange(len(tensors[WORDS])) < plan.frequent
-    return {**found, WORDS: torch.where(frequent, plan.embedding_bits, plan.rare_bits)}
+    found: dict[str, int | torch.Tensor] = {name: options.layer_bits for name in tensors if ".layer." in name}
+    frequent = torch.arange(len(tensors[WORDS])) < options.frequent
+    return {**found, WORDS: torch.where(frequent, options.embedding_bits, options.rare_bits)}
 
 
-def _save_trunk(trunk: Trunk, plan: BasePlan, origin: Origin, path: Path) -> None:
+def _save_trunk(trunk: Trunk, options: BaseOptions, origin: Origin, path: Path) -> None:
     """The first layers and the embeddings."""
-    config = {**asdict(trunk.config), "num_hidden_layers": plan.layers, "dropout": 0.0}
-    dropped = tuple(f"encoder.layer.{n}." for n in range(plan.layers, plan.layers + plan.own))
+    config = {**asdict(trunk.config), "num_hidden_layers": options.layers, "dropout": 0.0}
+    dropped = tuple(f"encoder.layer.{n}." for n in range(options.layers, options.layers + options.own))
     kept = {name: tensor for name, tensor in trunk.state_dict().items() if not name.startswith(dropped)}
     description = {"config": config, "source": origin.name, "licence": origin.licence}
-    save_weights(path, kept, description, bits=_bits(kept, plan))
+    save_weights(path, kept, description, bits=_bits(kept, options))
 
 
 def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -> float:
     """The linear map from two of the rounded trunk's layers to vectors, which need no common part taken off; how much it explains."""
-    plan, layers = model.plan, (model.middle, model.plan.layers)
-    save_weights(folder / COMMON_FILE, {"common": torch.zeros(plan.vector_width)}, {"pieces": 0})
+    options, layers = model.options, (model.middle, model.options.layers)
+    save_weights(folder / COMMON_FILE, {"common": torch.zeros(options.vector_width)}, {"pieces": 0})
     (folder / VECTORS_FILE).unlink(missing_ok=True)
     record_files(folder.parent)  # what an earlier run left in the folder is on record with other hashes
     found = vector_map(
@@ -115,8 +127,8 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
         deepcopy(published).to(torch.bfloat16),
         map_texts(random.Random(seed)),
         layers=layers,
-        levels=(plan.lower_teacher, plan.upper_teacher),
-        width=plan.vector_width,
+        levels=(options.lower_teacher, options.upper_teacher),
+        width=options.vector_width,
     )
     tensors = {f"projection.{layer}": matrix.contiguous() for layer, matrix in found.projections.items()}
     save_weights(folder / VECTORS_FILE, {**tensors, "bias": found.bias}, {"layers": list(layers)})
@@ -125,14 +137,11 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
 
 def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
     """The head with its own layers, calibrated on sentences held out from training."""
-    from rome.train.grammar.figures import predict, threshold
-    from rome.train.grammar.recipe import calibrate
-
-    plan, config = model.plan, model.trunk.config
+    options, config = model.options, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
-    head = Acceptability(plan.own, plan.layers, buckets=config.relative_attention_num_buckets, **sizes)
+    head = Acceptability(options.own, options.layers, buckets=config.relative_attention_num_buckets, **sizes)
     tensors = dict(model.judge.state_dict())
-    for number, layer in enumerate(model.trunk.encoder.layer[plan.layers :]):
+    for number, layer in enumerate(model.trunk.encoder.layer[options.layers :]):
         tensors.update({f"layers.{number}.{name}": tensor for name, tensor in torch_layer(layer).items()})
     bias = model.trunk.encoder.relative_attention_bias
     if bias is not None:
@@ -144,90 +153,5 @@ def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, orig
     kept = dict(head.state_dict())
     description = {"sizes": head.sizes, "source": origin.name, "licence": origin.licence}
     save_weights(
-        folder / GRAMMAR_FILE, kept, description, bits={name: plan.layer_bits for name in kept if name.startswith("layers.")}
-    )
-
-
-def torch_layer(layer: Any) -> dict[str, torch.Tensor]:
-    """The parameters of a trunk's layer under the names of torch's TransformerEncoderLayer."""
-    own, out = layer.attention["self"], layer.attention["output"]
-    parts = [own[name] for name in ("query", "key", "value")]
-    found = {
-        "self_attn.in_proj_weight": torch.cat([part.weight for part in parts]),
-        "self_attn.in_proj_bias": torch.cat([part.bias for part in parts]),
-    }
-    named = {
-        "self_attn.out_proj": out["dense"],
-        "norm1": out["LayerNorm"],
-        "linear1": layer.intermediate["dense"],
-        "linear2": layer.output["dense"],
-        "norm2": layer.output["LayerNorm"],
-    }
-    for name, part in named.items():
-        found.update({f"{name}.weight": part.weight, f"{name}.bias": part.bias})
-    return {name: tensor.detach() for name, tensor in found.items()}
-
-
-def _grammar_figures(head: Acceptability, trunk: Trunk, material: Material) -> dict[str, Any]:
-    """On CoLA's development sets and the minimal pairs of EWT's development part."""
-    from rome.train.grammar.figures import pair_figures
-    from rome.train.grammar.recipe import judge
-
-    return {**judge(head, trunk, material), **pair_figures(head, trunk, material.pairs)}
-
-
-def _cards(
-    out: Path, trunk: Trunk, plan: BasePlan, figures: Mapping[str, Any], origin: Origin, about: Mapping[str, Any]
-) -> None:
-    """The cards of the three parts that were taught together."""
-    together = (
-        "Taught together with the other parts of the set that read the trunk; steps and seconds are those of all of them."
-    )
-    texts = "WMT22 and WMT23 references and outputs into English (without WMT22 from Chinese)"
-    start = f"{origin.licence} (start: {origin.name})"
-    parameters = sum(parameter.numel() for parameter in trunk.parameters())
-    write_card(
-        out / "encoder",
-        name="encoder",
-        task="states for all heads, word vectors",
-        data=[
-            f"{origin.name} (weights of {plan.layers} layers, the lowest {plan.frozen} as published)",
-            texts,
-            "CoLA",
-            TREEBANK,
-            "Wikipedia sentences (WikiSplit), for the vectors",
-        ],
-        licence=f"{start}; data: WMT research use, CoLA public, EWT and Wikipedia CC BY-SA 4.0",
-        figures={
-            "layers": plan.layers,
-            "width": trunk.config.hidden_size,
-            "vector_width": plan.vector_width,
-            "vectors_explain": figures["vectors_explain"],
-            "parameters_million": round(parameters / 1e6, 1),
-        },
-        notes=f"{together} Layers are kept in {plan.layer_bits} bits a number, the embeddings of the first {plan.frequent} pieces in "
-        f"{plan.embedding_bits}, of the others in {plan.rare_bits}, one scale a row; "
-        "computed in floating point.",
-        **about,
-    )
-    write_card(
-        out / "grammar",
-        name="grammar",
-        task="the probability that a sentence is acceptable English, and that each of its word pieces is the right one",
-        data=["CoLA in-domain train", TREEBANK, "WikiSplit", texts],
-        licence=f"{start}; data: CoLA public, EWT and WikiSplit CC BY-SA 4.0, WMT research use",
-        figures=figures["grammar"],
-        notes=f"{together} Figures of the rounded model; CoLA's development sets and EWT's, whose sentences make the pairs, were not "
-        "trained on.",
-        **about,
-    )
-    write_card(
-        out / "trees",
-        name="rome-en-trees",
-        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
-        data=[TREEBANK],
-        licence=f"{start}; data: CC BY-SA 4.0",
-        figures={name.upper(): value for name, value in figures["trees"].items()},
-        notes=f"{together} Percent of the words of EWT dev, gold sentences and words.",
-        **about,
+        folder / GRAMMAR_FILE, kept, description, bits={name: options.layer_bits for name in kept if name.startswith("layers.")}
     )

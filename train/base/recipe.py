@@ -13,13 +13,11 @@ import argparse
 import hashlib
 import json
 import random
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -36,17 +34,17 @@ from rome.features.analyser.trees import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.train.base.data import PairedBatch, grammar_batches, related_texts
 from rome.train.base.export import OTHER, Origin, export
-from rome.train.common.recipe import add_plan_arguments, changed_options, folders, plan_of
+from rome.train.common.batches import padded
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
+from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, train
 from rome.train.grammar.data import Material, load_material
-from rome.train.grammar.recipe import Log
 from rome.train.grammar.teacher import known_loss
-from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, padded, tree_batches
+from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, tree_batches
 
-__all__ = ["BaseModel", "BasePlan", "add_arguments", "read_mpnet", "run"]
+__all__ = ["BaseModel", "BaseOptions", "add_arguments", "read_mpnet", "run"]
 
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """Of all-mpnet-base-v2's published model.safetensors."""
-KEPT_EVERY = 100
 RENAMED = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",
@@ -56,8 +54,8 @@ RENAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BasePlan:
+@dataclass(frozen=True)
+class BaseOptions(TrainingOptions):
     """The sizes of one training run.
 
     Attributes
@@ -85,15 +83,15 @@ class BasePlan:
         How coarsely the matrices of layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
     """
 
+    steps: int = 700
+    rate: float = 6e-5
     layers: int = 7
     own: int = 2
     frozen: int = 4
-    steps: int = 700
     tree_pieces: int = 640
     grammar_pieces: int = 1024
     meaning_pieces: int = 512
     meaning_every: int = 4
-    rate: float = 6e-5
     head_rate: float = 1e-3
     dropout: float = 0.1
     judged_share: float = 0.4
@@ -113,7 +111,7 @@ class BasePlan:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train base`."""
-    add_plan_arguments(parser, BasePlan())
+    add_training_arguments(parser, BaseOptions)
     parser.add_argument(
         "--source", type=Path, required=True, help="folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
     )
@@ -163,15 +161,15 @@ class BaseModel(nn.Module):
     starts as the last.
     """
 
-    def __init__(self, source: Trunk, plan: BasePlan, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
+    def __init__(self, source: Trunk, options: BaseOptions, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
         super().__init__()
-        self.plan, self.frozen = plan, plan.frozen
-        self.trunk = shortened(source, plan.layers + plan.own, plan.dropout)
+        self.options, self.frozen = options, options.frozen
+        self.trunk = shortened(source, options.layers + options.own, options.dropout)
         width = source.config.hidden_size
-        self.judge = Acceptability(0, plan.layers + plan.own, hidden=width, dropout=plan.dropout)
-        self.trees = TreeHead(width=width, mixed=plan.layers, labels=labels, dropout=0.33)
+        self.judge = Acceptability(0, options.layers + options.own, hidden=width, dropout=options.dropout)
+        self.trees = TreeHead(width=width, mixed=options.layers, labels=labels, dropout=0.33)
         nn.init.normal_(self.trees.mix, 0.0, 0.01)
-        self.middle = (plan.layers + 1) // 2
+        self.middle = (options.layers + 1) // 2
         self.upper, self.lower = nn.Linear(width, width), nn.Linear(width, width, bias=False)
         with torch.no_grad():
             self.upper.weight.copy_(torch.eye(width))
@@ -179,7 +177,7 @@ class BaseModel(nn.Module):
             self.lower.weight.zero_()
         for part in (
             self.trunk.embeddings,
-            self.trunk.encoder.layer[: plan.frozen],
+            self.trunk.encoder.layer[: options.frozen],
             self.trunk.encoder.relative_attention_bias,
         ):
             if part is not None:
@@ -202,7 +200,7 @@ class BaseModel(nn.Module):
 
     def vectors(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
         """(b, L, width) the pieces' vectors."""
-        found: torch.Tensor = self.upper(states[self.plan.layers]) + self.lower(states[self.middle])
+        found: torch.Tensor = self.upper(states[self.options.layers]) + self.lower(states[self.middle])
         return found
 
 
@@ -218,11 +216,11 @@ def shortened(source: Trunk, layers: int, dropout: float = 0.0) -> Trunk:
 class Meaning:
     """Related texts, and the cosines that the published network finds between their pieces."""
 
-    def __init__(self, source: Trunk, tokenizer: Any, plan: BasePlan, rng: random.Random) -> None:
-        self.source, self.tokenizer, self.plan, self.rng = source, tokenizer, plan, rng
+    def __init__(self, source: Trunk, tokenizer: Any, options: BaseOptions, rng: random.Random) -> None:
+        self.source, self.tokenizer, self.options, self.rng = source, tokenizer, options, rng
         groups = [group for group in related_texts() if 3 < len(group[0].split()) < 32]
         self.groups = sorted(groups, key=lambda group: len(group[0].split()))
-        self.levels = (plan.lower_teacher, plan.upper_teacher)
+        self.levels = (options.lower_teacher, options.upper_teacher)
         texts = [group[0] for group in rng.sample(self.groups, min(300, len(self.groups)))]
         ids, mask = padded(tokenizer(texts)["input_ids"])
         self.common = [states[mask].mean(0) for states in self._teach(ids, mask)]
@@ -232,7 +230,7 @@ class Meaning:
         rows: list[list[int]] = []
         owners: list[int] = []
         around = self.rng.randrange(len(self.groups))
-        while sum(map(len, rows)) < self.plan.meaning_pieces:
+        while sum(map(len, rows)) < self.options.meaning_pieces:
             group = self.groups[min(len(self.groups) - 1, max(0, around + self.rng.randint(-200, 200)))]
             chosen = [group[0], *self.rng.sample(group[1:], min(2, len(group) - 1))]
             coded = self.tokenizer(chosen, truncation=True, max_length=48)["input_ids"]
@@ -256,7 +254,7 @@ class Meaning:
         """The mean squared difference of the cosines; those within a segment count as much as all others together."""
         ids, mask, owners = self.batch()
         wanted = self.cosines(ids, mask)
-        units = functional.normalize(model.vectors(model.states(ids, mask, model.plan.layers))[mask], dim=1)
+        units = functional.normalize(model.vectors(model.states(ids, mask, model.options.layers))[mask], dim=1)
         owner = owners[:, None].expand(mask.shape)[mask]
         same = owner[:, None] == owner[None, :]
         error = (units @ units.T - wanted) ** 2
@@ -267,35 +265,30 @@ class Meaning:
 def grammar_loss(model: BaseModel, paired: PairedBatch) -> torch.Tensor:
     """Cross-entropy of sentences and pieces, and of the order of each sentence and its corruption."""
     batch = paired.batch
-    states = model.states(batch.pieces, batch.mask, model.plan.layers + model.plan.own)[-1]
+    states = model.states(batch.pieces, batch.mask, model.options.layers + model.options.own)[-1]
     sentence, pieces = model.judge(states, batch.mask)
     loss = known_loss(sentence, pieces, batch)
     if paired.pairs:
         clean, broken = torch.tensor(paired.pairs).T
-        loss = loss + model.plan.ranking_weight * functional.softplus(sentence[broken] - sentence[clean]).mean()
+        loss = loss + model.options.ranking_weight * functional.softplus(sentence[broken] - sentence[clean]).mean()
     return loss
 
 
 def trees_loss(model: BaseModel, batch: Sequence[TreeExample]) -> torch.Tensor:
-    """See `rome.train.tree_data.loss_of`."""
+    """See `rome.train.parser.trees.loss_of`."""
     ids, mask = padded([example.pieces for example in batch])
-    return loss_of(model.trees, torch.stack(model.states(ids, mask, model.plan.layers)[1:]), mask, batch)
+    return loss_of(model.trees, torch.stack(model.states(ids, mask, model.options.layers)[1:]), mask, batch)
 
 
-Parts = Mapping[str, Callable[[int], torch.Tensor | None]]
-
-
-def train(model: BaseModel, parts: Parts, steps: int, rates: tuple[float, float], log: Log, work: Path) -> None:
-    """AdamW with warm-up over 6 % of the steps and linear decay; the weights are averaged over the last third.
+def fit(
+    model: BaseModel, losses: Mapping[str, Loss], steps: int, rates: tuple[float, float], log: Log, options: BaseOptions
+) -> None:
+    """Train in place; the weights are averaged over the last third.
 
     Parameters
     ----------
-    parts
-        By name, what one step costs; None for a step without that part.
     rates
         Of published layers and of new weights.
-    work
-        Folder that gets partial.pt every so often.
     """
     rate, head_rate = rates
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
@@ -305,42 +298,20 @@ def train(model: BaseModel, parts: Parts, steps: int, rates: tuple[float, float]
         {"params": [p for name, p in named if name.startswith("trees.")], "lr": head_rate},
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
-    warm = 0.06 * steps + 1
-    rise = lambda i: min(1.0, (i + 1) / warm) * max(0.02, 1 - i / steps)  # noqa: E731
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rise)
-    average = torch.optim.swa_utils.AveragedModel(model)
-    seen: dict[str, list[float]] = {name: [] for name in parts}
-    for step in range(1, steps + 1):
-        model.train()
-        optimizer.zero_grad()
-        for name, cost in parts.items():
-            loss = cost(step)
-            if loss is not None:
-                loss.backward()
-                seen[name].append(loss.item())
-        nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
-        optimizer.step()
-        schedule.step()
-        if step == steps or (step > steps * 2 // 3 and step % 10 == 0):
-            average.update_parameters(model)
-        if step % 20 == 0 or step == steps:
-            log.write(step=step, of=steps, **{name: round(float(np.mean(v)), 5) for name, v in seen.items() if v})
-            seen = {name: [] for name in parts}
-        if step % KEPT_EVERY == 0:
-            torch.save(model.state_dict(), work / "partial.pt")
-    model.load_state_dict(average.module.state_dict())
+    keep, after = Checkpoint(options, model, optimizer).save, steps * 2 // 3
+    train(model, optimizer, losses, steps, log, logged=20, every=options.every, keep=keep, average_after=after)
 
 
-def tune(model: BaseModel, material: Material, rng: random.Random, log: Log, work: Path) -> None:
+def tune(model: BaseModel, material: Material, rng: random.Random, log: Log) -> None:
     """Go on with the acceptability head alone, mostly on judged sentences; nothing else that the trunk serves moves."""
-    plan = model.plan
+    options = model.options
     model.requires_grad_(False)
     model.judge.requires_grad_(True)
-    model.trunk.encoder.layer[plan.layers :].requires_grad_(True)
-    model.frozen = plan.layers
-    sentences = grammar_batches(material, rng, judged=plan.tuning_share, pieces=plan.grammar_pieces)
-    rates = plan.tuning_rate, 5 * plan.tuning_rate
-    train(model, {"grammar": lambda _: grammar_loss(model, next(sentences))}, plan.tuning_steps, rates, log, work)
+    model.trunk.encoder.layer[options.layers :].requires_grad_(True)
+    model.frozen = options.layers
+    sentences = grammar_batches(material, rng, judged=options.tuning_share, pieces=options.grammar_pieces)
+    rates = options.tuning_rate, 5 * options.tuning_rate
+    fit(model, {"grammar": lambda _: grammar_loss(model, next(sentences))}, options.tuning_steps, rates, log, options)
 
 
 def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
@@ -350,58 +321,53 @@ def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
     model.load_state_dict(half)
 
 
-def check_plan(plan: BasePlan, source: Trunk) -> None:
-    """Raise InputError for a plan that a checkpoint has not the layers or the width for."""
+def check_options(options: BaseOptions, source: Trunk) -> None:
+    """Raise InputError for options that a checkpoint has not the layers or the width for."""
     have, width = source.config.num_hidden_layers, source.config.hidden_size
-    if max(plan.layers + plan.own, plan.lower_teacher, plan.upper_teacher) > have or plan.vector_width > width:
+    deepest = max(options.layers + options.own, options.lower_teacher, options.upper_teacher)
+    if deepest > have or options.vector_width > width:
         raise InputError(f"the checkpoint has {have} layers of {width} numbers: choose fewer, or a smaller --vector-width")
-    if plan.layers < 2 or not 0 <= plan.frozen <= plan.layers:
+    if options.layers < 2 or not 0 <= options.frozen <= options.layers:
         raise InputError("the trunk needs two layers or more, and no more of them can be --frozen than --layers says")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train base`."""
-    torch.set_num_threads(arguments.threads)
-    plan = plan_of(arguments, BasePlan)
-    out, work = folders(arguments)
-    torch.manual_seed(arguments.seed)
-    rng = random.Random(arguments.seed)
+    options = read_options(arguments, BaseOptions)
+    work, seed = options.work, options.seed
+    torch.manual_seed(seed)
+    rng = random.Random(seed)
     source = read_mpnet(arguments.source, checked=not arguments.any_checkpoint)
-    check_plan(plan, source)
+    check_options(options, source)
     tokenizer = WordPieces(arguments.source / PIECES_FILE)
     material = load_material(tokenizer)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
-    meaning = Meaning(source, tokenizer, plan, rng)
-    model = BaseModel(source, plan, labels, meaning.common[0])
+    meaning = Meaning(source, tokenizer, options, rng)
+    model = BaseModel(source, options, labels, meaning.common[0])
     if arguments.trained is None:
-        trees = tree_batches(examples_of(treebank, tokenizer, labels), rng, plan.tree_pieces)
-        sentences = grammar_batches(material, rng, judged=plan.judged_share, pieces=plan.grammar_pieces)
-
-        def every(step: int) -> torch.Tensor | None:
-            return plan.meaning_weight * meaning.loss(model) if step % plan.meaning_every == 0 else None
-
-        parts: dict[str, Callable[[int], torch.Tensor | None]] = {
+        trees = tree_batches(examples_of(treebank, tokenizer, labels), rng, options.tree_pieces)
+        sentences = grammar_batches(material, rng, judged=options.judged_share, pieces=options.grammar_pieces)
+        losses: dict[str, Loss] = {
             "trees": lambda _: trees_loss(model, next(trees)),
             "grammar": lambda _: grammar_loss(model, next(sentences)),
-            "meaning": every,
+            "meaning": lambda step: options.meaning_weight * meaning.loss(model) if step % options.meaning_every == 0 else None,
         }
-        log = Log(work / "progress.jsonl", time.time())
-        train(model, parts, plan.steps, (plan.rate, plan.head_rate), log, work)
+        log = Log(work / PROGRESS)
+        fit(model, losses, options.steps, (options.rate, options.head_rate), log, options)
         torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "trained.pt")
     trained = torch.load(arguments.trained or work / "trained.pt", weights_only=True)
     model.load_state_dict(trained["model"])
-    log = Log(work / "tuning.jsonl", time.time() - trained.get("seconds", 0))
-    torch.manual_seed(arguments.seed + 1)  # so that it goes on from trained.pt as it would have at once
+    log = Log(work / "tuning.jsonl", trained.get("seconds", 0))
+    torch.manual_seed(seed + 1)  # so that it goes on from trained.pt as it would have at once
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    tune(model, material, random.Random(arguments.seed + 1), log, work)
+    tune(model, material, random.Random(seed + 1), log)
     half_way(model, before)
     torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "tuned.pt")
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
-    start = "--source FOLDER --any-checkpoint" if arguments.any_checkpoint else "--source FOLDER"
-    recipe = " ".join(["rome train base --out FOLDER", start, f"--seed {arguments.seed}", *changed_options(plan)])
-    about = {"recipe": recipe, "seed": arguments.seed, "steps": plan.steps + plan.tuning_steps, "seconds": log.seconds()}
+    start = ["--source FOLDER", *(["--any-checkpoint"] if arguments.any_checkpoint else [])]
+    about = provenance("base", options, options.steps + options.tuning_steps, log.seconds(), *start)
     origin = OTHER if arguments.any_checkpoint else Origin()
-    figures = export(model.eval(), source, arguments.source, material, unseen, out, origin, about)
+    figures = export(model.eval(), source, arguments.source, material, unseen, options.out, origin, about)
     (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0

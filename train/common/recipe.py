@@ -6,49 +6,75 @@ import argparse
 import json
 import os
 import platform
-from dataclasses import Field, fields
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
-__all__ = [
-    "add_models_argument",
-    "add_plan_arguments",
-    "changed_options",
-    "folder_size",
-    "folders",
-    "machine",
-    "models_option",
-    "plan_of",
-    "read_card",
-    "write_card",
-]
+__all__ = ["TrainingOptions", "add_training_arguments", "load_recipe", "read_options", "write_card", "write_training_card"]
 
 
-class PlanLike(Protocol):
-    """A dataclass of numbers with defaults: the sizes of one training run."""
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What every recipe with a training loop is told; each has a subclass with further fields and its own steps and rate.
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    Attributes
+    ----------
+    out, work
+        Folders for the result and for all that is made on the way.
+    threads
+        Of the processor.
+    models
+        The model set to train for, where a recipe asks for one.
+    every
+        Steps between checkpoints.
+    resume
+        Whether to go on from the checkpoint in the work folder.
+    rate
+        The highest learning rate.
+    """
+
+    out: Path = Path()
+    work: Path = Path()
+    seed: int = 0
+    threads: int = 1
+    models: str = ""
+    every: int = 100
+    resume: bool = False
+    steps: int = 0
+    rate: float = 0.0
+
+    def changed(self) -> list[str]:
+        """The command line's options for the numbers of a recipe that are not its default ones."""
+        values = ((field, getattr(self, field.name)) for field in fields(self) if field.name not in SHARED)
+        return [f"--{field.name.replace('_', '-')} {value}" for field, value in values if value != field.default]
 
 
-Plan = TypeVar("Plan", bound=PlanLike)
+Options = TypeVar("Options", bound=TrainingOptions)
+SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
+"""Options of a run, which are no numbers of a recipe."""
 
 
-def add_plan_arguments(parser: argparse.ArgumentParser, plan: PlanLike, *, but: tuple[str, ...] = ()) -> None:
-    """--out, --work, --seed, --threads, and an option for every field of the plan, with its default. but : fields left to the recipe."""
+def add_training_arguments(
+    parser: argparse.ArgumentParser, kind: type[TrainingOptions], *, models: bool = False, resumed: bool = False
+) -> None:
+    """--out, --work, --seed, --threads, an option for every number of a recipe with its default, and --models and --resume where wanted."""
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
     parser.add_argument("--work", type=Path, default=None, help="folder for all that is made on the way (default: OUT.work)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
-    for field in fields(plan):
-        if field.name not in but:
-            value = getattr(plan, field.name)
-            parser.add_argument("--" + field.name.replace("_", "-"), type=type(value), default=value)
+    for name, value in vars(kind()).items():
+        if name not in SHARED:
+            parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
+    if models:
+        add_models_argument(parser)
+    if resumed:
+        parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
 
 
 def add_models_argument(parser: argparse.ArgumentParser) -> None:
@@ -62,24 +88,28 @@ def models_option(models: str) -> list[str]:
     return [f"--models {Path(models).name}"]
 
 
-def plan_of(arguments: argparse.Namespace, kind: type[Plan]) -> Plan:
-    """The plan that parsed options describe."""
-    return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
-
-
-def folders(arguments: argparse.Namespace) -> tuple[Path, Path]:
-    """The folders of the result and of what is made on the way, both made."""
-    out = Path(arguments.out)
-    work = Path(arguments.work or out.with_name(out.name + ".work"))
-    for folder in (out, work):
+def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
+    """The options of a run as they were parsed; its two folders are made, and torch gets its threads."""
+    torch.set_num_threads(arguments.threads)
+    given = {field.name: getattr(arguments, field.name) for field in fields(kind) if hasattr(arguments, field.name)}
+    options = kind(**{**given, "work": arguments.work or arguments.out.with_name(arguments.out.name + ".work")})
+    for folder in (options.out, options.work):
         folder.mkdir(parents=True, exist_ok=True)
-    return out, work
+    return options
 
 
-def changed_options(plan: PlanLike) -> list[str]:
-    """The options that make this plan from the default one."""
-    values = ((field, getattr(plan, field.name)) for field in fields(plan))
-    return [f"--{field.name.replace('_', '-')} {value}" for field, value in values if value != field.default]
+def provenance(name: str, options: TrainingOptions, steps: int, seconds: int, *more: str) -> dict[str, Any]:
+    """How a model was made, for its card: what to type to get it again, seed, steps and seconds."""
+    more = (*(models_option(options.models) if options.models else ()), *more)
+    command = " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
+    return {"recipe": command, "seed": options.seed, "steps": steps, "seconds": seconds}
+
+
+def card_text(model: str, **values: object) -> dict[str, Any]:
+    """What cards.json says of a model: name, task, data, licence and notes, with the values that its texts leave open."""
+    text = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))[model]
+    told = {field: value.format(**values) for field, value in text.items() if field != "data"}
+    return {**told, "data": [each.format(**values) for each in text["data"]]}
 
 
 CARD_FILE = "card.json"
@@ -118,6 +148,14 @@ def write_card(folder: Path, **fields: Any) -> Path:
     card = {name: fields.get(name) for name in FIELDS}
     path.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def write_training_card(
+    name: str, options: TrainingOptions, steps: int, seconds: int, figures: object, **values: object
+) -> None:
+    """Write the card of a recipe's one model; values : what its text in cards.json leaves open."""
+    made = provenance(name, options, steps, seconds)
+    write_card(options.out, **card_text(name, **values), **made, figures=figures)
 
 
 def read_card(folder: Path) -> dict[str, Any]:

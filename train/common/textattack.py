@@ -86,27 +86,17 @@ class Perturber:
         The interpreter that has textattack; by default ROME_TEXTATTACK_PYTHON, else this one.
     vocabulary
         Vectors for embedding swaps and the TextFooler-like attack; None leaves them out.
-    masked_lm
-        Folder of a local masked language model, or None.
     """
 
-    def __init__(self, vocabulary: Vocabulary | None = None, masked_lm: Path | None = None, python: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None, python: str | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rome-textattack-")
         prepare_folder(Path(self._folder.name), vocabulary)
         python = python or os.environ.get(PYTHON_VARIABLE) or sys.executable
         python = os.path.abspath(python) if os.sep in python else python  # the process starts in another folder
-        command = [
-            python,
-            "-P",
-            "-m",
-            "rome.train.common.textattack_worker",
-            self._folder.name,
-            *([str(masked_lm)] if masked_lm else []),
-        ]
         self._errors = (Path(self._folder.name) / "stderr.txt").open("w+", encoding="utf-8")
         try:
             self._process = subprocess.Popen(
-                command,
+                [python, "-P", "-m", "rome.train.common.textattack_worker", self._folder.name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,

@@ -28,7 +28,6 @@ def load_embedding(folder: Path) -> Any:
     """TextAttack's in-memory WordEmbedding from vectors.npy, neighbours.npy and words.json in the folder; None without them."""
     if not (folder / "vectors.npy").is_file():
         return None
-    import numpy as np
     from textattack.shared import WordEmbedding
 
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
@@ -47,13 +46,13 @@ def answer(operations: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    """Serve requests until standard input ends. arguments: the prepared folder, optionally a masked language model."""
+    """Serve requests until standard input ends. arguments: the prepared folder."""
     out, sys.stdout = sys.stdout, sys.stderr  # whatever TextAttack prints must not mix with the answers
     folder = Path(arguments[0])
     import textattack  # noqa: F401  (fails early, with its own message, when it is absent or cannot start offline)
 
     stopwords = (folder / "nltk" / "corpora" / "stopwords" / "english").read_text(encoding="utf-8").split()
-    operations = Operations(stopwords, load_embedding(folder), arguments[1] if len(arguments) > 1 else None)
+    operations = Operations(stopwords, load_embedding(folder))
     hello = {"ready": True, "version": version("textattack"), "operations": operations.names()}
     out.write(json.dumps(hello) + "\n")
     out.flush()
@@ -64,14 +63,9 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
-CHARACTER_OPERATIONS = tuple(
-    "neighbouring_character_swap character_deletion character_insertion character_substitution qwerty".split()
-)
-WORD_OPERATIONS = ("word_deletion", "inner_swap", "change_number", "contract", "extend", "embedding", "textfooler", "masked_lm")
+CHARACTER_OPERATIONS = (
+    "neighbouring_character_swap", "character_deletion", "character_insertion", "character_substitution", "qwerty"
+)  # fmt: skip
 MINIMUM_COSINE = 0.5  # TextFooler's threshold between a word and its replacement
 SAME_TEXT_COSINE = 0.80  # below this the attack counts as won and stops
 
@@ -81,20 +75,32 @@ class Operations:
 
     Parameters
     ----------
-    masked_lm
-        Folder of a local masked language model, or None: then ``masked_lm`` is absent.
-
-    Attributes
-    ----------
-    vectors, words, neighbours
-        (n, d) float32, n words, (n, k) int, the word itself first; without them the operations ``embedding`` and ``textfooler`` are absent.
+    embedding
+        TextAttack's; without it the operations ``embedding`` and ``textfooler`` are absent.
     """
 
-    def __init__(self, stopwords: list[str], embedding: Any = None, masked_lm: str | None = None) -> None:
-        self.stopwords = stopwords
+    def __init__(self, stopwords: list[str], embedding: Any = None) -> None:
+        from textattack import transformations as t
+        from textattack.constraints.pre_transformation import RepeatModification, StopwordModification
+
         self.embedding = embedding
-        self._transformations = self._build(masked_lm)
-        self._constraints = self._shared_constraints()
+        self._transformations: dict[str, Any] = {
+            "word_deletion": t.WordDeletion(),
+            "inner_swap": t.WordInnerSwapRandom(),
+            "neighbouring_character_swap": t.WordSwapNeighboringCharacterSwap(),
+            "character_deletion": t.WordSwapRandomCharacterDeletion(),
+            "character_insertion": t.WordSwapRandomCharacterInsertion(),
+            "character_substitution": t.WordSwapRandomCharacterSubstitution(),
+            "qwerty": t.WordSwapQWERTY(),
+            "change_number": t.WordSwapChangeNumber(),
+            "contract": t.WordSwapContract(),
+            "extend": t.WordSwapExtend(),
+        }
+        if embedding is not None:
+            self._transformations["embedding"] = t.WordSwapEmbedding(max_candidates=10, embedding=embedding)
+        once = RepeatModification()
+        self._careful = [once, StopwordModification(stopwords=stopwords)]
+        self._constraints = {**dict.fromkeys((*CHARACTER_OPERATIONS, "embedding"), self._careful), "change_number": [once]}
 
     def names(self) -> tuple[str, ...]:
         """Names of the operations that can run here."""
@@ -112,49 +118,17 @@ class Operations:
         augmenter = Augmenter(self._transformations[operation], self._constraints.get(operation, []), pct_words_to_swap=share)
         return str(augmenter.augment(text)[0])
 
-    def _build(self, masked_lm: str | None) -> dict[str, Any]:
-        from textattack import transformations as t
-
-        found: dict[str, Any] = {
-            "word_deletion": t.WordDeletion(),
-            "inner_swap": t.WordInnerSwapRandom(),
-            "neighbouring_character_swap": t.WordSwapNeighboringCharacterSwap(),
-            "character_deletion": t.WordSwapRandomCharacterDeletion(),
-            "character_insertion": t.WordSwapRandomCharacterInsertion(),
-            "character_substitution": t.WordSwapRandomCharacterSubstitution(),
-            "qwerty": t.WordSwapQWERTY(),
-            "change_number": t.WordSwapChangeNumber(),
-            "contract": t.WordSwapContract(),
-            "extend": t.WordSwapExtend(),
-        }
-        if self.embedding is not None:
-            found["embedding"] = t.WordSwapEmbedding(max_candidates=10, embedding=self.embedding)
-        if masked_lm is not None:
-            found["masked_lm"] = t.WordSwapMaskedLM(method="bae", masked_language_model=masked_lm, max_length=64)
-        return found
-
-    def _shared_constraints(self) -> dict[str, list[Any]]:
-        """Never the same word twice; character and synonym edits leave stopwords alone."""
-        from textattack.constraints.pre_transformation import RepeatModification, StopwordModification
-
-        careful = [RepeatModification(), StopwordModification(stopwords=self.stopwords)]
-        return {name: careful for name in (*CHARACTER_OPERATIONS, "embedding", "masked_lm")} | {
-            "change_number": [RepeatModification()]
-        }
-
     def _attack(self, text: str, edits: int) -> str:
         """TextFooler's search (importance ranking, embedding swaps) against an in-memory similarity to the original text."""
         import textattack
         from textattack.constraints.overlap import MaxWordsPerturbed
-        from textattack.constraints.pre_transformation import RepeatModification, StopwordModification
         from textattack.constraints.semantics import WordEmbeddingDistance
         from textattack.goal_functions import UntargetedClassification
         from textattack.search_methods import GreedyWordSwapWIR
         from textattack.shared import AttackedText
 
         constraints = [
-            RepeatModification(),
-            StopwordModification(stopwords=self.stopwords),
+            *self._careful,
             WordEmbeddingDistance(embedding=self.embedding, min_cos_sim=MINIMUM_COSINE, include_unknown_words=False),
             MaxWordsPerturbed(max_num_words=edits),
         ]
@@ -200,3 +174,7 @@ def _seed(key: str) -> None:
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
     random.seed(number)
     np.random.seed(number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -9,8 +9,8 @@ what a pipeline of `rome synthesize` made of a text.
 from __future__ import annotations
 
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from rome.train.synthesis.pairs import SyntheticPair
 
 __all__ = ["COST", "Group", "Groups", "Member", "Mixture"]
 
+NAN = float("nan")
+GRADES = ("none", "minor", "major", "critical")
 COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 UNRELATED = 25.0
 RUNGS = (1, 2, 4, 8)
@@ -115,7 +117,7 @@ class Groups:
         self.rated = _rated()
         self.generated = _by_reference(generated)
         self.texts = [text for text in pool.texts.values() if text.words]
-        self.counts = _changes_by_name(self.texts)
+        self.counts = Counter(change.name for text in self.texts for change in text.changes)
         self.by_kind = self._by_kind()
         if not self.pairs or len(self.rated) < TOGETHER:
             raise InputError(
@@ -125,18 +127,11 @@ class Groups:
 
     def step(self, mixture: Mixture, chance: random.Random) -> Iterator[Group]:
         """The groups of one step."""
-        for _ in range(mixture.meaning):
-            yield self.meaning(chance)
-        for _ in range(mixture.mistakes):
-            yield self._mistakes(chance)
-        for _ in range(mixture.outputs if self.outputs else 0):
-            yield self._ranked(chance)
-        for _ in range(mixture.rated):
-            yield self._rating(chance)
-        for _ in range(mixture.ladders):
-            yield self._ladder(chance)
-        for _ in range(mixture.synthesized if self.generated else 0):
-            yield self._synthesized(chance)
+        outputs, synthesized = mixture.outputs if self.outputs else 0, mixture.synthesized if self.generated else 0
+        draws = [self.meaning] * mixture.meaning + [self._mistakes] * mixture.mistakes + [self._ranked] * outputs
+        draws += [self._rating] * mixture.rated + [self._ladder] * mixture.ladders + [self._synthesized] * synthesized
+        for draw in draws:
+            yield draw(chance)
 
     def _by_kind(self) -> list[list[Paraphrase]]:
         """For each kind of critical change that turns a fact, the pairs that have it on one of their sides."""
@@ -177,7 +172,7 @@ class Groups:
             one, other = other, one
         acceptable = [
             Member(self._with_harmless(one, None, 3, chance), 0.0, 0.0, 1.0, True),
-            Member(self._with_harmless(other, None, 2, chance), 0.0 if pair.sure > 0.6 else float("nan"), 0.0, 0.4 * pair.sure),
+            Member(self._with_harmless(other, None, 2, chance), 0.0 if pair.sure > 0.6 else NAN, 0.0, 0.4 * pair.sure),
         ]
         critical: list[Member] = []
         near = self._one(one.of("critical"), chance)
@@ -187,19 +182,14 @@ class Groups:
         far = self._one(same or other.of("critical"), chance)
         if far is not None:
             critical.append(Member(self._with_harmless(other, far, 2, chance), 10.0, 2.0, 0.4 * pair.sure))
-        between: list[Member] = []
+        members = [*acceptable, *critical]
         if chance.random() < 0.6:
             text, is_near = (one, True) if chance.random() < 0.6 else (other, False)
             change = self._one(text.of("minor", "major"), chance)
             if change is not None:
-                cost = COST[change.severity]
-                level = 1.0 if change.severity == "major" else 0.35
-                between.append(
-                    Member(
-                        self._with_harmless(text, change, 1, chance), cost, level, 1.0 if is_near else 0.4 * pair.sure, is_near
-                    )
-                )
-        members = [*acceptable, *critical, *between]
+                level, sure = 1.0 if change.severity == "major" else 0.35, 1.0 if is_near else 0.4 * pair.sure
+                harmless = self._with_harmless(text, change, 1, chance)
+                members.append(Member(harmless, COST[change.severity], level, sure, is_near))
         if chance.random() < 0.15:
             members.append(Member(made(chance.choice(self.texts), ()), UNRELATED, 3.0, 0.0))
         return Group("meaning", made(one, ()), tuple(members))
@@ -208,15 +198,10 @@ class Groups:
         """A real output, and the same with one mistake each; what is wrong with the output itself nobody knows."""
         pair = chance.choice(self.real or self.pairs)
         reference, output = self.pool.texts[pair.one], self.pool.texts[pair.other]
-        members = [Member(made(output, ()), float("nan"), 0.0, 0.15)]
         changes = output.of("minor", "major", "critical")
-        for change in (self._taken(changes, chance) for _ in range(min(TOGETHER - 1, len(changes)))):
-            members.append(
-                Member(
-                    made(output, [change]), float("nan"), {"minor": 1.0, "major": 2.0, "critical": 3.0}[change.severity], 0.3
-                )
-            )
-        return Group("mistakes", made(reference, ()), tuple(members))
+        chosen = [self._taken(changes, chance) for _ in range(min(TOGETHER - 1, len(changes)))]
+        members = [Member(made(output, [change]), NAN, float(GRADES.index(change.severity)), 0.3) for change in chosen]
+        return Group("mistakes", made(reference, ()), (Member(made(output, ()), NAN, 0.0, 0.15), *members))
 
     def _ranked(self, chance: random.Random) -> Group:
         """Outputs of one segment, those that agree least with the others last."""
@@ -244,10 +229,10 @@ class Groups:
             if fits([*changes, change]):
                 changes.append(change)
         chance.shuffle(changes)
-        members = [Member(made(text, ()), 0.0 if own else float("nan"), 0.0, 1.0 if own else 0.15, own)]
+        members = [Member(made(text, ()), 0.0 if own else NAN, 0.0, 1.0 if own else 0.15, own)]
         for count in sorted({min(rung, len(changes)) for rung in RUNGS}):
             cost = sum(COST[change.severity] for change in changes[:count])
-            severity = min(cost, UNRELATED) if own else float("nan")
+            severity = min(cost, UNRELATED) if own else NAN
             members.append(Member(made(text, changes[:count]), severity, cost / 5.0, 1.0 if own else 0.3, own))
         return Group("ladders", made(reference, ()), tuple(members))
 
@@ -282,14 +267,6 @@ def _by_reference(generated: Iterable[SyntheticPair]) -> list[list[SyntheticPair
 def _plainly_wrong(name: str) -> bool:
     """Whether a change leaves a gap or a stranger in the text, which tells it from a fact that is merely another."""
     return name.startswith("omitted") or name in ("added_word", "word_added", "words_by_token")
-
-
-def _changes_by_name(texts: Sequence[Text]) -> Mapping[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for text in texts:
-        for change in text.changes:
-            counts[change.name] += 1
-    return counts
 
 
 def _rated() -> list[tuple[str, str, float]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,26 +20,9 @@ from rome.train.errors.net import PairNet, Read, Sides
 
 __all__ = ["Labels", "Weights", "labels_of", "losses"]
 
-TYPE_OF = {
-    **dict.fromkeys(("hypernym", "words_by_similar", "replaced_word", "related_replaced"), "substitution"),
-    **dict.fromkeys(("word_added", "added_word"), "addition"),
-    **dict.fromkeys(("antonym", "adjectives_by_antonyms", "opposite_word", "event_reversed"), "antonym"),
-    **dict.fromkeys(("negation_added", "negation_removed"), "negation"),
-    **dict.fromkeys(
-        ("named_entity_replaced", "entities_replaced_fully", "entities_replaced_partially", "names_exchanged"), "name"
-    ),
-    **dict.fromkeys(
-        ("part_of_speech_shift", "pronoun_case", "function_word", "tense", "aspect", "interrogative", "misused_word"), "grammar"
-    ),
-    **dict.fromkeys(("misspelled_word", "deleted_character"), "spelling"),
-    **dict.fromkeys(("number_changed", "numbers_exchanged", "magnitude_changed", "digits_transposed"), "number"),
-    **dict.fromkeys(("roles_swapped", "phrases_exchanged", "converse_verb"), "roles"),
-    **dict.fromkeys(("day_or_month_changed", "time_of_day_changed"), "time"),
-    **{"gender_pronoun": "gender", "word_swap": "order", "quantifier_changed": "quantifier", "condition_changed": "condition"},
-    **{"modality_changed": "modality", "unit_changed": "unit"},
-    **dict.fromkeys(("relation_reversed", "concession_changed", "inclusion_changed"), "relation"),
-    **{"frequency_changed": "frequency", "cause_and_effect_swapped": "cause"},
-}
+NAMES = json.loads((Path(__file__).parent / "types.json").read_text(encoding="utf-8"))
+TYPE_OF: dict[str, str] = {name: kind for kind, names in NAMES.items() for name in names}
+"""The types of errors by the names of the perturbations that make them."""
 CHUNK = 16
 """Pairs of like length that pass the net together."""
 

@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 
 from rome.data.perturbations.changes import plain
 from rome.exceptions import InputError
+from rome.train.common.training import Log, train
 from rome.train.errors.net import PairNet, Sides
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import REGRESSION, available_signals, signal_targets
@@ -41,20 +42,19 @@ def learn_signals(
     known = {name: _normalised(name, target, losses[name]) for name, target in signal_targets(pairs, signals).items()}
     torch.manual_seed(seed)
     heads = nn.ModuleDict({str(n): nn.Linear(sides.width, rows.shape[1]) for n, rows in enumerate(known.values())})
-    parameters = [p for p in (*net.parameters(), *heads.parameters()) if p.requires_grad]
-    optimizer = torch.optim.AdamW(parameters, rate, weight_decay=0.01)
-    net.train()
+    learner = nn.ModuleDict({"net": net, "heads": heads})
+    optimizer = torch.optim.AdamW([p for p in learner.parameters() if p.requires_grad], rate, weight_decay=0.01)
     seen: list[list[float]] = []
-    for step in range(1, steps + 1):
+
+    def loss(step: int) -> Tensor:
         chosen = random.Random(f"{seed}|signals|{step}").sample(range(len(pairs)), min(BATCH, len(pairs)))
         read = sides.of([plain(text) for n in chosen for text in (pairs[n].reference, pairs[n].hypothesis)])
         start = net(list(zip(read[::2], read[1::2], strict=True))).start
         each = [_loss(losses[name], heads[str(n)](start), rows[chosen]) for n, (name, rows) in enumerate(known.items())]
-        optimizer.zero_grad()
-        torch.stack(each).sum().backward()
-        nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        seen.append([float(loss.detach()) for loss in each])
+        seen.append([float(one.detach()) for one in each])
+        return torch.stack(each).sum()
+
+    train(learner, optimizer, {"signals": loss}, steps, Log(None), schedule=lambda step, of: 1.0)
     last = np.mean(seen[-max(1, steps // 10) :], axis=0) if seen else np.zeros(len(known))
     return {name: round(float(value), 4) for name, value in zip(known, last, strict=True)}
 

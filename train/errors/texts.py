@@ -25,6 +25,7 @@ from rome.data.perturbations.values import Materials, Perturbed
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.values import Analysis
+from rome.storage.files import atomic_path
 from rome.train.encoder import source_folder
 
 __all__ = ["Paraphrase", "Pool", "changes_of", "paraphrases", "prepare", "translated", "write_agreements"]
@@ -119,41 +120,25 @@ def _agreed(reference: str, outputs: Sequence[str]) -> str | None:
 
 
 def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Path, workers: int = 1) -> Path:
-    """Analyse texts, make changes of each, and write them as JSON lines; texts that the file has already are skipped."""
-    path.touch()
-    _end_whole(path)
-    known = {row["text"] for row in read_jsonl(path)}
-    fresh = [text for text in dict.fromkeys(texts) if text not in known]
-    todo = [fresh[n : n + BLOCK] for n in range(0, len(fresh), BLOCK)]
+    """Analyse texts, make changes of each, and write them as JSON lines, unless the file holds them already.
+
+    An interrupted run leaves no file, but its analyses in the store.
+    """
+    different = list(dict.fromkeys(texts))
+    if path.is_file() and {row["text"] for row in read_jsonl(path)} >= {*different}:
+        return path
+    blocks = [different[n : n + BLOCK] for n in range(0, len(different), BLOCK)]
     sample = random.Random(seed).sample(list(texts), min(SAMPLE, len(texts)))
-    with (
-        ProcessPoolExecutor(workers, initializer=_start, initargs=(models, seed, sample, store)) as pool,
-        path.open("a", encoding="utf-8") as out,
-    ):
-        for n, rows in enumerate(pool.map(_prepared, todo), 1):
+    pool = ProcessPoolExecutor(workers, initializer=_start, initargs=(models, seed, sample, store))
+    with pool, atomic_path(path) as whole, whole.open("w", encoding="utf-8") as out:
+        for n, rows in enumerate(pool.map(_prepared, blocks), 1):
             out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            out.flush()
-            print(f"changes of {n} of {len(todo)} blocks", flush=True)
+            print(f"changes of {n} of {len(blocks)} blocks", flush=True)
     return path
 
 
-def _end_whole(path: Path) -> None:
-    """Cut off a last line that an interruption left unfinished."""
-    with path.open("r+b") as stream:
-        stream.truncate(stream.read().rfind(b"\n") + 1)
-
-
-@dataclass(slots=True)
-class _Worker:
-    """What one process holds."""
-
-    metric: Any
-    materials: Materials
-    vocabulary: Vocabulary
-    seed: int
-
-
-_worker: _Worker
+_worker: tuple[Any, int, Materials, Vocabulary]
+"""What a process holds: a metric, and of what changes are made."""
 
 
 def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
@@ -162,23 +147,22 @@ def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
 
     metric = RoMe(models=models, store=store, threads=1, progress=False)
     vocabulary = Vocabulary(metric.analyse(sample[: SAMPLE // 4]).values())
-    _worker = _Worker(metric, default_materials(sample), vocabulary, seed)
+    _worker = metric, seed, default_materials(sample), vocabulary
 
 
 def _prepared(texts: Sequence[str]) -> list[dict[str, Any]]:
-    found = _worker.metric.analyse(texts)
-    return [_row(found[text]) for text in texts]
+    metric, seed, materials, vocabulary = _worker
+    found = metric.analyse(texts)
+    return [_row(found[text], seed, materials, vocabulary) for text in texts]
 
 
-def _row(analysis: Analysis) -> dict[str, Any]:
+def _row(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> dict[str, Any]:
     """One text as it is written."""
     return {
         "text": analysis.text,
         "words": [[word.start, word.end] for word in analysis.words],
         "sentences": [[sentence.start, sentence.end] for sentence in analysis.sentences],
-        "changes": [
-            [c.name, c.severity, c.edits] for c in changes_of(analysis, _worker.seed, _worker.materials, _worker.vocabulary)
-        ],
+        "changes": [[c.name, c.severity, c.edits] for c in changes_of(analysis, seed, materials, vocabulary)],
     }
 
 
@@ -240,7 +224,7 @@ REFERENCE = 2.0
 
 def write_agreements(path: Path, seed: int, segments: int) -> Path:
     """Write one JSON line a segment: a reference and its outputs, each with its agreement in [0, 1]."""
-    rows = [row for row in _segments(seed)][:segments]
+    rows = _segments(seed)[:segments]
     model = _SentenceVectors(source_folder())
     with path.open("w", encoding="utf-8") as out:
         for start in range(0, len(rows), TOGETHER):
@@ -254,7 +238,7 @@ def write_agreements(path: Path, seed: int, segments: int) -> Path:
     return path
 
 
-def _segments(seed: int) -> Iterator[tuple[list[str], list[str]]]:
+def _segments(seed: int) -> list[tuple[list[str], list[str]]]:
     """References and different outputs of segments in an order drawn by the seed."""
     found = []
     for group, segment in wmt_segments():
@@ -265,7 +249,7 @@ def _segments(seed: int) -> Iterator[tuple[list[str], list[str]]]:
             random.Random(f"{seed}|{group}").shuffle(outputs)
             found.append((references, outputs[:MOST]))
     random.Random(f"{seed}|agreement").shuffle(found)
-    yield from found
+    return found
 
 
 def _agreement(references: Sequence[str], outputs: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -279,8 +263,7 @@ def _agreement(references: Sequence[str], outputs: Sequence[str], vectors: NDArr
         for j in range(max(i + 1, first), len(texts)):
             near = chrf.sentence_score(texts[j], [texts[i]]).score / 100.0
             likeness[i, j] = likeness[j, i] = 0.5 * (likeness[i, j] + near)
-    weights = np.array([REFERENCE] * first + [1.0] * len(outputs))
-    weights = np.tile(weights, (len(outputs), 1))
+    weights = np.tile([REFERENCE] * first + [1.0] * len(outputs), (len(outputs), 1))
     weights[np.arange(len(outputs)), first + np.arange(len(outputs))] = 0.0
     return (likeness[first:] * weights).sum(1) / weights.sum(1)
 

@@ -14,6 +14,7 @@ import torch
 from rome.data.readers.conllu import read_conllu
 from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.sources import data_file
+from rome.train.common.batches import cut_batches, padded
 
 __all__ = ["Masked", "casing_of", "hide", "judging_texts", "one_word", "stream", "tokenised", "training_texts"]
 
@@ -84,13 +85,10 @@ def one_word(row: Sequence[int], continuing: Sequence[bool], letters: Sequence[b
 
 def collate(rows: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]], mask_id: int) -> Masked:
     """Pad rows to the longest of them and put [MASK] at the hidden places."""
-    length = max(len(row) for row in rows)
-    pieces = torch.zeros(len(rows), length, dtype=torch.long)
-    mask, places = torch.zeros(len(rows), length, dtype=torch.bool), torch.zeros(len(rows), length, dtype=torch.bool)
-    for n, (row, chosen) in enumerate(zip(rows, hidden, strict=True)):
-        pieces[n, : len(row)] = torch.tensor(row)
-        mask[n, : len(row)] = True
-        places[n, list(chosen)] = True
+    pieces, mask = padded(rows)
+    places = torch.zeros_like(mask)
+    for row, chosen in zip(places, hidden, strict=True):
+        row[list(chosen)] = True
     targets = pieces[places]
     return Masked(pieces.masked_fill(places, mask_id), mask, places, targets)
 
@@ -113,23 +111,15 @@ def stream(
     """
     number, epoch = 0, 0
     while True:
-        for group in _groups(rows, pieces, random.Random(f"{seed} epoch {epoch}")):
+        order = random.Random(f"{seed} epoch {epoch}")
+        groups = cut_batches(sorted(rows, key=lambda row: len(row) + order.random()), pieces, len)
+        order.shuffle(groups)
+        for group in groups:
             if number >= start:
                 rng = random.Random(f"{seed} batch {number}")
                 yield collate(group, [hide(row, continuing, share, rng) for row in group], mask_id)
             number += 1
         epoch += 1
-
-
-def _groups(rows: Sequence[tuple[int, ...]], pieces: int, rng: random.Random) -> list[list[tuple[int, ...]]]:
-    """All rows in groups of like length, about ``pieces`` pieces each, in random order."""
-    groups: list[list[tuple[int, ...]]] = [[]]
-    for _, _, row in sorted((len(row), rng.random(), row) for row in rows):
-        if groups[-1] and (len(groups[-1]) + 1) * len(row) > pieces:
-            groups.append([])
-        groups[-1].append(row)
-    rng.shuffle(groups)
-    return [group for group in groups if group]
 
 
 def casing_of(texts: Iterable[str], words: frozenset[str]) -> tuple[dict[str, str], list[str]]:

@@ -14,6 +14,7 @@ from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_r
 from rome.data.readers.conllu import TreebankSentence, read_conllu
 from rome.data.readers.texts import Judgement, read_cola, read_wikipedia, read_wmt
 from rome.data.sources import data_file
+from rome.train.common.batches import cut_batches, padded
 
 __all__ = ["Batch", "Example", "Material", "batches", "clean_or_corrupt", "collate", "encode", "load_material", "tokens_of"]
 
@@ -85,29 +86,17 @@ def _label(item: Corruption, start: int, end: int) -> int:
 
 def batches(examples: Iterable[Example], rng: random.Random, *, pieces: int = 1024) -> Iterator[Batch]:
     """Batches of examples of like length, about ``pieces`` word pieces each, in random order."""
-    ordered = sorted(examples, key=lambda example: (len(example.pieces), rng.random()))
-    groups: list[list[Example]] = [[]]
-    for example in ordered:
-        if groups[-1] and (len(groups[-1]) + 1) * len(example.pieces) > pieces:
-            groups.append([])
-        groups[-1].append(example)
+    ordered = sorted(examples, key=lambda example: len(example.pieces) + rng.random())
+    groups = cut_batches(ordered, pieces, lambda example: len(example.pieces))
     rng.shuffle(groups)
-    for group in groups:
-        if group:
-            yield collate(group)
+    yield from map(collate, groups)
 
 
 def collate(group: Sequence[Example]) -> Batch:
     """Pad examples to the longest of them."""
-    length = max(len(example.pieces) for example in group)
-    pieces = torch.zeros(len(group), length, dtype=torch.long)
-    labels = torch.full((len(group), length), float(IGNORED))
-    mask = torch.zeros(len(group), length, dtype=torch.bool)
-    for row, example in enumerate(group):
-        size = len(example.pieces)
-        pieces[row, :size] = torch.tensor(example.pieces)
-        labels[row, :size] = torch.tensor(example.labels, dtype=torch.float32)
-        mask[row, :size] = True
+    pieces, mask = padded([example.pieces for example in group])
+    labels = torch.full(mask.shape, float(IGNORED))
+    labels[mask] = torch.tensor([float(label) for example in group for label in example.labels])
     return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels)
 
 

@@ -14,7 +14,6 @@ from rome.features.analyser.trunk import Trunk
 from rome.train.grammar.data import Batch, Example, collate
 
 __all__ = [
-    "area_under_curve",
     "matthews",
     "pair_figures",
     "predict",
@@ -73,13 +72,13 @@ def matthews(predicted: ArrayLike, true: ArrayLike) -> float:
 
 def area_under_curve(scores: ArrayLike, true: ArrayLike) -> float:
     """Probability that a positive scores above a negative; ties count a half. 0.5 when either class is empty."""
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
-    t = np.asarray(true, dtype=bool)
-    positive, negative = int(t.sum()), int((~t).sum())
-    if not positive or not negative:
+    values, positive = np.asarray(scores), np.asarray(true, dtype=bool)
+    if positive.all() or not positive.any():
         return 0.5
-    return float((rankdata(scores)[t].sum() - positive * (positive + 1) / 2) / (positive * negative))
+    wins = mannwhitneyu(values[positive], values[~positive]).statistic
+    return float(wins / (positive.sum() * (~positive).sum()))
 
 
 def sentence_figures(logits: np.ndarray, examples: Sequence[Example]) -> dict[str, float]:

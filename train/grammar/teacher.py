@@ -6,17 +6,16 @@ from some of the teacher's layers, the last among them, with the inner units tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rome.features.analyser.acceptability import Acceptability
 from rome.features.analyser.trunk import Trunk
+from rome.train.common.layers import narrowed
 from rome.train.grammar.data import Batch
 from rome.train.grammar.figures import several_states
 
-__all__ = ["Taught", "known_loss", "start_from_teacher"]
+__all__ = ["known_loss", "start_from_teacher", "taught_loss"]
 
 PIECE_WEIGHT = 3.0
 LABEL_WEIGHT = 0.5
@@ -33,25 +32,16 @@ def known_loss(sentence: torch.Tensor, pieces: torch.Tensor, batch: Batch) -> to
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Taught:
+def taught_loss(student: Acceptability, teacher: Acceptability, trunk: Trunk, batch: Batch) -> torch.Tensor:
     """The loss of a student on a batch, from the teacher's calibrated probabilities and the labels."""
-
-    student: Acceptability
-    teacher: Acceptability
-    trunk: Trunk
-
-    def __call__(self, batch: Batch) -> torch.Tensor:
-        """A number to minimise, with gradients for the student."""
-        low, states = several_states(self.trunk, batch, (self.teacher.input_layer, self.student.input_layer))
-        wanted, wanted_pieces = self.teacher.probabilities(low, batch.mask)
-        sentence, pieces = self.student(states, batch.mask)
-        taught = binary_cross_entropy_with_logits(sentence, wanted)
-        taught = taught + PIECE_WEIGHT * binary_cross_entropy_with_logits(pieces[batch.mask], wanted_pieces[batch.mask])
-        return taught + LABEL_WEIGHT * known_loss(sentence, pieces, batch)
+    low, states = several_states(trunk, batch, (teacher.input_layer, student.input_layer))
+    wanted, wanted_pieces = teacher.probabilities(low, batch.mask)
+    sentence, pieces = student(states, batch.mask)
+    taught = binary_cross_entropy_with_logits(sentence, wanted)
+    taught = taught + PIECE_WEIGHT * binary_cross_entropy_with_logits(pieces[batch.mask], wanted_pieces[batch.mask])
+    return taught + LABEL_WEIGHT * known_loss(sentence, pieces, batch)
 
 
-@torch.no_grad()
 def start_from_teacher(student: Acceptability, teacher: Acceptability) -> None:
     """Copy the teacher's heads and layers into the student: evenly spaced layers up to the last one.
 
@@ -63,24 +53,7 @@ def start_from_teacher(student: Acceptability, teacher: Acceptability) -> None:
         raise ValueError(f"a student of {mine} cannot start from a teacher of {other}: make it no larger")
     if (mine["hidden"], mine["heads"]) != (other["hidden"], other["heads"]):
         raise ValueError(f"a student of {mine} cannot start from a teacher of {other}: width and heads must be equal")
-    found = teacher.state_dict()
-    for name, tensor in student.state_dict().items():
-        if name.endswith("_temperature"):
-            continue
-        if not name.startswith("layers."):
-            tensor.copy_(found[name])
-            continue
-        _, place, part = name.split(".", 2)
-        layer = f"layers.{(int(place) + 1) * other['layers'] // mine['layers'] - 1}."
-        value = found[layer + part]
-        if part.startswith("linear1"):
-            value = value[_heaviest(found, layer, mine["inner"])]
-        elif part == "linear2.weight":
-            value = value[:, _heaviest(found, layer, mine["inner"])]
-        tensor.copy_(value)
-
-
-def _heaviest(found: dict[str, torch.Tensor], layer: str, count: int) -> torch.Tensor:
-    """The inner units of a layer whose weights, in times out, are largest; in their old order."""
-    weight = found[layer + "linear1.weight"].norm(dim=1) * found[layer + "linear2.weight"].norm(dim=0)
-    return weight.argsort(descending=True)[:count].sort().values
+    heads = {name: tensor for name, tensor in teacher.state_dict().items() if not name.startswith("layers.")}
+    student.load_state_dict({**student.state_dict(), **{n: t for n, t in heads.items() if not n.endswith("_temperature")}})
+    for place, layer in enumerate(student.layers, 1):
+        layer.load_state_dict(narrowed(teacher.layers[place * other["layers"] // mine["layers"] - 1], mine["inner"]))

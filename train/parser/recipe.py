@@ -1,8 +1,8 @@
 """`rome train parser`: train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
 
-Each stage runs Stanza's own training code (train/stanza_stages.py). A stage that has finished in the work folder is not run again.
+Each stage runs Stanza's own training code. A stage that has finished in the work folder is not run again.
 Only the treebank's training part trains; its development part chooses the best checkpoint and gives the figures of the model cards,
-from raw text, with the tags of a model set (train/base.py and train/trees.py make those).
+from raw text, with the tags of a model set (train/base and train/parser/trees.py make those).
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,43 +27,44 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser
-from rome.train.common.recipe import add_models_argument, write_card
+from rome.train.common.recipe import add_models_argument, card_text, write_card
 
-__all__ = [
-    "METRICS",
-    "QUICK",
-    "STAGES",
-    "Sizes",
-    "Stages",
-    "add_arguments",
-    "export_model",
-    "raw_text_scores",
-    "run",
-    "to_conllu",
-]
+__all__ = ["METRICS", "STAGES", "Stage", "Stages", "add_arguments", "export_model", "raw_text_scores", "run", "to_conllu"]
 
-STAGES = ("tokenizer", "mwt", "lemmatizer")
 
-TOKENIZER = "--hidden_dim 64 --max_seqlen 300 --batch_size 32 --eval_steps 500"
-MWT = "--batch_size 50"
-LEMMATIZER = "--hidden_dim 128 --batch_size 100 --decay_epoch 3 --lr_decay 0.7"
-MAIN: dict[str, Callable[[list[str]], Any]] = {
-    "tokenizer": tokenizer.main, "mwt": mwt_expander.main, "lemmatizer": lemmatizer.main
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One of Stanza's models.
+
+    Attributes
+    ----------
+    main, settings
+        Stanza's entry point, and the command line that it gets.
+    length, full, quick
+        The option that says how long it trains, and what it is without one: an epoch is one pass over the treebank, a step one batch.
+    figures
+        Of METRICS, those of its card.
+    """
+
+    main: Callable[[list[str]], Any]
+    settings: str
+    length: str
+    full: int
+    quick: int
+    figures: tuple[str, ...]
+
+
+STAGES = {
+    "tokenizer": Stage(
+        tokenizer.main, "--hidden_dim 64 --max_seqlen 300 --batch_size 32 --eval_steps 500", "--tokenizer-steps", 3000, 1000,
+        ("Tokens", "Sentences"),
+    ),
+    "mwt": Stage(mwt_expander.main, "--batch_size 50", "--mwt-epochs", 4, 2, ("Words",)),
+    "lemmatizer": Stage(
+        lemmatizer.main, "--hidden_dim 128 --batch_size 100 --decay_epoch 3 --lr_decay 0.7", "--lemmatizer-epochs", 3, 1,
+        ("Lemmas",),
+    ),
 }  # fmt: skip
-"""Stanza's entry points."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How long each stage trains; an epoch is one pass over the treebank, a step one batch."""
-
-    tokenizer_steps: int = 3000
-    mwt_epochs: int = 4
-    lemmatizer_epochs: int = 3
-
-    def of(self, stage: str) -> int:
-        """The length of a stage by its name."""
-        return int(next(value for name, value in vars(self).items() if name.startswith(stage)))
 
 
 class Stages:
@@ -94,22 +96,19 @@ class Stages:
             return
         (self.work / stage).mkdir(exist_ok=True)
         started = time.monotonic()
-        MAIN[stage](options)
+        STAGES[stage].main(options)
         record = {"size": size, "seconds": round(time.monotonic() - started), "options": options}
         (self.work / stage / "done.json").write_text(json.dumps(record, indent=1))
 
     def _options(self, stage: str, size: int) -> list[str]:
         """Stanza's command line for a stage."""
         folder = ["--save_dir", str(self.work / stage), "--save_name", f"{stage}.pt"]
-        common = ["--cpu", "--shorthand", "en_ewt", "--seed", str(self.seed), *folder]
-        files = ["--train_file", str(self.train), "--eval_file", str(self.dev)]
+        common = ["--cpu", "--shorthand", "en_ewt", "--seed", str(self.seed), *folder, *STAGES[stage].settings.split()]
         if stage == "tokenizer":
-            return [*common, "--lang", "en", *self._tokenizer_files(), *TOKENIZER.split(), "--steps", str(size)]
-        if stage == "mwt":
-            gold = ["--gold_file", str(self.dev), "--output_file", str(self.work / "mwt" / "dev.conllu")]
-            return [*common, "--lang", "en", *files, *gold, *MWT.split(), "--num_epoch", str(size)]
-        output = ["--output_file", str(self.work / "lemmatizer" / "dev.conllu")]
-        return [*common, *files, *output, *LEMMATIZER.split(), "--num_epoch", str(size)]
+            return [*common, "--lang", "en", *self._tokenizer_files(), "--steps", str(size)]
+        files = ["--train_file", str(self.train), "--eval_file", str(self.dev), "--num_epoch", str(size)]
+        files += ["--output_file", str(self.work / stage / "dev.conllu")]
+        return [*common, *files, *(["--lang", "en", "--gold_file", str(self.dev)] if stage == "mwt" else [])]
 
     def _tokenizer_files(self) -> list[str]:
         """Rebuild the raw text of both treebank files as Stanza does, with the label of each character."""
@@ -187,44 +186,46 @@ def _line(number: int, word: ParsedWord) -> str:
     return "\t".join([str(number), *(" ".join(column.split()) or "_" for column in columns)])
 
 
-QUICK = Sizes(tokenizer_steps=1000, mwt_epochs=2, lemmatizer_epochs=1)
-TASKS = {
-    "tokenizer": "splits raw text into sentences and tokens",
-    "mwt": "expands multi-word tokens (don't = do + n't)",
-    "lemmatizer": "gives each word its dictionary form",
-}
-FIGURES = {"tokenizer": ("Tokens", "Sentences"), "mwt": ("Words",), "lemmatizer": ("Lemmas",)}
-NOTES = {"tokenizer": "Steps are batches.", "mwt": "Steps are epochs.", "lemmatizer": "Steps are epochs."}
-JUDGED = "F1 in percent on EWT dev from raw text, all three models together, tags from a model set (CoNLL 2018 evaluation)."
-DATA = "UD English EWT train (CC BY-SA 4.0)"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rome train parser`."""
     parser.add_argument("--out", type=Path, required=True, help="folder that gets one folder a model")
     parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
     add_models_argument(parser)
     parser.add_argument("--work", type=Path, help="folder for checkpoints (default: runs/parser beside the output)")
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES), help="stages to train (default: all)")
+    parser.add_argument(
+        "--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)"
+    )
     parser.add_argument("--quick", action="store_true", help="the quickest honest models")
     parser.add_argument("--limit", type=int, help="train on the first LIMIT sentences only")
     parser.add_argument("--seed", type=int, default=0)
-    for field in fields(Sizes):
-        parser.add_argument("--" + field.name.replace("_", "-"), type=int, metavar="N")
+    for name, stage in STAGES.items():
+        parser.add_argument(stage.length, type=int, metavar="N", dest=name)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the chosen stages, export all three models, evaluate them on raw text and write their cards; 0 when done."""
-    train, dev = treebank(arguments)
+    """Train the chosen stages, export all that are trained, beside the set's others, judge all three on raw text, write cards; 0 when done.
+
+    Raises InputError, before anything is computed, when neither the work folder nor the set has one of the others.
+    """
     work = arguments.work or arguments.out.parent / "runs" / "parser"
-    stages = Stages(train, dev, work, seed=arguments.seed)
-    for stage in arguments.stages:
-        stages.run(stage, _size(arguments, stage))
-    export(stages, arguments.out, set_folder(arguments.models))
+    stages, models = Stages(*treebank(arguments, work), work, seed=arguments.seed), set_folder(arguments.models)
+    borrowed = [name for name in STAGES if name not in arguments.stages and not stages.model(name).is_file()]
+    missing = [name for name in borrowed if not (models / name / f"{name}.pt").is_file()]
+    if missing:
+        raise InputError(
+            f"all three models are judged together, but neither {work} nor the set {models.name} has {' and '.join(missing)}: "
+            "train these --stages too, or give --models a set that has them"
+        )
+    for name in arguments.stages:
+        stage, given = STAGES[name], getattr(arguments, name)
+        stages.run(name, given if given is not None else stage.quick if arguments.quick else stage.full)
+    for name in borrowed:
+        shutil.copytree(models / name, arguments.out / name, dirs_exist_ok=True)
+    export(stages, [name for name in STAGES if name not in borrowed], arguments.out, models)
     return 0
 
 
-def treebank(arguments: argparse.Namespace) -> tuple[Path, Path]:
+def treebank(arguments: argparse.Namespace, work: Path) -> tuple[Path, Path]:
     """The two files of the treebank, the first cut to --limit sentences. Raises InputError when they are absent."""
     folder = arguments.data or data_file("ud_english_ewt/train.conllu").parent
     train, dev = folder / "train.conllu", folder / "dev.conllu"
@@ -232,7 +233,6 @@ def treebank(arguments: argparse.Namespace) -> tuple[Path, Path]:
         if not path.is_file():
             raise InputError(f"{path} is missing: give the folder that holds train.conllu and dev.conllu as --data")
     if arguments.limit:
-        work = arguments.work or arguments.out.parent / "runs" / "parser"
         work.mkdir(parents=True, exist_ok=True)
         sentences = train.read_text(encoding="utf-8").strip().split("\n\n")[: arguments.limit]
         train = work / f"train_{arguments.limit}.conllu"
@@ -240,54 +240,29 @@ def treebank(arguments: argparse.Namespace) -> tuple[Path, Path]:
     return train, dev
 
 
-def export(stages: Stages, out: Path, models: Path) -> dict[str, float]:
-    """Write the three models with their cards and return the figures from the development part's raw text."""
-    for stage in STAGES:
-        export_model(stages.model(stage), Path(out) / stage / f"{stage}.pt")
-    figures = evaluate(stages, out, models)
-    for stage in STAGES:
-        done = stages.done(stage)
-        write_card(
-            Path(out) / stage,
-            name=f"rome-en-{stage}",
-            task=TASKS[stage],
-            data=[DATA],
-            licence="CC BY-SA 4.0",
-            recipe=_command(stages, stage, done),
-            seed=stages.seed,
-            steps=done.get("size", 0),
-            seconds=done.get("seconds", 0),
-            figures={name: figures[name] for name in FIGURES[stage]},
-            notes=f"{JUDGED} {NOTES[stage]}",
-        )
-    return figures
-
-
-def _command(stages: Stages, stage: str, done: dict[str, Any]) -> str:
-    """The command that trains one model."""
-    return f"rome train parser --out FOLDER --stages {stage} {_flag(stage)} {done.get('size')} --seed {stages.seed}"
-
-
-def evaluate(stages: Stages, out: Path, models: Path) -> dict[str, float]:
-    """Score exported models on the raw text of the development part.
+def export(stages: Stages, names: Iterable[str], out: Path, models: Path) -> None:
+    """Write some of the models with their cards, whose figures are those of all three on the development part's raw text.
 
     Parameters
     ----------
     models
         The set whose trunk and trees give the tags.
     """
+    for name in names:
+        export_model(stages.model(name), out / name / f"{name}.pt")
     text = stages.work / "dev_raw.txt"
     conllu_to_text.main([str(stages.dev), str(text)])
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
-    return raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
-
-
-def _flag(stage: str) -> str:
-    """The option that sets a stage's length."""
-    return "--" + next(field.name for field in fields(Sizes) if field.name.startswith(stage)).replace("_", "-")
-
-
-def _size(arguments: argparse.Namespace, stage: str) -> int:
-    """A stage's length: what the command line says, else the quick or the full one."""
-    given = getattr(arguments, _flag(stage)[2:].replace("-", "_"))
-    return int(given if given is not None else (QUICK if arguments.quick else Sizes()).of(stage))
+    figures = raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
+    for name in names:
+        done, stage = stages.done(name), STAGES[name]
+        length = f"{stage.length} {done.get('size')}"
+        write_card(
+            out / name,
+            **card_text(name),
+            recipe=f"rome train parser --out FOLDER --stages {name} {length} --seed {stages.seed}",
+            seed=stages.seed,
+            steps=done.get("size", 0),
+            seconds=done.get("seconds", 0),
+            figures={metric: figures[metric] for metric in stage.figures},
+        )

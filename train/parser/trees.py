@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,28 +29,19 @@ from rome.features.analyser.pieces import touched
 from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
-from rome.train.common.recipe import (
-    add_models_argument,
-    add_plan_arguments,
-    changed_options,
-    folders,
-    models_option,
-    plan_of,
-    write_card,
-)
-from rome.train.grammar.recipe import Log, start_from_encoder
+from rome.train.common.batches import cut_batches, padded
+from rome.train.common.layers import narrowed, start_from_encoder
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
+from rome.train.common.training import PROGRESS, Log, train
 
 __all__ = [
     "TreeExample",
-    "TreesPlan",
-    "add_arguments",
+    "TreesOptions",
     "examples_of",
+    "fit",
     "labels_of",
     "loss_of",
-    "padded",
-    "run",
     "save_head",
-    "train",
     "tree_batches",
     "tree_figures",
 ]
@@ -115,23 +105,9 @@ def tree_batches(examples: Sequence[TreeExample], rng: random.Random, pieces: in
     """Batches without end, of sentences of like length and about ``pieces`` pieces, in random order, round after round."""
     while True:
         ordered = sorted(examples, key=lambda e: len(e.pieces) + rng.random() * 4)
-        groups: list[list[TreeExample]] = [[]]
-        for example in ordered:
-            if groups[-1] and (len(groups[-1]) + 1) * len(example.pieces) > pieces:
-                groups.append([])
-            groups[-1].append(example)
+        groups = cut_batches(ordered, pieces, lambda example: len(example.pieces))
         rng.shuffle(groups)
         yield from groups
-
-
-def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """(b, L) piece ids and a bool mask, False at padding."""
-    length = max(map(len, rows))
-    ids, mask = torch.zeros(len(rows), length, dtype=torch.long), torch.zeros(len(rows), length, dtype=torch.bool)
-    for n, row in enumerate(rows):
-        ids[n, : len(row)] = torch.tensor(row)
-        mask[n, : len(row)] = True
-    return ids, mask
 
 
 def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Sequence[TreeExample]) -> torch.Tensor:
@@ -189,14 +165,13 @@ def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Seque
     return {name: round(100 * right[name] / right["words"], 2) for name in ("las", "uas", *TAGS)}
 
 
-DATA = ["UD English EWT train (CC BY-SA 4.0)"]
 BITS = 6
 LAST = 3.0
 """The trunk's last layer begins with e to this power times the weight of each other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreesPlan:
+@dataclass(frozen=True)
+class TreesOptions(TrainingOptions):
     """The sizes of one run.
 
     Attributes
@@ -205,19 +180,17 @@ class TreesPlan:
         Of the head's own; of a layer's inner units the heaviest are kept.
     pieces
         Of a batch.
-    rate
-        Of the layers.
-    head_rate
-        Of what starts anew.
+    rate, head_rate
+        Of the layers, and of what starts anew.
     word_dropout, part_dropout
         Of the words' numbers, and of the parts of their spellings.
     """
 
+    steps: int = 3000
+    rate: float = 2e-4
     layers: int = 2
     inner: int = 1536
-    steps: int = 3000
     pieces: int = 1000
-    rate: float = 2e-4
     head_rate: float = 1.5e-3
     dropout: float = 0.1
     word_dropout: float = 0.25
@@ -226,51 +199,31 @@ class TreesPlan:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `rome train trees`."""
-    add_plan_arguments(parser, TreesPlan())
-    add_models_argument(parser)
+    add_training_arguments(parser, TreesOptions, models=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, average the weights over the last third, round, write the head and its card."""
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(arguments.seed)
-    plan, (out, work) = plan_of(arguments, TreesPlan), folders(arguments)
-    folder = set_folder(arguments.models)
+    options = read_options(arguments, TreesOptions)
+    torch.manual_seed(options.seed)
+    folder = set_folder(options.models)
     encoder = load_encoder(folder / "encoder", torch.bfloat16)
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
     examples = examples_of(treebank, encoder.tokenizer, labels)
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), encoder.tokenizer, labels)
-    head = new_head(plan, encoder.trunk.config, labels, load_acceptability(folder / "grammar"))
-    log = Log(work / "progress.jsonl", time.time())
-    head = train(head, encoder, examples, plan, random.Random(arguments.seed), log)
-    save_head(head, out)
-    head = load_tree_head(out)
-    figures = tree_figures(head, states_of(load_encoder(folder / "encoder"), unseen), unseen)
+    head = new_head(options, encoder.trunk.config, labels, load_acceptability(folder / "grammar"))
+    log = Log(options.work / PROGRESS)
+    fit(head, encoder, examples, options, log)
+    save_head(head, options.out)
+    figures = tree_figures(load_tree_head(options.out), states_of(load_encoder(folder / "encoder"), unseen), unseen)
     log.write(stage="exported", **figures)
-    write_card(
-        out,
-        name="rome-en-trees",
-        task="parts of speech, morphological features and dependency trees (Universal Dependencies), from the trunk's states",
-        data=DATA,
-        licence="CC BY-SA 4.0 (data); Apache-2.0 (the layers that it starts from)",
-        recipe=_command(arguments, plan),
-        seed=arguments.seed,
-        steps=plan.steps,
-        seconds=log.seconds(),
-        figures={name.upper(): value for name, value in figures.items()},
-        notes="Percent of the words of EWT dev, gold sentences and words. Steps are batches. Reads the frozen trunk.",
-    )
+    percent = {name.upper(): value for name, value in figures.items()}
+    write_training_card("trees", options, options.steps, log.seconds(), percent)
     return 0
 
 
-def _command(arguments: argparse.Namespace, plan: TreesPlan) -> str:
-    """What to type to get the head again."""
-    options = [*models_option(arguments.models), f"--seed {arguments.seed}", *changed_options(plan)]
-    return " ".join(["rome train trees --out FOLDER", *options])
-
-
-def new_head(plan: TreesPlan, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
+def new_head(options: TreesOptions, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
     """A head before its training.
 
     Parameters
@@ -278,38 +231,21 @@ def new_head(plan: TreesPlan, config: TrunkConfig, labels: Mapping[str, Sequence
     judge
         The set's acceptability head.
     """
-    width, inner = config.hidden_size, min(plan.inner, config.intermediate_size)
-    sizes = {"layers": plan.layers, "heads": config.num_attention_heads, "inner": inner}
-    head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=plan.word_dropout, **sizes)
-    head.part_dropout.p = plan.part_dropout
+    width, inner = config.hidden_size, min(options.inner, config.intermediate_size)
+    sizes = {"layers": options.layers, "heads": config.num_attention_heads, "inner": inner}
+    head = TreeHead(width=width, mixed=config.num_hidden_layers, labels=labels, dropout=options.word_dropout, **sizes)
+    head.part_dropout.p = options.part_dropout
     for part in head.layers.modules():
         if isinstance(part, nn.Dropout):
-            part.p = plan.dropout
+            part.p = options.dropout
     if judge.input_layer == config.num_hidden_layers:
-        copy_layers(judge.layers, head.layers)
+        for layer, old in zip(head.layers, judge.layers, strict=False):
+            layer.load_state_dict(narrowed(old, inner))
     else:
         start_from_encoder(head.layers, config.num_hidden_layers)
     with torch.no_grad():
         head.mix[-1] = LAST  # what these layers read where they come from
     return head
-
-
-@torch.no_grad()
-def copy_layers(source: nn.ModuleList, target: nn.ModuleList) -> None:
-    """Copy torch's transformer layers into as many narrower ones: of the inner units those whose weights are largest, times in and out."""
-    layer: Any  # torch types the members of a ModuleList as bare modules
-    old: Any
-    for layer, old in zip(target, source, strict=False):
-        count = layer.linear1.out_features
-        heaviest = (
-            (old.linear1.weight.norm(dim=1) * old.linear2.weight.norm(dim=0)).argsort(descending=True)[:count].sort().values
-        )
-        for name in ("self_attn", "norm1", "norm2"):
-            getattr(layer, name).load_state_dict(getattr(old, name).state_dict())
-        layer.linear1.weight.copy_(old.linear1.weight[heaviest])
-        layer.linear1.bias.copy_(old.linear1.bias[heaviest])
-        layer.linear2.weight.copy_(old.linear2.weight[:, heaviest])
-        layer.linear2.bias.copy_(old.linear2.bias)
 
 
 def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list[torch.Tensor]:
@@ -319,24 +255,17 @@ def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list
     return [found[n] for n in range(len(examples))]
 
 
-def train(
-    head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample], plan: TreesPlan, rng: random.Random, log: Log
-) -> TreeHead:
-    """AdamW with warm-up over 6 % of the steps and linear decay; the trunk's states of each sentence are computed once, kept in half precision."""
+def fit(head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample], options: TreesOptions, log: Log) -> None:
+    """Train the head in place; the trunk's states of each sentence are computed once, kept in half precision."""
     own = list(head.layers.parameters())
     taken = {id(parameter) for parameter in own}
     new = [parameter for parameter in head.parameters() if id(parameter) not in taken]
-    groups = [{"params": new, "lr": plan.head_rate}, *([{"params": own, "lr": plan.rate}] if own else [])]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
-    warm = 0.06 * plan.steps + 1
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / warm) * max(0.02, 1 - step / plan.steps)
-    )
-    average = torch.optim.swa_utils.AveragedModel(head)
+    groups = [{"params": new, "lr": options.head_rate}, *([{"params": own}] if own else [])]
+    optimizer = torch.optim.AdamW(groups, options.rate, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
     known: dict[tuple[int, ...], torch.Tensor] = {}
-    stream, losses = tree_batches(examples, rng, plan.pieces), []
-    head.train()
-    for step in range(1, plan.steps + 1):
+    stream = tree_batches(examples, random.Random(options.seed), options.pieces)
+
+    def loss(_: int) -> torch.Tensor:
         batch = next(stream)
         missing = [example for example in batch if example.pieces not in known]
         known.update((e.pieces, s.half()) for e, s in zip(missing, states_of(encoder, missing), strict=True))
@@ -345,20 +274,9 @@ def train(
         for n, example in enumerate(batch):
             layers[:, n, : len(example.pieces)] = known[example.pieces].float()
         with torch.autocast("cpu", torch.bfloat16):
-            loss = loss_of(head, layers, mask, batch)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(head.parameters(), 5.0)
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
-        if step == plan.steps or (step > plan.steps * 2 // 3 and step % 10 == 0):
-            average.update_parameters(head)
-        if step % 100 == 0 or step == plan.steps:
-            log.write(step=step, of=plan.steps, loss=round(float(np.mean(losses)), 4))
-            losses = []
-    head.load_state_dict(average.module.state_dict())
-    return head.eval()
+            return loss_of(head, layers, mask, batch)
+
+    train(head, optimizer, {"loss": loss}, options.steps, log, clip=5.0, average_after=options.steps * 2 // 3)
 
 
 def save_head(head: TreeHead, out: Path) -> None:

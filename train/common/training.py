@@ -1,0 +1,167 @@
+"""The one training loop: a rate that rises and falls, losses, a log, checkpoints to go on from, averaged weights."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from rome.exceptions import InputError
+from rome.storage.files import atomic_path
+from rome.train.common.recipe import TrainingOptions
+
+__all__ = ["Checkpoint", "Log", "Loss", "rise_and_fall", "train"]
+
+CHECKPOINT, PROGRESS = "checkpoint.pt", "progress.jsonl"
+WARM_UP, LEAST = 0.06, 0.02
+"""The share of the steps in which the rate rises, and what it falls to."""
+AVERAGED = 10
+"""Steps from one set of averaged weights to the next."""
+
+Loss = Callable[[int], torch.Tensor | None]
+"""What a step costs, counted from 1; None where it has no such part."""
+
+
+class Log:
+    """A progress log: one JSON object a line, with the seconds since the start.
+
+    Parameters
+    ----------
+    path
+        None for a log that is kept nowhere.
+    before
+        Seconds that were spent before an interruption.
+    append
+        Whether to go on below what is there.
+    """
+
+    def __init__(self, path: Path | None, before: float = 0.0, *, append: bool = False) -> None:
+        self.path, self.start = path, time.monotonic() - before
+        self.seen: dict[str, list[float]] = defaultdict(list)
+        if path is not None and not append:
+            path.write_text("", encoding="utf-8")
+
+    def add(self, figures: Mapping[str, Sequence[float]]) -> None:
+        """Remember figures, of which the next line of `means` says the mean."""
+        for name, values in figures.items():
+            self.seen[name] += values
+
+    def means(self) -> dict[str, float]:
+        """The means of what was remembered, which is then forgotten."""
+        found = {name: round(float(np.mean(values)), 4) for name, values in sorted(self.seen.items())}
+        self.seen.clear()
+        return found
+
+    def write(self, **fields: object) -> None:
+        """Append one line."""
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"seconds": self.seconds(), **fields}) + "\n")
+
+    def seconds(self) -> int:
+        """Whole seconds since the start."""
+        return round(time.monotonic() - self.start)
+
+
+class Checkpoint:
+    """The state of an unfinished training in its work folder: weights, optimizer, torch's random numbers, steps and seconds.
+
+    With ``options.resume`` the model and the optimizer get the state that is there, and ``step`` says how far it is: the training that
+    goes on from it gives the very weights of one that was not interrupted.
+    """
+
+    def __init__(self, options: TrainingOptions, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        self.path, self.model, self.optimizer = options.work / CHECKPOINT, model, optimizer
+        self.step, self.seconds = 0, 0.0
+        if options.resume and self.path.is_file():
+            kept: dict[str, Any] = torch.load(self.path, weights_only=True)
+            if "model" not in kept:
+                raise InputError(f"{self.path} was written by another version: train without --resume")
+            rates = [group["lr"] for group in optimizer.param_groups]
+            model.load_state_dict(kept["model"])
+            optimizer.load_state_dict(kept["optimizer"])
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate  # the highest one, not that of the step
+            torch.set_rng_state(kept["random"])
+            self.step, self.seconds = kept["step"], kept["seconds"]
+
+    def save(self, step: int, seconds: float) -> None:
+        """Write the state after a step, whole or not at all."""
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "random": torch.get_rng_state()}
+        with atomic_path(self.path) as path:
+            torch.save({**state, "step": step, "seconds": seconds}, path)
+
+
+def rise_and_fall(step: int, steps: int) -> float:
+    """The share of the rate at a step: linear warm-up, then linear decay."""
+    return min(1.0, step / (WARM_UP * steps + 1)) * max(LEAST, 1 - (step - 1) / steps)
+
+
+def train(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    losses: Mapping[str, Loss],
+    steps: int,
+    log: Log,
+    *,
+    first: int = 0,
+    schedule: Callable[[int, int], float] = rise_and_fall,
+    clip: float = 1.0,
+    logged: int = 100,
+    every: int = 0,
+    keep: Callable[[int, int], None] | None = None,
+    average_after: int | None = None,
+) -> None:
+    """Train a model in place; it ends in evaluation mode.
+
+    Parameters
+    ----------
+    optimizer
+        Whose rates are the highest ones.
+    losses
+        By name, what a step costs; the gradients of all are added up.
+    first
+        Steps that an earlier run has made.
+    schedule
+        (step, steps) -> the share of the rate.
+    clip
+        The longest gradient.
+    logged
+        Steps from one line of the log to the next.
+    every, keep
+        After so many steps and at the end ``keep`` is called with the step and the seconds.
+    average_after
+        The step after which weights are averaged; the model gets their average in the end. None for none.
+    """
+    rates = [group["lr"] for group in optimizer.param_groups]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    average = None if average_after is None else torch.optim.swa_utils.AveragedModel(model)
+    for step in range(first + 1, steps + 1):
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * schedule(step, steps)
+        model.train()
+        optimizer.zero_grad()
+        for name, cost in losses.items():
+            loss = cost(step)
+            if loss is not None:
+                loss.backward()
+                log.add({name: [loss.item()]})
+        nn.utils.clip_grad_norm_(parameters, clip)
+        optimizer.step()
+        if average is not None and average_after is not None:
+            if step == steps or (step > average_after and step % AVERAGED == 0):
+                average.update_parameters(model)
+        if step % logged == 0 or step == steps:
+            log.write(step=step, of=steps, **log.means())
+        if keep is not None and (step % every == 0 or step == steps):
+            keep(step, log.seconds())
+    if average is not None:
+        model.load_state_dict(average.module.state_dict())
+    model.eval()
