@@ -17,7 +17,7 @@ import torch
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
-from rome.features.errors.values import READER_FILE, SEVERITIES, TYPES
+from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
 from rome.train.errors.groups import Groups, Mixture

@@ -29,7 +29,7 @@ from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folde
 from rome.features.analyser.model_set import file_digest, layers_below, models_identity
 from rome.features.analyser.pair_reader import PairReader
 from rome.features.analyser.pieces import batches_of
-from rome.features.errors.values import READER_FILE, WEIGHTS, Reader
+from rome.features.errors.evidence import READER_FILE, WEIGHTS, PairErrorModel
 from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
@@ -157,7 +157,7 @@ class ReaderSeverity:
         Of its models and the reader, for the signature.
     """
 
-    def __init__(self, analyse: Analyse, reader: Reader, identity: str = "", harmless: float = HARMLESS) -> None:
+    def __init__(self, analyse: Analyse, reader: PairErrorModel, identity: str = "", harmless: float = HARMLESS) -> None:
         self.analyse, self.reader, self.harmless = analyse, reader, harmless
         self.signature = f"severity:reader{identity and '@' + identity}|harmless:{harmless:g}"
 
