@@ -19,7 +19,7 @@ from rome.features.values import FEATURES, Component
 from rome.results import ComponentMeans, Contributions, SegmentScore
 from rome.results.serialisation import plain
 
-__all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual"]
+__all__ = ["COUNTERFACTUAL", "Change", "Counterfactual", "counterfactual", "errors_of", "unmatched"]
 
 COUNTERFACTUAL = "counterfactual"
 """The flag of a segment that was never measured: some of its errors were taken away by `counterfactual`."""
@@ -76,12 +76,12 @@ class Change:
     @property
     def went(self) -> tuple[ErrorSpan, ...]:
         """The errors of the hypothesis before that are not there afterwards; none without evidence."""
-        return _without(_errors(self.before), _errors(self.after))
+        return unmatched(errors_of(self.before), errors_of(self.after))
 
     @property
     def came(self) -> tuple[ErrorSpan, ...]:
         """The errors of the hypothesis after that were not there before; none without evidence."""
-        return _without(_errors(self.after), _errors(self.before))
+        return unmatched(errors_of(self.after), errors_of(self.before))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values only, ready for JSON: the texts, both scores, every difference, the errors that went and came."""
@@ -231,12 +231,13 @@ def _names(one: Any, place: int, error: ErrorSpan) -> bool:
     )
 
 
-def _errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+def errors_of(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+    """The errors that count; none without evidence."""
     evidence = segment.evidence.errors
     return () if evidence is None else evidence.errors
 
 
-def _without(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     """The errors that have no fellow among the others; each fellow stands for one."""
     left = [_identity(other) for other in others]
     alone = []
