@@ -19,11 +19,15 @@ FILES = {
     "references.txt": "references, one segment a line",
     "old.txt": "a system's outputs for them",
     "new.txt": "another system's",
+    "outputs.tsv": "both systems' outputs in one table",
     "texts.txt": "texts alone",
+    "groups.jsonl": "references with acceptable rewrites and with texts that have a fact turned",
     "ratings.tsv": "outputs of three systems with ratings, made up",
     "annotated.jsonl": "the same kind of outputs, rated by two annotators, made up",
 }
 """What is written, and what it is."""
+TEXTS = 4
+"""Few, because every perturbation is tried on each."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +47,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
     made = _made()
     for name, meaning in FILES.items():
-        text = made[name] if name in made else (files("rome.data") / "examples" / name).read_text(encoding="utf-8")
+        text = made[name] if name in made else _packaged(name)
         with open_output(str(folder / name)) as stream:
             stream.write(text)
         print(f"{folder / name}\t{meaning}")
@@ -57,5 +61,20 @@ def _made() -> dict[str, str]:
         "reference\thypothesis",
         *(f"{given[0]}\t{text}" for given, text in zip(pairs.references, pairs.hypotheses, strict=True)),
     ]
-    texts = dict.fromkeys(given[0] for given in pairs.references)
-    return {"pairs.tsv": "\n".join([*rows, ""]), "texts.txt": "\n".join([*texts, ""])}
+    references, old, new = (_lines(name) for name in ("references.txt", "old.txt", "new.txt"))
+    table = ["system\tid\treference\thypothesis"]
+    for system, outputs in (("old", old), ("new", new)):
+        table += [f"{system}\t{n}\t{one}\t{text}" for n, (one, text) in enumerate(zip(references, outputs, strict=True))]
+    return {
+        "outputs.tsv": "\n".join([*table, ""]),
+        "pairs.tsv": "\n".join([*rows, ""]),
+        "texts.txt": "\n".join([*references[:TEXTS], ""]),
+    }
+
+
+def _packaged(name: str) -> str:
+    return (files("rome.data") / "examples" / name).read_text(encoding="utf-8")
+
+
+def _lines(name: str) -> list[str]:
+    return _packaged(name).splitlines()
