@@ -219,7 +219,7 @@ def test_the_one_command(scripts: Any, tmp_path: Path) -> None:
     _, stages = scripts.result_rows.read_rows(tmp_path / "stages.tsv")
     assert len(stages) >= len(scripts.stages.STAGES) - 1, "stages are no longer measured: mend STAGES in benchmarks/stages.py"
     assert math.isclose(sum(float(row["share_percent"]) for row in stages[:-1]), 100, abs_tol=0.5)
-    for text in (TOP / "README.md", TOP / "docs" / "pages" / "blind_spots.md"):
+    for text in (TOP / "docs" / "pages" / "figures.md", TOP / "docs" / "pages" / "blind_spots.md"):
         assert "`python benchmarks/report.py`" in text.read_text(encoding="utf-8")
 
 

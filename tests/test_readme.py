@@ -1,97 +1,136 @@
-"""The README: two command lines, and every example in it works."""
+"""The README and the pages: two command lines, and every line of them works by copy and paste on the files of `rome examples`."""
 
 from __future__ import annotations
 
-import json
+import argparse
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+from functools import cache
+from os import chdir
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
 from rome.cli import COMMANDS, main
-from rome.features.analyser.config import set_folder
+from rome.cli.metric import make_metric
 
-SYSTEMS = {"a": "The shop sold cars.", "bb": "The shop sold a car.", "ccc": "Shop cars."}
-RATED = {"item": "1", "system": "a", "reference": "Prices are low.", "hypothesis": "Prices are low.", "errors": []}
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+TOP = Path(__file__).resolve().parents[1]
+PAGES = {
+    str(path.relative_to(TOP)): path.read_text(encoding="utf-8")
+    for path in (TOP / "README.md", *sorted((TOP / "docs/pages").rglob("*.md")))
+}
+README = PAGES["README.md"]
+NOT_RUN = ("docs/pages/use/training.md", "docs/pages/use/model_sets.md")
+"""What takes hours, and works on a model set of one's own: tests of their own run those commands on tiny models."""
 
 
-def blocks(language: str) -> list[str]:
+def blocks(text: str, language: str) -> list[str]:
     """The fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def lines(text: str) -> list[str]:
+    """The command lines of a page."""
+    return [
+        line.removeprefix("$ ") for block in blocks(text, "console") for line in block.splitlines() if line.startswith("$ ")
+    ]
 
 
 def test_two_command_lines() -> None:
     """One block with exactly two lines: the first scores the examples, the second runs the tests."""
-    (block,) = blocks("sh")
+    (block,) = blocks(README, "sh")
     first, second = block.splitlines()
     assert first.endswith("rome score --examples") and '".[models]"' in first
     assert ".venv/bin/pytest" in second and '".[test]"' in second
     assert "constraints.txt" in first and "constraints.txt" in second
 
 
-def test_the_scale_is_the_scorers_card() -> None:
-    """The table of what the score means holds the shipped net's own figures, to two digits."""
-    figures = json.loads((set_folder() / "scorer" / "card.json").read_text(encoding="utf-8"))["figures"]
-    table = README.split("<!-- scale -->")[1].split("<!-- /scale -->")[0]
-    rows = re.findall(r"^\| ([a-z ,]+) \| (\d\.\d\d) \|$", table, re.M)
-    assert {name: value for name, value in rows} == {
-        name.removeprefix("mean_").replace("_", " "): f"{value:.2f}"
-        for name, value in figures.items()
-        if name.startswith("mean_")
-    }
+def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:
+    """At most 120 lines; every page and picture is there."""
+    assert len(README.splitlines()) <= 120
+    linked = [place for place in re.findall(r"\]\(([^)#]+)[^)]*\)", README) if not place.startswith("http")]
+    assert len(linked) > 10 and [place for place in linked if not (TOP / place).exists()] == []
 
 
 def test_every_command_is_shown() -> None:
-    """No command of the package is missing from the README."""
-    assert [name for name in COMMANDS if f"rome {name}" not in README] == []
+    """No command of the package is missing from the README and the page of commands."""
+    shown = README + PAGES["docs/pages/use/commands.md"]
+    assert [name for name in COMMANDS if f"rome {name}" not in shown] == []
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with the files that the README's commands name."""
-    (tmp_path / "references.txt").write_text("The museum opens at nine.\nPrices are low.\n")
-    (tmp_path / "hypotheses.txt").write_text("The museum opens at ten.\nPrices are low.\n")
-    (tmp_path / "pairs.tsv").write_text("reference\thypothesis\nPrices are low.\tPrices are high.\n")
-    (tmp_path / "pairs.jsonl").write_text('{"reference": "Prices are low.", "hypothesis": "Prices are high."}\n')
-    (tmp_path / "texts.txt").write_text("The museum opens at nine on weekdays.\nShe sold two old cars in Berlin.\n")
-    rows = [f"{n}\t{s}\tThe shop sold {n} cars.\t{text}\t{5 - len(s)}" for n in range(4) for s, text in SYSTEMS.items()]
-    header = "item\tsystem\treference\thypothesis\trating:quality"
-    (tmp_path / "ratings.tsv").write_text("\n".join([header, *rows]) + "\n")
-    judged = [RATED | {"annotator": name, "ratings": {"fluency": rating}} for name, rating in (("ann", 3), ("bob", 2))]
-    (tmp_path / "annotated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
+@cache
+def _made(options: tuple[tuple[str, Any], ...]) -> Any:
+    return make_metric(argparse.Namespace(**dict(options)))
+
+
+def metric(options: argparse.Namespace) -> Any:
+    """The real metric, with the faster set; commands with the same options share one, so that its models are loaded once."""
+    given = {name: value for name, value in vars(options).items() if value is None or isinstance(value, (str, int, float))}
+    given["models"] = "small" if given["models"] == "base" else given["models"]
+    known = ("models", "emd", "rho", "idf", "errors", "net", "scorer", "empty_reference", "store", "threads")
+    return _made(tuple((name, given[name]) for name in known if name in given))
+
+
+def new_lines() -> dict[str, list[str]]:
+    """The lines of each page that no page before has, all of a page that makes its own files."""
+    seen: set[str] = set()
+    found = {}
+    for name, text in PAGES.items():
+        own = [line for line in lines(text) if name == "README.md" or line not in seen]
+        seen |= set(own)
+        found |= {name: own} if own and name not in NOT_RUN else {}
+    return found
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of `rome examples`, and both systems scored."""
+    folder = tmp_path_factory.mktemp("examples")
+    assert main(["examples", "--write", str(folder)]) == 0
+    for name in ("old", "new"):
+        texts = ("--references", f"{folder}/references.txt", "--hypotheses", f"{folder}/{name}.txt")
+        form = ("--format", "jsonl", "--evidence", "--output", f"{folder}/{name}.jsonl")
+        assert main(["score", *texts, *form], metric=metric) == 0
+    return folder
+
+
+@pytest.mark.parametrize("page", new_lines())
+def test_command_lines_work(
+    page: str, examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every line ends with exit code 0 (a check may fail) and says nothing on standard error but where a report is."""
+    if page != "README.md":
+        shutil.copytree(examples, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_console_commands_work(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command line of the README ends with exit code 0 and says nothing on standard error but where a report is."""
-    commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(commands) >= 15
-    for command in commands:
-        *before, words = command.split(" | ")
-        for name in before:
-            monkeypatch.setattr("sys.stdin", (folder / name.removeprefix("cat ")).open())
-        program, *rest = shlex.split(words)
-        if "--no-browser" in rest or rest[0] == "serve":
+    for line in new_lines()[page]:
+        capsys.readouterr()
+        *before, words = line.split(" | ")
+        program, *rest = shlex.split(words, comments=True)
+        if program == "cd":
+            chdir(rest[0])
+        elif program == "rome" and ("--no-browser" in rest or rest[0] == "serve"):
             serve(rest)
-            continue
-        code, errors = main(rest), capsys.readouterr().err
-        said = [line for line in errors.splitlines() if not line.startswith("report: ")]
-        assert (program, command, code, said) == ("rome", command, 0, [])
-    assert (folder / "scores.tsv").read_text().startswith("segment\tscore")
-    assert "<table" in (folder / "agreement" / "index.html").read_text()
-    assert "<table" in (folder / "blind-spots" / "index.html").read_text()
+        elif program == "rome":
+            for name in before:
+                monkeypatch.setattr("sys.stdin", Path(name.removeprefix("cat ")).open())
+            code, errors = (
+                main(rest, **({} if "--workers" in rest or rest[0] == "selfcheck" else {"metric": metric})),
+                capsys.readouterr().err,
+            )
+            said = [told for told in errors.splitlines() if not told.startswith("report: ")]
+            assert (line, code in ((0, 1) if rest[0] == "check" else (0,)), said) == (line, True, [])
 
 
 def serve(words: list[str]) -> None:
     """A command that serves a page: it prints its address, answers there, and ends when it is interrupted."""
     program = [sys.executable, "-P", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"]
+    words = ["0" if before == "--port" else word for before, word in zip(["", *words], words, strict=False)]
     with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             line = process.stdout.readline()  # type: ignore[union-attr]
@@ -104,9 +143,9 @@ def serve(words: list[str]) -> None:
         assert process.wait(20) in (0, 130)
 
 
-def test_python_example_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_works(capsys: pytest.CaptureFixture[str]) -> None:
     """The library example runs as it stands and prints what it says."""
-    (block,) = blocks("python")
+    (block,) = blocks(README, "python")
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out

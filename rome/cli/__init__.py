@@ -1,6 +1,6 @@
 """The command `rome`: data on standard output, progress and errors on standard error.
 
-Exit codes: 0 done, 1 the self-check failed, 2 bad usage or input, 130 interrupted, 141 the reader of the output went away.
+Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 130 interrupted, 141 the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -22,7 +22,21 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 COMMANDS: dict[str, Any] = {
     name: f"{__name__}.{name}"
     for name in (
-        *("score", "explain", "report", "features", "rescore", "evaluate", "diagnose", "perturb", "annotate", "synthesize"),
+        *(
+            "score",
+            "explain",
+            "check",
+            "compare",
+            "report",
+            "examples",
+            "features",
+            "rescore",
+            "evaluate",
+            "diagnose",
+            "perturb",
+            "annotate",
+            "synthesize",
+        ),
         *("serve", "models", "selfcheck", "train"),
     )
 }

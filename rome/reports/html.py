@@ -56,9 +56,13 @@ def notebook(document: Document) -> str:
     return f'<div class="rome"><style>{STYLE}</style>{fragment(document)}{signature}</div>'
 
 
-def document_page(document: Document, title: str = "RoMe") -> str:
-    """A whole page for a file: it fetches nothing, and its policy forbids scripts."""
-    body = f'<div class="rome">{fragment(document)}<p class="rome-signature">signature {escape(document.signature)}</p></div>'
+def document_page(*documents: Document, title: str = "RoMe") -> str:
+    """A whole page for a file, its documents below each other: it fetches nothing, and its policy forbids scripts."""
+    signatures = "".join(
+        f'<p class="rome-signature">signature {escape(signature)}</p>'
+        for signature in dict.fromkeys(document.signature for document in documents)
+    )
+    body = f'<div class="rome">{"<hr>".join(map(fragment, documents))}{signatures}</div>'
     ground = PALETTE["ground"]
     frame = (
         f"body{{margin:0 auto;padding:1rem;max-width:76rem}}@media(prefers-color-scheme:dark){{body{{background:{ground[1]}}}}}"

@@ -30,6 +30,8 @@ CUT, WORST = 1200, 3
 """Characters of a text that are shown in a list of segments, and errors of one segment."""
 LISTED, DECIDING, TITLE, NAME = 5, 10, 88, 24
 """Segments of one list, segments that decide, characters of a text in a line with others, of a system's name."""
+TOLD, CHANGES, PLACES = 4, 20, 8
+"""Kinds of mistakes that the error diff tells in its title and in its table at most, and numbers of segments that stand in a cell."""
 FEW, FEWEST = 20, 3
 """Below so many segments the percentile interval holds the true mean clearly less often than it says; below so many nothing correlates:
 two segments correlate by 1 or by -1 whatever they are."""
@@ -159,6 +161,7 @@ def comparison_document(comparison: Comparison) -> Document:
     found, note = comparison.score, supervision_note(comparison.a.signature)
     head = Head(f"{found.difference:+.4f}", "difference of the scores", (note,) if note else ())
     parts: list[Part] = [Note(verdict(comparison), "verdict"), head, differences(comparison)]
+    parts += _mistakes(comparison)
     pairs, names = comparison.deciding(DECIDING), comparison.names
     if pairs:
         rows = tuple(_pair(pair, names) for pair in pairs)
@@ -168,6 +171,37 @@ def comparison_document(comparison: Comparison) -> Document:
     else:
         parts.append(Note("No segment differs."))
     return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
+
+
+def _mistakes(comparison: Comparison) -> Iterator[Part]:
+    """The error diff: the kinds of mistakes that one system makes and the other does not, each with its segments; nothing without evidence."""
+    changes = [change for change in comparison.error_changes if change.difference]
+    if not changes:
+        return
+    a, b = (shorten(name, NAME) for name in comparison.names)
+    told = ", ".join(map(str, changes[:TOLD])) + (f" and {len(changes) - TOLD} kinds more" if len(changes) > TOLD else "")
+    rows = tuple(
+        (
+            change.plural,
+            f"{change.difference:+}",
+            len(change.come),
+            len(change.gone),
+            _places(change.come),
+            _places(change.gone),
+        )
+        for change in changes[:CHANGES]
+    )
+    columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
+    table = Table(
+        "mistakes", "", columns, rows, "a mistake that both make at the same place is left out", right=("difference",)
+    )
+    yield Section("Mistakes", (table,), note=f"{a} against {b}: {told}")
+
+
+def _places(segments: Sequence[int]) -> str:
+    """The segments' numbers, each once; of many the first ones."""
+    numbers = list(dict.fromkeys(segments))
+    return ", ".join(map(str, numbers[:PLACES])) + (" …" if len(numbers) > PLACES else "")
 
 
 def verdict(comparison: Comparison) -> str:

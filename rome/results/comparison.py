@@ -12,6 +12,7 @@ from rome.combining.signature import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.error_changes import ErrorChange, error_changes
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
 
@@ -139,13 +140,19 @@ class Comparison:
         order = np.argsort(-np.abs(gaps), kind="stable")[: max(0, count)]
         return tuple(SegmentPair(self.a[int(n)], self.b[int(n)]) for n in order if abs(gaps[n]) >= EQUAL)
 
+    @property
+    def error_changes(self) -> tuple[ErrorChange, ...]:
+        """Which mistakes the first system makes that the second does not, and the other way round, kind by kind; none without evidence."""
+        return error_changes(self.b, self.a)
+
     def to_dict(self, *, segments: int = 10) -> dict[str, Any]:
-        """Plain values only, ready for JSON: the differences, and so many of the segments that decide."""
+        """Plain values only, ready for JSON: the differences, the mistakes that went and came, and so many of the segments that decide."""
         row = {
             "names": list(self.names),
             "segments": len(self.a),
             "differences": {found.name: found for found in self.differences},
             "contributions": self.contributions,
+            "error_changes": [change.to_dict() for change in self.error_changes],
             "deciding": [
                 {
                     "segment": p.a.segment,

@@ -74,12 +74,12 @@ class Change:
     @property
     def went(self) -> tuple[ErrorSpan, ...]:
         """The errors of the hypothesis before that are not there afterwards; none without evidence."""
-        return _without(_errors(self.before), _errors(self.after))
+        return unmatched(errors_of(self.before), errors_of(self.after))
 
     @property
     def came(self) -> tuple[ErrorSpan, ...]:
         """The errors of the hypothesis after that were not there before; none without evidence."""
-        return _without(_errors(self.after), _errors(self.before))
+        return unmatched(errors_of(self.after), errors_of(self.before))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values only, ready for JSON: the texts, both scores, every difference, the errors that went and came."""
@@ -229,12 +229,13 @@ def _names(one: Any, place: int, error: ErrorSpan) -> bool:
     )
 
 
-def _errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+def errors_of(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+    """The errors that count; none without evidence."""
     evidence = segment.evidence.errors
     return () if evidence is None else evidence.errors
 
 
-def _without(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     """The errors that have no fellow among the others; each fellow stands for one."""
     left = [_identity(other) for other in others]
     alone = []
