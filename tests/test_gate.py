@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rome.cli import main
 from rome.cli.examples import FILES
 from rome.exceptions import InputError
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.reports.gate import gate_junit, gate_markdown, gate_text
 from rome.reports.inputs import iter_scores
 from rome.results import SegmentScore

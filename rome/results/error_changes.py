@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.results import SegmentScore
 from rome.results.counterfactual import errors_of, unmatched
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.features.errors.values import ErrorSpan
+from rome.features.errors.evidence import ErrorSpan
 from rome.results import SegmentScore
 from rome.results.counterfactual import errors_of, unmatched
 from rome.results.serialisation import plain
