@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
 from rome.batch.plan import Part, PartPlan, row_key
 from rome.batch.row_files import Span, kind_of, opened_parquet, read_rows
-from rome.batch.rows import RowOptions, arrow_schema, score_columns
+from rome.batch.rows import RowOptions, arrow_schema, score_rows
 from rome.exceptions import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def score_part(part: Part, metric: RoMe, options: RowOptions, output: OutputFold
         batch = rows[start : start + BATCH_ROWS]
         columns = {name: [row.values.get(name) for row in batch] for name in options.wanted}
         keys = [row_key(part.span.file, row, options) for row in batch]
-        scored = score_columns(columns, metric, options, keys=keys, faults=[row.fault for row in batch])
+        scored = score_rows(columns, metric, options, keys=keys, faults=[row.fault for row in batch])
         for name, values in scored.items():
             out.setdefault(name, []).extend(values)
     content = _jsonl(out) if output.ending == "jsonl" else _parquet(out, options, _kept(part.span, options, source))

@@ -136,18 +136,15 @@ def _parquet(system: Any, file: str, columns: Sequence[str], span: Span | None) 
     """Rows with their numbers; only the row groups of the span are read, batch by batch."""
     with opened_parquet(system, file) as table:
         start, stop = (span.start, span.stop) if span else (0, table.metadata.num_rows)
-        groups: list[int] = []
-        at, upto = 0, 0
+        end = 0
         for group in range(table.metadata.num_row_groups):
-            begin, upto = upto, upto + table.metadata.row_group(group).num_rows
-            if begin < stop and upto > start:
-                at = begin if not groups else at
-                groups.append(group)
-        for batch in table.iter_batches(batch_size=READ_ROWS, row_groups=groups, columns=list(columns)) if groups else ():
-            if at >= stop:
-                break
-            first = max(0, start - at)
-            rows = batch.slice(first, min(stop, at + len(batch)) - at - first).to_pylist() if at + len(batch) > start else []
-            for n, values in enumerate(rows, start=at + first):
-                yield SourceRow(n + 1, values, None, n, n + 1)
-            at += len(batch)
+            at, end = end, end + table.metadata.row_group(group).num_rows
+            if end <= start or at >= stop:
+                continue
+            for batch in table.iter_batches(batch_size=READ_ROWS, row_groups=[group], columns=list(columns)):
+                first, last = max(start - at, 0), min(stop - at, len(batch))
+                for n, values in enumerate(
+                    batch.slice(first, max(last - first, 0)).to_pylist() if first < last else (), at + first
+                ):
+                    yield SourceRow(n + 1, values, None, n, n + 1)
+                at += len(batch)

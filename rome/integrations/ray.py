@@ -17,7 +17,7 @@ from rome.batch.checkpoint import located
 from rome.batch.parts import OutputFolder, Summary, score_part
 from rome.batch.plan import PART_ROWS, Part, make_plan
 from rome.batch.row_files import Span, input_files, kind_of
-from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_columns
+from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError
 
 __all__ = ["RowOptions", "ScoreBatches", "ScoreParts", "Summary", "score_dataset", "score_files"]
@@ -35,7 +35,7 @@ class ScoreBatches:
 
         columns = {name: batch.column(name).to_pylist() for name in self.options.wanted if name in batch.column_names}
         schema = arrow_schema(self.options, {name: batch.schema.field(name).type for name in self.options.keep})
-        return pa.table(score_columns(columns, self.metric, self.options), schema=schema)
+        return pa.table(score_rows(columns, self.metric, self.options), schema=schema)
 
 
 class ScoreParts:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, check_columns, check_names, refuse_batches, score_columns
+from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_names, default_metric, refuse_batches, score_columns
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 
@@ -57,7 +57,7 @@ class BatchScorer:
         check_columns(columns, missing)
         check_names((), {}, columns)
         refuse_batches(metric, "Dataset.map")
-        self.holder = MetricHolder(metric)
+        self.metric = default_metric() if metric is None else metric
         self.reference, self.hypothesis, self.columns = reference, hypothesis, columns
         self.prefix, self.missing = prefix, missing
 
@@ -69,5 +69,5 @@ class BatchScorer:
         check_names(list(batch), {"reference": self.reference, "hypothesis": self.hypothesis}, added)
         texts = [list(batch[name]) for name in (self.reference, self.hypothesis)]
         names = (self.reference, self.hypothesis)
-        found = score_columns(self.holder.metric, *texts, columns=self.columns, missing=self.missing, names=names)
+        found = score_columns(self.metric, *texts, columns=self.columns, missing=self.missing, names=names)
         return {f"{self.prefix}{name}": values for name, values in found.items()}
