@@ -20,7 +20,6 @@ from typing import Any
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
-from rome.batch.workers import run_in_order
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import (
@@ -29,8 +28,8 @@ from rome.cli.pairs import (
     block_metric,
     checked_blocks,
     ended_by_signal,
-    progress_bar,
     report_line,
+    run_blocks,
 )
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
@@ -104,15 +103,10 @@ def _lines(kept: Checkpoint, parts: int) -> Iterator[str]:
 def _write_through(options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked) -> None:
     """Write every block to standard output as soon as it is scored."""
     work = partial(LineScorer, make, options.format, options.evidence, found)
-    with (
-        progress_bar(options, found.count) as bar,
-        closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as done,
-    ):
+    with closing(run_blocks(options, work, blocks, found.count)) as done:
         for number, lines in enumerate(done):
-            head = 1 if number == 0 else 0
-            sys.stdout.writelines(f"{line}\n" for line in (lines[1:] if head and options.format != "tsv" else lines))
+            sys.stdout.writelines(f"{line}\n" for line in (lines if number or options.format == "tsv" else lines[1:]))
             sys.stdout.flush()
-            bar.update(len(lines) - head)
 
 
 def _keep(
@@ -127,16 +121,12 @@ def _keep(
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
     source = make if options.workers > 1 else partial(_same, metric)
     work = partial(LineScorer, source, options.format, options.evidence, found)
-    with (
-        progress_bar(options, found.count, ready) as bar,
-        closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as done,
-    ):
-        number = begun
+    parts = begun
+    with closing(run_blocks(options, work, blocks, found.count, ready)) as done:
         for lines in done:
-            kept.write(kept.name(number), "".join(f"{line}\n" for line in lines).encode("utf-8"))
-            bar.update(len(lines))
-            number += 1
-    return number
+            kept.write(kept.name(parts), "".join(f"{line}\n" for line in lines).encode("utf-8"))
+            parts += 1
+    return parts
 
 
 def _same(metric: Any) -> Any:
