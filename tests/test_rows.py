@@ -178,7 +178,7 @@ def test_any_span_of_a_file_reads_what_the_whole_reads(tmp_path: Path, kind: str
     assert [row.number for row in whole][:5] == [1, 2, 3, 4, 5]
     for size in (1, 3, 10, 1000):
         plan = make_plan(source, RowOptions(), signature="s", output_format=kind, part_rows=size)
-        parts = [list(read_rows(system, part.span.file, ["id", "reference"], part.span)) for part in plan.parts]
+        parts = [list(read_rows(system, part.file, ["id", "reference"], part)) for part in plan.parts]
         assert [row for part in parts for row in part] == whole
         assert max(map(len, parts)) <= size
 
@@ -191,7 +191,7 @@ def test_long_texts_make_small_parts(tmp_path: Path) -> None:
         pa.Table.from_pylist([{"reference": long, "hypothesis": long}] * 8 + [{"reference": "a", "hypothesis": "b"}] * 90), path
     )
     plan = make_plan(path, RowOptions(), signature="", output_format="parquet")
-    assert [part.span.rows for part in plan.parts[:4]] == [1] * 4 or plan.parts[0].work <= PART_WORK
+    assert [part.rows for part in plan.parts[:4]] == [1] * 4 or plan.parts[0].work <= PART_WORK
     assert len(plan.parts) >= 4
     assert len(make_plan(path, RowOptions(longest=100), signature="", output_format="parquet").parts) == 1
 

@@ -15,23 +15,14 @@ from typing import Any
 import numpy as np
 
 from rome.batch.blocks import cut
-from rome.batch.row_files import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
+from rome.batch.row_files import Part, SourceRow, input_files, kind_of, opened_parquet, read_rows
 from rome.batch.rows import RowOptions, key_text, plain_list
 from rome.exceptions import InputError
 
-__all__ = ["PART_ROWS", "PART_WORK", "Part", "PartPlan", "make_plan", "row_key"]
+__all__ = ["PART_ROWS", "PART_WORK", "PartPlan", "make_plan", "row_key"]
 
 PART_ROWS, PART_WORK = 1000, 200_000
 """A part is full at so many rows or so much work, whichever comes first; see `work_of`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part: its number, its rows, and how much work they are."""
-
-    number: int
-    span: Span
-    work: float
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ class PartPlan:
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return sum(part.span.rows for part in self.parts)
+        return sum(part.rows for part in self.parts)
 
 
 def make_plan(
@@ -73,7 +64,7 @@ def make_plan(
         "signature": signature,
         "options": json.loads(json.dumps(asdict(options))),
         "output_format": output_format,
-        "parts": [part.span.rows for part in scan.parts],
+        "parts": [part.rows for part in scan.parts],
     }
     return PartPlan(tuple(scan.parts), description)
 
@@ -120,8 +111,8 @@ class _Scan:
         work = ((row, work_of(row, self.options)) for row in rows)
         for held in cut(work, itemgetter(1), PART_WORK, count=self.part_rows):
             first, last = held[0][0], held[-1][0]
-            span = Span(file, first.number, len(held), first.start, last.stop)
-            self.parts.append(Part(len(self.parts), span, sum(more for _, more in held)))
+            place = (file, first.number, len(held), first.start, last.stop)
+            self.parts.append(Part(len(self.parts), *place, sum(more for _, more in held)))
             for row, _ in held:
                 self._note(file, row)
 

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 from functools import partial
 
-from rome.batch.blocks import BlockFeatures, cut
+from rome.batch.blocks import BlockScorer, cut
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import add_pair_arguments, add_worker_argument, block_metric, checked_blocks, ended_by_signal, run_blocks
 from rome.storage.files import atomic_path
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     from rome.combining.table import FeatureTable
 
     with ended_by_signal(), atomic_path(options.output) as path, checked_blocks(options) as (found, blocks):
-        work = partial(BlockFeatures, block_metric(options, metric), found.shared)
+        work = partial(BlockScorer, block_metric(options, metric), found.shared, measure=True)
         with closing(run_blocks(options, work, blocks, found.count)) as tables:
             FeatureTable.save_batches(path, map(FeatureTable.concat, cut(tables, len, ROWS)))
     return 0

@@ -119,18 +119,13 @@ def _keep(
     ready = sum(len(block.pairs) for block in islice(blocks, begun))
     if begun:
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
-    source = make if options.workers > 1 else partial(_same, metric)
-    work = partial(LineScorer, source, options.format, options.evidence, found)
+    work = partial(LineScorer, make if options.workers > 1 else lambda: metric, options.format, options.evidence, found)
     parts = begun
     with closing(run_blocks(options, work, blocks, found.count, ready)) as done:
         for lines in done:
             kept.write(kept.name(parts), "".join(f"{line}\n" for line in lines).encode("utf-8"))
             parts += 1
     return parts
-
-
-def _same(metric: Any) -> Any:
-    return metric
 
 
 def _description(options: argparse.Namespace, metric: Any, found: Checked) -> dict[str, Any]:
