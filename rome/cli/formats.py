@@ -21,7 +21,7 @@ from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
-    from rome.results import CorpusScore, SegmentScore
+    from rome.results import SegmentScore
 
 __all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
 
@@ -53,7 +53,7 @@ class Means:
 
 
 class LineScorer:
-    """Scores blocks and gives the lines of each; before the first one, the line that says what all have in common.
+    """Scores blocks and gives the lines of each.
 
     Parameters
     ----------
@@ -71,14 +71,11 @@ class LineScorer:
             "table": partial(_cells, notes=found.notes),
             "tsv": partial(_tsv, ids=found.ids),
         }.get(name, partial(_object, ids=found.ids, evidence=evidence))
-        self.head = partial(_head, name, found)
 
     def __call__(self, block: Block) -> list[str]:
-        """The lines of a block, after the head line where the block is the first one."""
+        """The lines of a block."""
         result = self.score(block)
-        head = [self.head(result)] if block.pairs[0].segment == 0 else []
-        line = partial(self.line, signature=result.signature)
-        return [*head, *map(line, result.segments, block.ids, block.notes)]
+        return list(map(partial(self.line, signature=result.signature), result.segments, block.ids, block.notes))
 
 
 def columns(signature: str, *, ids: bool = False) -> list[str]:
@@ -86,11 +83,6 @@ def columns(signature: str, *, ids: bool = False) -> list[str]:
     numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
     label = ["scorer"] if labels(signature) else []
     return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *label]
-
-
-def _head(name: str, found: Checked, result: CorpusScore) -> str:
-    """The header of a TSV file; what the other formats need to know of the whole."""
-    return "\t".join(columns(result.signature, ids=found.ids)) if name == "tsv" else json.dumps(result.signature)
 
 
 def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -> str:
@@ -114,25 +106,21 @@ def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: b
     return json.dumps([corpus_row(segment, note if notes else None), numbers], ensure_ascii=False)
 
 
-def finished(name: str, lines: Lines, found: Checked) -> Iterator[str]:
+def finished(name: str, lines: Lines, found: Checked, signature: str) -> Iterator[str]:
     """The output, line by line, from the lines that all blocks made; ``lines`` gives them from the first on whenever it is called."""
     if name == "table":
-        return _table(lines, found)
+        return _table(lines, found, signature)
     if name == "json":
-        return _json(lines)
-    return lines() if name == "tsv" else _after_head(lines)
-
-
-def _after_head(lines: Lines) -> Iterator[str]:
+        return _json(lines, signature)
+    header = ["\t".join(columns(signature, ids=found.ids))] if name == "tsv" else []
     rest = lines()
-    next(rest, None)
-    return rest
+    first = next(rest)  # nothing is written before something is there
+    return chain(header, [first], rest)
 
 
-def _table(lines: Lines, found: Checked) -> Iterator[str]:
+def _table(lines: Lines, found: Checked, signature: str) -> Iterator[str]:
     """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory."""
-    signature = json.loads(next(lines(), '""'))
-    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, _after_head(lines)))
+    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()))
     yield ""
     yield corpus_footer(means.count, means.values[0], signature)
 
@@ -164,17 +152,13 @@ def table_lines(header: list[str], rows: Callable[[], Iterable[tuple[list[str], 
     return means
 
 
-def _json(lines: Lines) -> Iterator[str]:
+def _json(lines: Lines, signature: str) -> Iterator[str]:
     """One JSON object for everything: means, signature, then the segments."""
-    signature = json.loads(next(lines(), '""'))
-
-    def segments() -> Iterator[dict[str, Any]]:
-        return map(json.loads, _after_head(lines))
-
-    means = Means([row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in segments())
+    rows = map(json.loads, lines())
+    means = Means([row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in rows)
     score, *components = means.values
     head = {"score": score, "components": dict(zip(FEATURES, components, strict=True)), "signature": signature}
-    yield from json_lines(head | labels(signature), segments(), means.count)
+    yield from json_lines(head | labels(signature), map(json.loads, lines()), means.count)
 
 
 def json_lines(head: dict[str, Any], segments: Iterable[dict[str, Any]], count: int) -> Iterator[str]:
