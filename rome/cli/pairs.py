@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from importlib.resources import as_file, files
@@ -107,7 +107,7 @@ def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str 
 
 def run_blocks(
     options: argparse.Namespace, work: Callable[[], Callable[[Block], Any]], blocks: Iterator[Block], total: int, done: int = 0
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """What the workers make of each block, in order, while a bar moves over the segments, of which some may be done already."""
     sizes: deque[int] = deque()
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from rome.checks import SegmentError, check_pairs
+from rome.checks import EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -52,7 +52,7 @@ def score_columns(
     names: tuple[str, str] = ("reference", "hypothesis"),
     labels: Sequence[Any] | None = None,
 ) -> dict[str, list[Any]]:
-    """The asked columns, one value a row.
+    """The asked columns, one value a row; whoever takes ``columns`` and ``missing`` from a user has checked them.
 
     Raises InputError that names the row; no rows give empty columns.
 
@@ -68,7 +68,6 @@ def score_columns(
     labels
         What they call the rows besides their numbers from 0.
     """
-    check_columns(columns, missing)
     rows = zip(references, hypotheses, strict=True)
     gaps = [next((name for name, text in zip(names, row, strict=True) if _is_missing(text)), None) for row in rows]
     if missing == "error":
@@ -78,7 +77,7 @@ def score_columns(
     if not kept:
         return result
     metric = default_metric() if metric is None else metric
-    empty = getattr(metric, "empty_reference", "error")
+    empty: EmptyReference = getattr(metric, "empty_reference", "error")
     try:
         pairs = check_pairs([references[row] for row in kept], [hypotheses[row] for row in kept], empty_reference=empty)
     except SegmentError as error:
