@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rome.checks import CheckedPair, check_pairs, check_texts
-from rome.combining.combiner import Combiner
-from rome.combining.signature import feature_signature
+from rome.combining.combiner import TENSORS, Combiner
+from rome.combining.signature import RatedSource, feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
-from rome.exceptions import RomeError
+from rome.exceptions import RomeError, SignatureMismatchError
+from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
@@ -172,6 +174,19 @@ class RoMe:
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)
 
+    def __deepcopy__(self, memo: object) -> RoMe:
+        """Itself: its options do not change, and its models are loaded once."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Options, signature and net as plain values, never models or texts: the same options give the same bytes."""
+        config, net = self.config, self.combiner
+        store = None if config.store is None else str(config.store)
+        plain = replace(config, models=self.models, store=store, progress=False, combiner=None, scorer="unsupervised")
+        tensors = {name: getattr(net, name).tolist() for name in TENSORS}
+        fitted_on = [tuple(source) for source in net.fitted_on]
+        return _unpickled, (asdict(plain), {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
+
     def _combined(self, candidates: Sequence[Candidate], signature: str) -> Iterator[SegmentScore]:
         """Combine the candidates of some segments, at least one, and keep the best of each segment, the first of equals."""
         net, segments = self.combiner, np.array([pair.segment for pair, *_ in candidates])
@@ -230,3 +245,30 @@ class RoMe:
             for a in self._analyses.of(texts[start : start + BLOCK], seen).values()
         )
         return IdfTable.from_texts(words, "references")
+
+
+def _unpickled(options: dict[str, Any], net: dict[str, Any], fitted_on: Sequence[tuple[Any, ...]], signature: str) -> RoMe:
+    """The metric that was pickled, without a progress bar; in a worker process with one thread.
+
+    Raises SignatureMismatchError where this installation's models or settings are others.
+    """
+    combiner = Combiner(**net, fitted_on=tuple(RatedSource(*source) for source in fitted_on))
+    changed = {"models": ModelConfig(**options["models"]), "combiner": combiner, "threads": _threads(options["threads"])}
+    metric = RoMe(**{**options, **changed})
+    if metric.signature != signature:
+        raise SignatureMismatchError(
+            f"a pickled metric has the signature {signature} and this installation makes {metric.signature}: "
+            "install the same version of rome-metric in both places"
+        )
+    return metric
+
+
+def _threads(given: int | None) -> int | None:
+    """The number of threads for this process; one for all of torch where multiprocessing (or the multiprocess of datasets) started it:
+    a forked process hangs in its parent's threads."""
+    modules = (sys.modules.get(name) for name in ("multiprocessing.process", "multiprocess.process"))
+    if not any(module is not None and module.parent_process() is not None for module in modules):
+        return given
+    if "torch" in sys.modules:  # only a torch that was there before the fork has threads to hang in
+        sys.modules["torch"].set_num_threads(1)
+    return 1

@@ -90,6 +90,8 @@ def fake_metric(make_segment: Callable[..., Any]) -> Any:
     from rome.results import CorpusScore
 
     class FakeMetric(PairsMetric):
+        signature = "rome:test"
+
         def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
             rows = [(pair.segment, pair.references[0], pair.hypothesis) for pair in check_pairs(references, hypotheses)]
             segments = [make_segment(n, score=1.0 if r == h else 0.5, reference=r, hypothesis=h) for n, r, h in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from rome.checks import CheckedPair, check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
+from rome.features.values import FEATURES, Component
+from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.results.flags import FLAGS, pack_flags
 
 SIGNATURE = "features:overlap"
@@ -20,7 +23,7 @@ def net(slope: float = 1.0) -> Combiner:
 
 
 class OverlapMetric:
-    """What the integrations ask of a RoMe: features, combiner, signature, idf and empty_reference; it counts its calls and texts."""
+    """What the integrations ask of a RoMe; it counts its calls and texts, and copies share it."""
 
     def __init__(self, combiner: Combiner | None = None, *, idf: str = "embedded", empty_reference: Any = "error") -> None:
         self.combiner = combiner or net()
@@ -49,6 +52,35 @@ class OverlapMetric:
             flags=np.array([pack_flags(flags(row[0])) for row in rows], np.uint32),
             flag_names=FLAGS,
         )
+
+    def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
+        """Every segment by the reference that it matches best."""
+        return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+
+    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+        """`score` of checked pairs."""
+        table = self.features(references=[pair.references for pair in pairs], hypotheses=[pair.hypothesis for pair in pairs])
+        best = self.combiner.combine(table, allow_mismatch=True)
+        chosen = table[best.row]
+        shares = self.combiner.contributions(chosen).tolist()
+        segments = []
+        for n, (pair, index, score) in enumerate(zip(pairs, best.reference.tolist(), best.score.tolist(), strict=True)):
+            parts = [
+                Component(name, value, -value, "") for name, value in zip(FEATURES, chosen.values[n].tolist(), strict=True)
+            ]
+            texts = (pair.references[index], pair.hypothesis, index)
+            found = (score, Components(*parts), Contributions(*shares[n]), tuple(chosen.flags_of(n)), self.signature)
+            segments.append(SegmentScore(pair.segment, *texts, *found))
+        return CorpusScore(tuple(segments), self.signature)
+
+    def __deepcopy__(self, memo: object) -> OverlapMetric:
+        return self
+
+
+def numbers(metric: Any, references: Any, hypotheses: Any) -> dict[str, list[Any]]:
+    """The oracle: everything in one call, by column."""
+    result = metric.score(references=references, hypotheses=hypotheses)
+    return result.columns() | {"signature": [result.signature] * len(result)}
 
 
 def values(reference: str, hypothesis: str, index: int) -> list[float]:

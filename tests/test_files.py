@@ -86,8 +86,8 @@ def test_parallel_files_make_segments(tmp_path: Path) -> None:
     """Two files of references give every segment two references, and a place that names line and files."""
     paths = [write(tmp_path, name, content) for name, content in (("a", b"r1\nr2\n"), ("b", b"s1\ns2\n"), ("h", b"h1\n\n"))]
     texts = read_parallel(paths[:2], paths[2])
-    assert (texts.references, texts.hypotheses) == ([["r1", "s1"], ["r2", "s2"]], ["h1", ""])
-    assert texts.places[1] == "+".join(paths) + ":2"
+    assert [(row.references, row.hypothesis) for row in texts] == [(["r1", "s1"], "h1"), (["r2", "s2"], "")]
+    assert texts[1].place == "+".join(paths) + ":2"
     with pytest.raises(InputError, match="a has 2 lines and .*c has 1"):
         read_parallel(paths[:1], write(tmp_path, "c", b"h1\n"))
     with pytest.raises(InputError, match="standard input was named twice"):
@@ -99,11 +99,10 @@ def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
     tsv = "id\treference\thypothesis\treference_2\nx\ta\tb\tc\ny\td\t\t\n"
     jsonl = '{"id": "x", "reference": ["a", "c"], "hypothesis": "b"}\n\n{"id": "y", "reference": "d", "hypothesis": ""}\n'
     one, other = (read_pairs(write(tmp_path, name, text.encode())) for name, text in (("a.tsv", tsv), ("a.jsonl", jsonl)))
-    assert one.references == other.references == [["a", "c"], ["d"]]
-    assert one.hypotheses == other.hypotheses == ["b", ""]
-    assert one.ids == other.ids == ["x", "y"]
-    assert one.notes is other.notes is None
-    assert [place.rpartition(":")[2] for place in (*one.places, *other.places)] == ["2", "3", "1", "3"]
+    for rows in (one, other):
+        assert [(row.references, row.hypothesis, row.id) for row in rows] == [(["a", "c"], "b", "x"), (["d"], "", "y")]
+        assert [row.note for row in rows] == ["", ""]
+    assert [row.place.rpartition(":")[2] for row in (*one, *other)] == ["2", "3", "1", "3"]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.readers.webnlg import read_webnlg20
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
-from rome.storage.pair_files import PairTexts, read_pairs
+from rome.storage.pair_files import PairRow, read_pairs
 
 PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n1\tOne.\t\tTwo.\tfirst\n2\tA.\tB.\tC.\t\n"}
 PAIRS_JSONL: Files = {
@@ -171,9 +171,9 @@ def refusal(read: Callable[[], object]) -> str:
     if isinstance(found, RatedSet):
         assert found.digest
         check_pairs([list(one.references) for one in found.segments], [""] * len(found.segments))
-    if isinstance(found, PairTexts):
+    if isinstance(found, list) and found and isinstance(found[0], PairRow):
         repr(found).encode()
-        "".join([*(found.ids or ()), *(found.notes or ())]).encode()
+        "".join(row.id + row.note for row in found).encode()
     return ""
 
 

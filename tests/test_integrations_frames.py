@@ -12,10 +12,11 @@ import pytest
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
+from rome.integrations.columns import COLUMNS, DEFAULT_COLUMNS, default_metric
 from rome.integrations.frames import score_frame, to_polars
-from rome.integrations.measuring import COLUMNS, DEFAULT_COLUMNS, measure, shared_metric
 from rome.results import CorpusScore
 
+import overlap_metric
 from overlap_metric import OverlapMetric
 
 pandas = pytest.importorskip("pandas")
@@ -55,7 +56,7 @@ def column(frame: Any, name: str) -> list[Any]:
 
 def numbers(texts: dict[str, list[Any]], name: str) -> list[Any]:
     """The oracle: what the metric gives for the texts themselves."""
-    return measure(OverlapMetric(), texts["reference"], texts["hypothesis"]).column(name)
+    return overlap_metric.numbers(OverlapMetric(), texts["reference"], texts["hypothesis"])[name]
 
 
 @MAKERS
@@ -75,7 +76,7 @@ def test_the_same_kind_of_frame_comes_back_with_the_metrics_numbers(
 
 def test_real_scores_are_those_of_the_metric() -> None:
     """With the embedded models: a frame's score, components and contributions are byte for byte those of RoMe.score."""
-    metric = shared_metric()
+    metric = default_metric()
     texts = {"reference": [["It rains.", "The cat sat."], "Dogs bark."], "hypothesis": ["A cat sat.", "Dogs sleep."]}
     result = metric.score(references=texts["reference"], hypotheses=texts["hypothesis"])
     wanted = [*DEFAULT_COLUMNS, "semantic_raw", "errors_contribution", "reference_index", "signature"]

@@ -18,11 +18,11 @@ import pytest
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
+from rome.integrations.columns import DEFAULT_COLUMNS, default_metric
 from rome.integrations.huggingface import batch_scorer, module_path
-from rome.integrations.measuring import DEFAULT_COLUMNS, measure, shared_metric
 from rome.metric import RoMe
 
-from overlap_metric import OverlapMetric
+from overlap_metric import OverlapMetric, numbers
 
 PREDICTIONS, REFERENCES = ["the cat sat", "dogs sleep"], ["the cat sat", "dogs bark"]
 
@@ -79,7 +79,7 @@ def test_the_real_metric_through_evaluate(module: Any) -> None:
     """Without options it is RoMe(): the same floats, the same signature, plain values that JSON holds."""
     references = [["It rains.", "The cat sat."], ["Dogs bark."]]
     found = module.compute(predictions=["A cat sat.", "Dogs sleep."], references=references)
-    result = shared_metric().score(references=references, hypotheses=["A cat sat.", "Dogs sleep."])
+    result = default_metric().score(references=references, hypotheses=["A cat sat.", "Dogs sleep."])
     assert found["scores"] == [segment.score for segment in result]
     assert found["score"] == result.score
     for name in FEATURES:
@@ -95,7 +95,7 @@ def test_the_real_metric_through_evaluate(module: Any) -> None:
 def test_every_shape_of_references_is_scored_as_it_is(module: Any, references: Any) -> None:
     """One text, several, and both mixed: evaluate alone would turn a list among texts into a text, and a text among lists into letters."""
     found = module.compute(predictions=PREDICTIONS, references=references, metric=OverlapMetric())
-    assert found["scores"] == measure(OverlapMetric(), references, PREDICTIONS).column("score")
+    assert found["scores"] == numbers(OverlapMetric(), references, PREDICTIONS)["score"]
 
 
 def test_batches_add_up(module: Any) -> None:
@@ -103,8 +103,8 @@ def test_batches_add_up(module: Any) -> None:
     module.add(prediction=PREDICTIONS[0], reference=REFERENCES[0])
     module.add_batch(predictions=PREDICTIONS[1:], references=[[REFERENCES[1], "dogs"]])
     found = module.compute(metric=OverlapMetric())
-    wanted = measure(OverlapMetric(), [REFERENCES[0], [REFERENCES[1], "dogs"]], PREDICTIONS)
-    assert found["scores"] == wanted.column("score")
+    wanted = numbers(OverlapMetric(), [REFERENCES[0], [REFERENCES[1], "dogs"]], PREDICTIONS)
+    assert found["scores"] == wanted["score"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_options_are_those_of_rome(module: Any) -> None:
         module.compute(predictions=["a"], references=["a"], emd="wrong")
     one, other = (module._chosen(None, {"emd": "aligned"}) for _ in range(2))
     assert one is other and "|emd:aligned|" in one.signature
-    assert module._chosen(None, {}) is shared_metric()
+    assert module._chosen(None, {}) is default_metric()
 
 
 def test_the_module_file_is_as_evaluate_reads_it() -> None:
@@ -155,7 +155,7 @@ def test_map_adds_the_columns(folder: Path) -> None:
     data = datasets.Dataset.from_dict(rows)
     scored = data.map(batch_scorer(OverlapMetric()), batched=True, batch_size=2)
     assert scored.column_names == ["reference", "hypothesis", "id", *DEFAULT_COLUMNS]
-    assert scored["score"][:] == measure(OverlapMetric(), rows["reference"], rows["hypothesis"]).column("score")
+    assert scored["score"][:] == numbers(OverlapMetric(), rows["reference"], rows["hypothesis"])["score"]
 
 
 def test_map_reads_lists_of_references_and_missing_texts(folder: Path) -> None:
@@ -164,7 +164,7 @@ def test_map_reads_lists_of_references_and_missing_texts(folder: Path) -> None:
 
     data = datasets.Dataset.from_dict({"reference": [["a", "b c"], None], "hypothesis": ["b c", "d"]})
     scored = data.map(batch_scorer(OverlapMetric(), missing="null", prefix="rome_", columns=["score"]), batched=True)
-    assert scored["rome_score"][:] == [measure(OverlapMetric(), [["a", "b c"]], ["b c"]).score[0], None]
+    assert scored["rome_score"][:] == [*numbers(OverlapMetric(), [["a", "b c"]], ["b c"])["score"], None]
     with pytest.raises(InputError, match="reference of row 1"):
         data.map(batch_scorer(OverlapMetric()), batched=True)
 
@@ -176,8 +176,8 @@ def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
     metric = RoMe(progress=False)
     first = Hasher.hash(batch_scorer(metric))
     metric.combiner.score([[0.5] * 4])  # the net keeps what its scores are measured against
-    measure(shared_metric(), ["a cat"], ["the cat"])
-    same = [batch_scorer(metric), batch_scorer(), batch_scorer(shared_metric()), pickle.loads(pickle.dumps(batch_scorer()))]
+    default_metric().score(references=["a cat"], hypotheses=["the cat"])
+    same = [batch_scorer(metric), batch_scorer(), batch_scorer(default_metric()), pickle.loads(pickle.dumps(batch_scorer()))]
     assert {Hasher.hash(scorer) for scorer in same} == {first}
     net = metric.combiner
     tensors = (net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias + 1e-9)
@@ -206,7 +206,7 @@ def test_map_finds_what_it_computed(folder: Path) -> None:
     one, two = (data.map(batch_scorer(), batched=True) for _ in range(2))
     assert one.cache_files == two.cache_files and one._fingerprint == two._fingerprint
     assert data.map(batch_scorer(columns=["score"]), batched=True)._fingerprint != one._fingerprint
-    wanted = shared_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
+    wanted = default_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
     assert two["score"][:] == [segment.score for segment in wanted]
 
 
@@ -237,5 +237,5 @@ def test_a_forked_worker_does_not_hang(folder: Path) -> None:
         scored = data.map(batch_scorer(), batched=True, num_proc=2)
     finally:
         torch.set_num_threads(before)
-    wanted = shared_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
+    wanted = default_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
     assert scored["score"][:] == pytest.approx([segment.score for segment in wanted], abs=1e-6)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.exceptions import InputError
+from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, measure, metric_of, settings_of, shared_metric
+from rome.integrations.columns import DEFAULT_COLUMNS, default_metric
 from rome.integrations.running import RunningScore
 from rome.metric import RoMe
 
-from overlap_metric import OverlapMetric, net
+from overlap_metric import OverlapMetric, net, numbers
 
 REFERENCES: list[Any] = ["the cat sat", ["dogs bark", "a dog barks"], "it rains", "he left", ["x", "y", "z"], "so it is"]
 PREDICTIONS = ["the cat sat", "a dog barks", "", "she left early", "z", "it is so"]
@@ -25,8 +25,8 @@ PREDICTIONS = ["the cat sat", "a dog barks", "", "she left early", "z", "it is s
 
 def expected(metric: Any, references: Any = REFERENCES, predictions: Any = PREDICTIONS) -> dict[str, float]:
     """The oracle: everything in one call."""
-    measured = measure(metric, references, predictions)
-    return {name: math.fsum(measured.column(name)) / len(predictions) for name in DEFAULT_COLUMNS}
+    columns = numbers(metric, references, predictions)
+    return {name: math.fsum(columns[name]) / len(predictions) for name in DEFAULT_COLUMNS}
 
 
 def running(metric: Any, *cuts: tuple[int, int]) -> RunningScore:
@@ -132,7 +132,7 @@ def test_a_training_loop_with_the_real_metric() -> None:
     """Two epochs: each gives what one call gives, and the state travels as options, not as models."""
     state = RunningScore()
     epoch = {"predictions": ["A cat sat.", "Dogs sleep."], "references": [["It rains.", "The cat sat."], "Dogs bark."]}
-    result = shared_metric().score(references=epoch["references"], hypotheses=epoch["predictions"])  # type: ignore[arg-type]
+    result = default_metric().score(references=epoch["references"], hypotheses=epoch["predictions"])  # type: ignore[arg-type]
     for _ in range(2):
         for row in range(2):
             state.update(predictions=epoch["predictions"][row : row + 1], references=epoch["references"][row : row + 1])  # type: ignore[arg-type]
@@ -146,32 +146,24 @@ def test_a_training_loop_with_the_real_metric() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"emd": "aligned", "errors": "edit-script"}, {"scorer": "supervised", "threads": 1}])
 def test_a_metric_is_built_again_from_its_options(options: dict[str, Any]) -> None:
-    """Same signature, same net, same behaviour; what was used in between leaves the description as it is."""
+    """Same signature, same net, same behaviour; what was used in between leaves the pickle as it is, to the byte."""
     metric = RoMe(**options)
-    described = settings_of(metric)
+    packed = pickle.dumps(metric)
     metric.combiner.score([[0.5] * 4])  # the net keeps what its scores are measured against
-    assert settings_of(metric) == described
-    again = metric_of(described)
+    assert pickle.dumps(metric) == packed
+    again = pickle.loads(packed)
     assert again.signature == metric.signature
-    assert settings_of(again) == described
+    assert pickle.loads(pickle.dumps(again)).__reduce__() == metric.__reduce__()
 
 
 def test_a_metric_of_another_installation_is_refused() -> None:
     """Numbers of two versions are not mixed silently."""
-    from rome.exceptions import SignatureMismatchError
-
+    build, (*values, _) = default_metric().__reduce__()
     with pytest.raises(SignatureMismatchError, match="same version of rome-metric"):
-        metric_of(settings_of(shared_metric()) | {"signature": "features:0|net:0"})
+        build(*values, "features:0|net:0")
 
 
-def test_a_holder_shares_in_copies_and_builds_after_pickling() -> None:
-    """A deep copy holds the very metric; a pickle holds its options, the same bytes before and after; any other metric goes as itself."""
-    holder = MetricHolder(shared_metric())
-    assert copy.deepcopy(holder).metric is shared_metric()
-    packed = pickle.dumps(holder)
-    travelled = pickle.loads(packed)
-    assert pickle.dumps(travelled) == packed
-    assert travelled.metric.signature == shared_metric().signature
-    assert pickle.dumps(travelled) == packed
-    assert type(pickle.loads(pickle.dumps(MetricHolder(OverlapMetric()))).metric) is OverlapMetric
-    assert MetricHolder().metric is shared_metric()
+def test_copies_share_the_metric() -> None:
+    """A deep copy is the very metric, so nothing is loaded twice."""
+    assert copy.deepcopy(default_metric()) is default_metric()
+    assert RunningScore()._metric is default_metric()

@@ -9,7 +9,7 @@ import pytest
 
 import rome
 from rome.exceptions import InputError
-from rome.integrations.measuring import shared_metric
+from rome.integrations.columns import default_metric
 from rome.integrations.sacrebleu import SHORT, format_score, format_signature, parse_signature, reference_count
 from rome.metric import RoMe
 from rome.results import CorpusScore
@@ -21,7 +21,7 @@ def result(make_segment: Callable[..., Any], signature: str) -> CorpusScore:
 
 def test_the_stored_signature_stands_in_the_long_one(make_segment: Callable[..., Any]) -> None:
     """nrefs before it, the version behind it, and the stored string between them, unchanged."""
-    stored = shared_metric().signature
+    stored = default_metric().signature
     own = result(make_segment, stored)
     assert format_signature(own, references=["a", "b"]) == f"nrefs:1|{stored}|version:{rome.__version__}"
     assert format_signature(own) == f"{stored}|version:{rome.__version__}"

@@ -10,9 +10,8 @@ import pytest
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.measuring import measure
 
-from overlap_metric import OverlapMetric
+from overlap_metric import OverlapMetric, numbers
 
 sklearn = pytest.importorskip("sklearn")
 
@@ -32,8 +31,8 @@ def made(**options: Any) -> Any:
 
 def expected(pairs: list[Any] = PAIRS) -> np.ndarray:
     """The oracle: the metric's own components."""
-    measured = measure(OverlapMetric(), [pair[0] for pair in pairs], [pair[1] for pair in pairs])
-    return np.array([measured.column(name) for name in FEATURES]).T
+    columns = numbers(OverlapMetric(), [pair[0] for pair in pairs], [pair[1] for pair in pairs])
+    return np.array([columns[name] for name in FEATURES]).T
 
 
 def test_pairs_and_frames_give_the_four_features() -> None:
@@ -86,12 +85,12 @@ def test_in_a_pipeline_with_a_regressor_and_in_cross_validation() -> None:
 
 def test_a_pickle_holds_options_and_no_models() -> None:
     """With the real metric, and with the default one, which stays None."""
-    from rome.integrations.measuring import shared_metric
+    from rome.integrations.columns import default_metric
     from rome.integrations.sklearn import RoMeFeatures
 
-    packed = pickle.dumps(RoMeFeatures(shared_metric()))
+    packed = pickle.dumps(RoMeFeatures(default_metric()))
     assert len(packed) < 10_000
-    assert pickle.loads(packed).metric.signature == shared_metric().signature
+    assert pickle.loads(packed).metric.signature == default_metric().signature
     assert pickle.loads(pickle.dumps(RoMeFeatures())).metric is None
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.measuring import DEFAULT_COLUMNS, measure
+from rome.integrations.columns import DEFAULT_COLUMNS
 
-from overlap_metric import OverlapMetric
+from overlap_metric import OverlapMetric, numbers
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -34,8 +34,8 @@ def floats(result: dict[str, Any]) -> dict[str, float]:
 
 def expected(rows: slice = slice(None)) -> dict[str, float]:
     """The oracle: one call of the metric."""
-    measured = measure(OverlapMetric(), TARGET[rows], PREDS[rows])
-    return {name: float(sum(measured.column(c)) / len(PREDS[rows])) for name, c in zip(NAMES, DEFAULT_COLUMNS, strict=True)}
+    columns = numbers(OverlapMetric(), TARGET[rows], PREDS[rows])
+    return {name: float(sum(columns[c]) / len(PREDS[rows])) for name, c in zip(NAMES, DEFAULT_COLUMNS, strict=True)}
 
 
 def test_batches_add_up_to_one_call() -> None:
@@ -74,7 +74,7 @@ def test_states_of_two_processes_merge() -> None:
     assert b"barks" not in packed
     one.merge_state(pickle.loads(packed))
     assert floats(one.compute()) == pytest.approx(expected())
-    assert one.clone()._holder.metric is one._holder.metric
+    assert one.clone()._metric is one._metric
 
 
 def test_in_a_collection_with_another_text_metric() -> None:

@@ -252,7 +252,7 @@ def test_several_references(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
     texts = read_systems([str(tmp_path / "a"), str(tmp_path / "b")], [("C", str(tmp_path / "c"))])
-    assert texts.texts[0].references == [["a1", "b1"], ["a2", "b2"]]
+    assert [row.references for row in texts.rows[0]] == [["a1", "b1"], ["a2", "b2"]]
 
 
 def test_stored_scores_come_back_whole(make_segment: Make, tmp_path: Path) -> None:

@@ -149,11 +149,11 @@ def test_pairs_are_read_by_the_other_commands(rome: Run, texts: str, tmp_path: P
     path = tmp_path / "pairs.tsv"
     path.write_text(out, encoding="utf-8")
     pairs = read_pairs(str(path))
-    assert code == 0 and pairs.hypotheses
+    assert code == 0 and pairs
     systems = [item.system for item in read_items(str(path))]
     lowered = [n for n, system in enumerate(systems) if system == "lowercased_text"]
     assert lowered and set(systems) <= {"lowercased_text", "number_changed"}
-    assert all(pairs.hypotheses[n] == pairs.references[n][0].lower() != pairs.references[n][0] for n in lowered)
+    assert all(pairs[n].hypothesis == pairs[n].references[0].lower() != pairs[n].references[0] for n in lowered)
 
 
 def test_the_limit_counts_perturbed_texts_of_each_perturbation(rome: Run, texts: str) -> None:

@@ -23,7 +23,7 @@ import pytest
 from rome.batch.parts import OutputFolder, score_part
 from rome.batch.plan import make_plan
 from rome.batch.row_files import input_files
-from rome.batch.rows import RowOptions, own_metric, score_columns
+from rome.batch.rows import RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
 
 from paced_metric import PacedMetric, processes
@@ -187,7 +187,7 @@ def test_a_dataset_in_a_dataset_out(tmp_path: Path, cluster: Any) -> None:
     rows[9]["reference"] = ""
     marks, make = paced(tmp_path)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    alone = score_columns(columns, make(), KEYED)
+    alone = score_rows(columns, make(), KEYED)
     dataset = cluster.data.from_items(rows, override_num_blocks=8)
     found = score_dataset(dataset, KEYED, metric=make, workers=2, batch_size=3).take_all()
     found.sort(key=lambda row: int(row["key"]))
@@ -241,9 +241,9 @@ def in_one_process(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The same columns scored by one fresh process without Ray; one thread for linear algebra, as Ray gives its workers."""
     script = """
 import json, sys
-from rome.batch.rows import own_metric, score_columns
+from rome.batch.rows import own_metric, score_rows
 from rome.batch.rows import RowOptions
-print(json.dumps(score_columns(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
+print(json.dumps(score_rows(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
 """
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     program = [sys.executable, "-P", "-c", script]

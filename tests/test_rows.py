@@ -10,11 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pairs_metric import PairsMetric
 
 from rome.batch.parts import OutputFolder, score_part
 from rome.batch.plan import PART_WORK, PartPlan, make_plan
 from rome.batch.row_files import input_files, read_rows
-from rome.batch.rows import COLUMNS, RowOptions, arrow_schema, own_metric, score_columns
+from rome.batch.rows import COLUMNS, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.features.values import FEATURES
 
@@ -49,7 +50,7 @@ def rows_of(out: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
 
 def test_a_scored_row_has_every_column(fake_metric: Any) -> None:
     """Values of the segment under the documented names and types; no error; the digest of the texts as key."""
-    out = score_columns(columns(GOOD), fake_metric)
+    out = score_rows(columns(GOOD), fake_metric)
     assert list(out) == ["key", *COLUMNS]
     assert out["score"] == [1.0, 0.5, 0.5, 0.5]
     assert out["semantic"] == [0.9] * 4
@@ -66,8 +67,8 @@ def test_a_scored_row_has_every_column(fake_metric: Any) -> None:
 @pytest.mark.parametrize(("reference", "hypothesis", "message"), BAD)
 def test_a_bad_row_is_reported_and_stops_nothing(fake_metric: Any, reference: Any, hypothesis: Any, message: str) -> None:
     """Its message in ``error``, everything else null; its neighbours are what they are without it."""
-    out = score_columns(columns([GOOD[0], (reference, hypothesis), GOOD[1]]), fake_metric, SHORT)
-    alone = score_columns(columns([GOOD[0], GOOD[1]]), fake_metric, SHORT)
+    out = score_rows(columns([GOOD[0], (reference, hypothesis), GOOD[1]]), fake_metric, SHORT)
+    alone = score_rows(columns([GOOD[0], GOOD[1]]), fake_metric, SHORT)
     assert out["error"][0] is None
     assert pa.compute.match_substring_regex(pa.array([out["error"][1]]), message)[0].as_py(), out["error"][1]
     assert {out[name][1] for name in COLUMNS if name != "error"} == {None}
@@ -78,7 +79,7 @@ def test_a_bad_row_is_reported_and_stops_nothing(fake_metric: Any, reference: An
 def test_a_row_that_breaks_the_metric_is_found_among_the_others(fake_metric: Any) -> None:
     """The rows are scored one by one when a batch fails; a missing model is no fault of a row."""
 
-    class Fragile:
+    class Fragile(PairsMetric):
         def score(self, *, references: Any, hypotheses: Any) -> Any:
             if "boom" in hypotheses:
                 raise RuntimeError("too hard")
@@ -86,24 +87,24 @@ def test_a_row_that_breaks_the_metric_is_found_among_the_others(fake_metric: Any
                 raise ModelMissingError("gone")
             return fake_metric.score(references=references, hypotheses=hypotheses)
 
-    out = score_columns(columns([*GOOD, ("a", "boom")]), Fragile(), RowOptions(exact=False))
+    out = score_rows(columns([*GOOD, ("a", "boom")]), Fragile(), RowOptions(exact=False))
     assert out["error"] == [None] * 4 + ["RuntimeError: too hard"]
     with pytest.raises(ModelMissingError):
-        score_columns(columns([("a", "model")]), Fragile())
+        score_rows(columns([("a", "model")]), Fragile())
 
 
 def test_order_and_batches_change_nothing(fake_metric: Any) -> None:
     """Backwards, one by one, or all at once: the same rows."""
     rows = [*GOOD, *((reference, hypothesis) for reference, hypothesis, _ in BAD)]
-    out = rows_of(score_columns(columns(rows), fake_metric, SHORT))
-    assert out == rows_of(score_columns(columns(rows[::-1]), fake_metric, SHORT))[::-1]
-    assert out == [rows_of(score_columns(columns([row]), fake_metric, SHORT))[0] for row in rows]
+    out = rows_of(score_rows(columns(rows), fake_metric, SHORT))
+    assert out == rows_of(score_rows(columns(rows[::-1]), fake_metric, SHORT))[::-1]
+    assert out == [rows_of(score_rows(columns([row]), fake_metric, SHORT))[0] for row in rows]
 
 
 def test_keys_kept_columns_and_evidence(fake_metric: Any) -> None:
     """A key column names the rows, a missing key is an error of its row, kept columns pass, evidence is JSON."""
     given = {**columns(GOOD), "id": [7, "b", "\ud800", True], "system": ["x", "y", None, "z"]}
-    out = score_columns(given, fake_metric, RowOptions(key="id", keep=("system",), evidence=True))
+    out = score_rows(given, fake_metric, RowOptions(key="id", keep=("system",), evidence=True))
     assert out["key"][:2] == ["7", "b"]
     assert [error is None for error in out["error"]] == [True, True, False, False]
     assert r"the key id is '\ud800'" in out["error"][2]
@@ -112,7 +113,7 @@ def test_keys_kept_columns_and_evidence(fake_metric: Any) -> None:
     assert out["evidence"][2] is None
     for wrong in (RowOptions(key="nr"), RowOptions(reference="ref")):
         with pytest.raises(InputError, match="the data has no column"):
-            score_columns(given, fake_metric, wrong)
+            score_rows(given, fake_metric, wrong)
     with pytest.raises(InputError, match="keep names 'score'"):
         RowOptions(keep=("score",))
 
@@ -124,7 +125,7 @@ def test_a_metric_whose_rows_depend_on_each_other_is_refused(fake_metric: Any) -
         idf = "references"
 
     with pytest.raises(InputError, match="depend on the other rows"):
-        score_columns(columns(GOOD), Dependent())
+        score_rows(columns(GOOD), Dependent())
 
 
 def test_exact_rows_of_the_real_metric_have_the_same_bits_in_any_company() -> None:
@@ -137,14 +138,14 @@ def test_exact_rows_of_the_real_metric_have_the_same_bits_in_any_company() -> No
         ("It rains.", ""),
     ]
     metric = own_metric()()
-    first = rows_of(score_columns(columns(rows), metric))
+    first = rows_of(score_rows(columns(rows), metric))
     other = own_metric()()
     other._analyses._analyser = metric._analyses.analyser  # type: ignore[attr-defined]  # the same models, nothing remembered
-    assert rows_of(score_columns(columns(rows[::-1]), other))[::-1] == first
-    assert [rows_of(score_columns(columns([row]), metric))[0] for row in rows] == first
+    assert rows_of(score_rows(columns(rows[::-1]), other))[::-1] == first
+    assert [rows_of(score_rows(columns([row]), metric))[0] for row in rows] == first
     other._analyses._memory.clear()  # type: ignore[attr-defined]
-    together = score_columns(columns(rows), other, RowOptions(exact=False))
-    exact = score_columns(columns(rows), metric)
+    together = score_rows(columns(rows), other, RowOptions(exact=False))
+    exact = score_rows(columns(rows), metric)
     for name in ("score", *FEATURES):
         assert together[name] == pytest.approx(exact[name], abs=1e-6)
 
@@ -177,7 +178,7 @@ def test_any_span_of_a_file_reads_what_the_whole_reads(tmp_path: Path, kind: str
     assert [row.number for row in whole][:5] == [1, 2, 3, 4, 5]
     for size in (1, 3, 10, 1000):
         plan = make_plan(source, RowOptions(), signature="s", output_format=kind, part_rows=size)
-        parts = [list(read_rows(system, part.span.file, ["id", "reference"], part.span)) for part in plan.parts]
+        parts = [list(read_rows(system, part.file, ["id", "reference"], part)) for part in plan.parts]
         assert [row for part in parts for row in part] == whole
         assert max(map(len, parts)) <= size
 
@@ -190,7 +191,7 @@ def test_long_texts_make_small_parts(tmp_path: Path) -> None:
         pa.Table.from_pylist([{"reference": long, "hypothesis": long}] * 8 + [{"reference": "a", "hypothesis": "b"}] * 90), path
     )
     plan = make_plan(path, RowOptions(), signature="", output_format="parquet")
-    assert [part.span.rows for part in plan.parts[:4]] == [1] * 4 or plan.parts[0].work <= PART_WORK
+    assert [part.rows for part in plan.parts[:4]] == [1] * 4 or plan.parts[0].work <= PART_WORK
     assert len(plan.parts) >= 4
     assert len(make_plan(path, RowOptions(longest=100), signature="", output_format="parquet").parts) == 1
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rome.batch.rows import RowOptions, score_columns
+from rome.batch.rows import RowOptions, score_rows
 from rome.exceptions import InputError
 from rome.integrations.spark import loaded, result_schema, score_frame
 
@@ -64,7 +64,7 @@ def test_partitions_and_batches_change_nothing(tmp_path: Path, spark: Any) -> No
     marks = tmp_path / "marks"
     marks.mkdir()
     columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
-    alone = score_columns(columns, PacedMetric(marks), OPTIONS)
+    alone = score_rows(columns, PacedMetric(marks), OPTIONS)
     frame = spark.createDataFrame([tuple(row.values()) for row in ROWS], SCHEMA).repartition(6)
     results = score_frame(frame, OPTIONS, metric=partial(PacedMetric, marks))
     results.write.parquet(str(tmp_path / "out"))

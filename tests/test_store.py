@@ -237,7 +237,7 @@ def test_replaced_or_deleted_file_is_noticed(tmp_path: Path) -> None:
     store = AnalysisStore(path)
     store.put_many([example("a")], identity="m")
     for log in ("", "-wal", "-shm"):
-        Path(f"{path}{log}").unlink()
+        Path(f"{path}{log}").unlink(missing_ok=True)
     store.put_many([example("b")], identity="m")
     with AnalysisStore(path) as other:
         assert list(other.get_many(["a", "b"], identity="m")) == ["b"]

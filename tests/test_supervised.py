@@ -161,8 +161,12 @@ def test_rome_score_takes_the_option(
     made: list[Any] = []
 
     class Labelled(PairsMetric):
+        @property
+        def signature(self) -> str:
+            return str(made[-1].combiner.signature)
+
         def score(self, **texts: Any) -> CorpusScore:
-            return replace(fake_metric.score(**texts), signature=made[-1].combiner.signature)
+            return replace(fake_metric.score(**texts), signature=self.signature)
 
     def metric(options: Any) -> Any:
         made.append(make_metric(options))

@@ -13,18 +13,16 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from rome.checks import CheckedPair, EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
 from rome.storage.pair_files import PairRow
 
 if TYPE_CHECKING:
-    from rome.combining.table import FeatureTable
     from rome.metric import RoMe
-    from rome.results import CorpusScore
 
-__all__ = ["Block", "BlockFeatures", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks"]
+__all__ = ["Block", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks"]
 
 MOST_PAIRS, MOST_CHARACTERS = 1000, 1 << 17
 """A block ends before it has more of either, but for a single pair that is longer."""
@@ -99,7 +97,7 @@ def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
             pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
         except SegmentError as error:
             raise InputError(f"{held[error.segment - start].place}: {error}") from error
-        yield Block(pairs, [row.id or "" for row in held], [row.note or "" for row in held])
+        yield Block(pairs, [row.id for row in held], [row.note for row in held])
         start += len(held)
 
 
@@ -160,33 +158,23 @@ class _Repeated:
                 self._left -= len(text)
 
 
-class _BlockWork:
+class BlockScorer:
     """Works on block after block with one RoMe, which ``make`` makes.
 
     Parameters
     ----------
     shared
         Texts that several blocks hold.
+    measure
+        Give the features of a block as a FeatureTable instead of its scores.
     """
 
-    def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = ()) -> None:
-        self.metric = make()
-        self.metric.share(shared)
+    def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = (), *, measure: bool = False) -> None:
+        metric = make()
+        metric.share(shared)
+        self.begin, self.work = metric.begin_block, metric.measure_pairs if measure else metric.score_pairs
 
-
-class BlockScorer(_BlockWork):
-    """Scores blocks."""
-
-    def __call__(self, block: Block) -> CorpusScore:
+    def __call__(self, block: Block) -> Any:
         """The scores of a block, which depend on nothing that earlier blocks have left in memory."""
-        self.metric.begin_block()
-        return self.metric.score_pairs(block.pairs)
-
-
-class BlockFeatures(_BlockWork):
-    """Measures blocks."""
-
-    def __call__(self, block: Block) -> FeatureTable:
-        """The features of a block, likewise."""
-        self.metric.begin_block()
-        return self.metric.measure_pairs(block.pairs)
+        self.begin()
+        return self.work(block.pairs)

@@ -11,9 +11,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
-from rome.batch.plan import Part, PartPlan, row_key
-from rome.batch.row_files import Span, kind_of, opened_parquet, read_rows
-from rome.batch.rows import RowOptions, arrow_schema, score_columns
+from rome.batch.plan import PartPlan, row_key
+from rome.batch.row_files import Part, kind_of, opened_parquet, read_rows
+from rome.batch.rows import RowOptions, arrow_schema, score_rows
 from rome.exceptions import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["OUTPUT_FORMATS", "OutputFolder", "Summary", "score_part"]
 
 OUTPUT_FORMATS = ("parquet", "jsonl")
 DONE = "_SUCCESS"
-BATCH_ROWS, ATTEMPTS = 64, 4
+ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,9 @@ class OutputFolder(Checkpoint):
     def attempt(self, part: Part) -> Iterator[None]:
         """Leave a trace while a part is scored, so that one that ends its process is not tried for ever. Raises StoreError then."""
         trace = f"{TEMPORARY}{part.number:06d}-try-"
-        span = part.span
         if sum(name.startswith(trace) for name in self.names()) >= ATTEMPTS:
             raise StoreError(
-                f"{span.rows} rows of {span.file} from number {span.first} on ended {ATTEMPTS} workers: give the workers more memory, "
+                f"{part.rows} rows of {part.file} from number {part.first} on ended {ATTEMPTS} workers: give the workers more memory, "
                 "lower longest=, or take those rows out"
             )
         mark = f"{self.place}/{trace}{uuid.uuid4().hex}"
@@ -67,9 +66,9 @@ class OutputFolder(Checkpoint):
         errors = 0
         for part in plan.parts:
             found = self._errors(part)
-            if len(found) != part.span.rows:
+            if len(found) != part.rows:
                 raise StoreError(
-                    f"{self.path}/{self.name(part.number)} holds {len(found)} rows, not {part.span.rows}: delete it and run again"
+                    f"{self.path}/{self.name(part.number)} holds {len(found)} rows, not {part.rows}: delete it and run again"
                 )
             errors += sum(error is not None for error in found)
         self.clean()
@@ -88,24 +87,19 @@ class OutputFolder(Checkpoint):
 
 def score_part(part: Part, metric: RoMe, options: RowOptions, output: OutputFolder, source: Any) -> None:
     """Read the rows of a part from the file system ``source``, score them, write them."""
-    out: dict[str, list[Any]] = {}
-    rows = list(read_rows(source, part.span.file, options.wanted, part.span))
-    for start in range(0, len(rows), BATCH_ROWS):
-        batch = rows[start : start + BATCH_ROWS]
-        columns = {name: [row.values.get(name) for row in batch] for name in options.wanted}
-        keys = [row_key(part.span.file, row, options) for row in batch]
-        scored = score_columns(columns, metric, options, keys=keys, faults=[row.fault for row in batch])
-        for name, values in scored.items():
-            out.setdefault(name, []).extend(values)
-    content = _jsonl(out) if output.ending == "jsonl" else _parquet(out, options, _kept(part.span, options, source))
+    rows = list(read_rows(source, part.file, options.wanted, part))
+    columns = {name: [row.values.get(name) for row in rows] for name in options.wanted}
+    keys, faults = [row_key(part.file, row, options) for row in rows], [row.fault for row in rows]
+    out = score_rows(columns, metric, options, keys=keys, faults=faults)
+    content = _jsonl(out) if output.ending == "jsonl" else _parquet(out, options, _kept(part.file, options, source))
     output.write(output.name(part.number), content)
 
 
-def _kept(span: Span, options: RowOptions, source: Any) -> dict[str, pa.DataType]:
+def _kept(file: str, options: RowOptions, source: Any) -> dict[str, pa.DataType]:
     """The types of the columns that are passed on, as the Parquet file has them; those of JSON lines become text."""
-    if not options.keep or kind_of(span.file) == "jsonl":
+    if not options.keep or kind_of(file) == "jsonl":
         return {}
-    with opened_parquet(source, span.file) as table:
+    with opened_parquet(source, file) as table:
         return {name: table.schema_arrow.field(name).type for name in options.keep}
 
 

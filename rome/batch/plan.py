@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from array import array
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from typing import Any
@@ -15,23 +15,16 @@ from typing import Any
 import numpy as np
 
 from rome.batch.blocks import cut
-from rome.batch.row_files import SourceRow, Span, input_files, kind_of, opened_parquet, read_rows
+from rome.batch.row_files import Part, SourceRow, input_files, kind_of, opened_parquet, read_rows
 from rome.batch.rows import RowOptions, key_text, plain_list
 from rome.exceptions import InputError
 
-__all__ = ["PART_ROWS", "PART_WORK", "Part", "PartPlan", "make_plan", "row_key"]
+__all__ = ["PART_ROWS", "PART_WORK", "PartPlan", "make_plan", "row_key"]
 
 PART_ROWS, PART_WORK = 1000, 200_000
 """A part is full at so many rows or so much work, whichever comes first; see `work_of`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part: its number, its rows, and how much work they are."""
-
-    number: int
-    span: Span
-    work: float
+KEY = 16
+"""Bytes that stand for the key of a row."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class PartPlan:
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return sum(part.span.rows for part in self.parts)
+        return sum(part.rows for part in self.parts)
 
 
 def make_plan(
@@ -57,25 +50,42 @@ def make_plan(
     if part_rows < 1:
         raise InputError(f"part_rows={part_rows} is no size of a part: give 1 or more")
     system, files = input_files(source)
-    scan = _Scan(options, part_rows)
+    parts: list[Part] = []
+    content, keys, seen = hashlib.blake2b(digest_size=16), bytearray(), set[str]()
     for file in files:
         if kind_of(file) == "parquet":
             with opened_parquet(system, file) as table:
                 options.check_columns(table.schema_arrow.names)
-        scan.add(file, read_rows(system, file, options.wanted))
-    if not scan.parts:
+        work = ((row, work_of(row, options)) for row in read_rows(system, file, options.wanted))
+        for held in cut(work, itemgetter(1), PART_WORK, count=part_rows):
+            first, last = held[0][0], held[-1][0]
+            place = (file, first.number, len(held), first.start, last.stop)
+            parts.append(Part(len(parts), *place, sum(more for _, more in held)))
+            for row, _ in held:
+                seen.update(name for name in options.wanted if name in row.values)
+                content.update(_digest(row, options))
+                keys += hashlib.blake2b(row_key(file, row, options).encode("utf-8", "replace"), digest_size=KEY).digest()
+    if not parts:
         raise InputError(f"{source} holds no row: give at least one")
-    scan.check()
+    missing = [name for name in options.wanted if name not in seen]
+    if missing:
+        raise InputError(
+            f"no row has the column {missing[0]!r}: they have {', '.join(sorted(seen)) or 'others'}; name the right one"
+        )
+    twice = _first_duplicate(bytes(keys))
+    if twice:
+        one, other = (_place(position, system, parts, options) for position in twice)
+        raise InputError(f"the rows {one} and {other} have one {options.key}: a key must name one row")
     description = {
         "format": 1,
         "files": [os.path.basename(file) for file in files],
-        "content": scan.content.hexdigest(),
+        "content": content.hexdigest(),
         "signature": signature,
         "options": json.loads(json.dumps(asdict(options))),
         "output_format": output_format,
-        "parts": [part.span.rows for part in scan.parts],
+        "parts": [part.rows for part in parts],
     }
-    return PartPlan(tuple(scan.parts), description)
+    return PartPlan(tuple(parts), description)
 
 
 def row_key(file: str, row: SourceRow, options: RowOptions) -> str:
@@ -102,50 +112,17 @@ def _digest(row: SourceRow, options: RowOptions) -> bytes:
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
-class _Scan:
-    """What is gathered while every row is read once."""
+def _first_duplicate(keys: bytes) -> list[int]:
+    """The positions of two equal keys, of KEY bytes each; empty where all differ."""
+    rows = np.frombuffer(keys, dtype=f"S{KEY}")
+    order = np.argsort(rows, kind="stable")
+    same = np.flatnonzero(rows[order][1:] == rows[order][:-1])
+    return order[same[0] : same[0] + 2].tolist() if same.size else []
 
-    def __init__(self, options: RowOptions, part_rows: int) -> None:
-        self.options, self.part_rows = options, part_rows
-        self.parts: list[Part] = []
-        self.content = hashlib.blake2b(digest_size=16)
-        self.seen: set[str] = set()
-        self.keys = bytearray()
-        self.numbers: array[int] = array("Q")
-        self.starts: dict[int, str] = {}
 
-    def add(self, file: str, rows: Iterator[SourceRow]) -> None:
-        """Cut one file into parts."""
-        self.starts[len(self.numbers)] = file
-        work = ((row, work_of(row, self.options)) for row in rows)
-        for held in cut(work, itemgetter(1), PART_WORK, count=self.part_rows):
-            first, last = held[0][0], held[-1][0]
-            span = Span(file, first.number, len(held), first.start, last.stop)
-            self.parts.append(Part(len(self.parts), span, sum(more for _, more in held)))
-            for row, _ in held:
-                self._note(file, row)
-
-    def _note(self, file: str, row: SourceRow) -> None:
-        self.seen.update(name for name in self.options.wanted if name in row.values)
-        self.content.update(_digest(row, self.options))
-        self.keys += hashlib.blake2b(row_key(file, row, self.options).encode("utf-8", "replace"), digest_size=16).digest()
-        self.numbers.append(row.number)
-
-    def check(self) -> None:
-        """Refuse a column that no row has, and two rows of one key."""
-        missing = [name for name in self.options.wanted if name not in self.seen]
-        if missing:
-            raise InputError(
-                f"no row has the column {missing[0]!r}: they have {', '.join(sorted(self.seen)) or 'others'}; name the right one"
-            )
-        keys = np.frombuffer(bytes(self.keys), dtype="S16")
-        order = np.argsort(keys, kind="stable")
-        same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-        if same.size:
-            one, other = (self._place(int(order[n])) for n in (same[0], same[0] + 1))
-            raise InputError(f"the rows {one} and {other} have one {self.options.key}: a key must name one row")
-
-    def _place(self, position: int) -> str:
-        """The file and the row, or line, that was the one at ``position`` of all."""
-        file = self.starts[max(start for start in self.starts if start <= position)]
-        return f"{file}:{self.numbers[position]}"
+def _place(position: int, system: Any, parts: Sequence[Part], options: RowOptions) -> str:
+    """The file and the row, or line, that is the one at ``position`` of all."""
+    ends = np.cumsum([part.rows for part in parts])
+    part = parts[int(np.searchsorted(ends, position, side="right"))]
+    rows = read_rows(system, part.file, options.wanted, part)
+    return f"{part.file}:{next(islice(rows, position - int(ends[part.number]) + part.rows, None)).number}"

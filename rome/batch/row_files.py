@@ -14,18 +14,20 @@ from typing import Any
 from rome.batch.checkpoint import located
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["FORMATS", "SourceRow", "Span", "input_files", "kind_of", "read_rows"]
+__all__ = ["FORMATS", "Part", "SourceRow", "input_files", "kind_of", "read_rows"]
 
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 READ_ROWS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Rows of one file that stand together.
+class Part:
+    """Rows of one file that stand together and are scored by one worker.
 
     Attributes
     ----------
+    number
+        Among all parts, from 0.
     file
         Its path as the file system knows it.
     first
@@ -34,13 +36,17 @@ class Span:
         How many rows.
     start, stop
         Bytes of a JSON-lines file, rows from 0 of a Parquet file.
+    work
+        About how long they take, see `rome.batch.plan`.
     """
 
+    number: int
     file: str
     first: int
     rows: int
     start: int
     stop: int
+    work: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +89,18 @@ def input_files(path: str | PathLike[str]) -> tuple[Any, list[str]]:
     return system, files
 
 
-def read_rows(system: Any, file: str, columns: Sequence[str], span: Span | None = None) -> Iterator[SourceRow]:
-    """The rows of a file, or of a span of it, with these columns; a blank line of JSON lines is no row.
+def read_rows(system: Any, file: str, columns: Sequence[str], part: Part | None = None) -> Iterator[SourceRow]:
+    """The rows of a file, or of a part of it, with these columns; a blank line of JSON lines is no row.
 
     A line that is no JSON object comes back with its fault. Raises StoreError for a Parquet file that cannot be read and InputError
     for a column that it lacks.
     """
-    return _parquet(system, file, columns, span) if kind_of(file) == "parquet" else _jsonl(system, file, span)
+    return _parquet(system, file, columns, part) if kind_of(file) == "parquet" else _jsonl(system, file, part)
 
 
-def _jsonl(system: Any, file: str, span: Span | None) -> Iterator[SourceRow]:
+def _jsonl(system: Any, file: str, part: Part | None) -> Iterator[SourceRow]:
     """Lines with the bytes where they start and stop."""
-    number, at, stop = (span.first, span.start, span.stop) if span else (1, 0, None)
+    number, at, stop = (part.first, part.start, part.stop) if part else (1, 0, None)
     with system.open_input_file(file) as opened:
         opened.seek(at)
         stream = io.BufferedReader(opened)
@@ -132,22 +138,19 @@ def opened_parquet(system: Any, file: str) -> Iterator[Any]:
         raise StoreError(f"{file} cannot be read as Parquet ({str(error).splitlines()[0]:.120}): write it again") from error
 
 
-def _parquet(system: Any, file: str, columns: Sequence[str], span: Span | None) -> Iterator[SourceRow]:
-    """Rows with their numbers; only the row groups of the span are read, batch by batch."""
+def _parquet(system: Any, file: str, columns: Sequence[str], part: Part | None) -> Iterator[SourceRow]:
+    """Rows with their numbers; only the row groups of the part are read, batch by batch."""
     with opened_parquet(system, file) as table:
-        start, stop = (span.start, span.stop) if span else (0, table.metadata.num_rows)
-        groups: list[int] = []
-        at, upto = 0, 0
+        start, stop = (part.start, part.stop) if part else (0, table.metadata.num_rows)
+        end = 0
         for group in range(table.metadata.num_row_groups):
-            begin, upto = upto, upto + table.metadata.row_group(group).num_rows
-            if begin < stop and upto > start:
-                at = begin if not groups else at
-                groups.append(group)
-        for batch in table.iter_batches(batch_size=READ_ROWS, row_groups=groups, columns=list(columns)) if groups else ():
-            if at >= stop:
-                break
-            first = max(0, start - at)
-            rows = batch.slice(first, min(stop, at + len(batch)) - at - first).to_pylist() if at + len(batch) > start else []
-            for n, values in enumerate(rows, start=at + first):
-                yield SourceRow(n + 1, values, None, n, n + 1)
-            at += len(batch)
+            at, end = end, end + table.metadata.row_group(group).num_rows
+            if end <= start or at >= stop:
+                continue
+            for batch in table.iter_batches(batch_size=READ_ROWS, row_groups=[group], columns=list(columns)):
+                first, last = max(start - at, 0), min(stop - at, len(batch))
+                for n, values in enumerate(
+                    batch.slice(first, max(last - first, 0)).to_pylist() if first < last else (), at + first
+                ):
+                    yield SourceRow(n + 1, values, None, n, n + 1)
+                at += len(batch)

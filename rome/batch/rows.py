@@ -13,18 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import cut
-from rome.checks import check_pairs
+from rome.checks import EmptyReference, Pair, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
+from rome.results import CorpusScore, SegmentScore
 from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rome.metric import RoMe
-    from rome.results import SegmentScore
 
-__all__ = ["COLUMNS", "LONGEST", "MakeMetric", "RowOptions", "arrow_schema", "own_metric", "score_columns"]
+__all__ = ["COLUMNS", "LONGEST", "MakeMetric", "RowOptions", "arrow_schema", "own_metric", "score_rows"]
 
 
 LONGEST = 10_000
@@ -92,6 +92,11 @@ class RowOptions:
         """The columns to read."""
         return tuple(dict.fromkeys([self.reference, self.hypothesis, *([self.key] if self.key else []), *self.keep]))
 
+    @property
+    def results(self) -> dict[str, str]:
+        """What every row has beside its key and the columns that are passed on, with the Arrow type."""
+        return COLUMNS | ({"evidence": "string"} if self.evidence else {})
+
     def check_columns(self, present: Sequence[str]) -> None:
         """Raise InputError when a column that is needed is not among those present."""
         missing = [name for name in self.wanted if name not in present]
@@ -107,12 +112,8 @@ def arrow_schema(options: RowOptions, kept: Mapping[str, pa.DataType] | None = N
 
     types = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.string(), "list<string>": pa.list_(pa.string())}
     passed = [pa.field(name, (kept or {}).get(name, pa.string())) for name in options.keep]
-    own = [pa.field(name, types[kind]) for name, kind in COLUMNS.items()]
-    return pa.schema([pa.field("key", pa.string(), nullable=False), *passed, *own, *_evidence_field(options, pa)])
-
-
-def _evidence_field(options: RowOptions, pa: Any) -> list[Any]:
-    return [pa.field("evidence", pa.string())] if options.evidence else []
+    own = [pa.field(name, types[kind]) for name, kind in options.results.items()]
+    return pa.schema([pa.field("key", pa.string(), nullable=False), *passed, *own])
 
 
 TEXTS_AT_ONCE = 1000
@@ -132,7 +133,7 @@ def own_metric(**options: Any) -> MakeMetric:
     return partial(RoMe, **{"progress": False, "threads": 1, **options})
 
 
-def score_columns(
+def score_rows(
     columns: Mapping[str, Sequence[Any]],
     metric: RoMe,
     options: RowOptions = RowOptions(),
@@ -154,56 +155,44 @@ def score_columns(
     options.check_columns(list(columns))
     if getattr(metric, "idf", "") == "references":
         raise InputError('idf="references" makes a score depend on the other rows of its batch: use the embedded table')
-    texts = [_Row(*pair) for pair in zip(columns[options.reference], columns[options.hypothesis], strict=True)]
-    given = columns[options.key] if options.key else [None] * len(texts)
-    names = list(keys) if keys is not None else [row.digest for row in texts]
-    problems: list[str | None] = list(faults) if faults is not None else [None] * len(texts)
-    empty = getattr(metric, "empty_reference", "error")
+    texts = [
+        (plain_list(given), text) for given, text in zip(columns[options.reference], columns[options.hypothesis], strict=True)
+    ]
+    names = list(keys) if keys is not None else [_digest(*row) for row in texts]
+    found: list[SegmentScore | Pair | str] = []
     for n, row in enumerate(texts):
+        problem = faults[n] if faults is not None else None
         if options.key:
-            named = key_text(given[n])
+            given = columns[options.key][n]
+            named = key_text(given)
             names[n] = names[n] if named is None else named
-            problems[n] = problems[n] or (_bad_key(options.key, given[n]) if named is None else None)
-        problems[n] = problems[n] or row.problem(options, empty)
-    good = [n for n, problem in enumerate(problems) if problem is None]
-    found: list[SegmentScore | str | None] = list(problems)
-    for group in cut(good, lambda n: len(texts[n].texts), TEXTS_AT_ONCE):
-        for n, result in zip(group, _scored([texts[n] for n in group], metric, options.exact), strict=True):
-            found[n] = result
+            problem = problem or (_bad_key(options.key, given) if named is None else None)
+        found.append(problem or _checked(n, *row, options.longest, getattr(metric, "empty_reference", "error")))
+    good = [pair for pair in found if isinstance(pair, Pair)]
+    for group in cut(good, lambda pair: 1 + len(pair.references), TEXTS_AT_ONCE):
+        for pair, result in zip(group, _scored(group, metric, options.exact), strict=True):
+            found[pair.segment] = result
     rows = [_values(result, options.evidence) for result in found]
     out: dict[str, list[Any]] = {"key": names, **{name: list(columns[name]) for name in options.keep}}
-    return out | {name: [row.get(name) for row in rows] for name in (*COLUMNS, *(["evidence"] if options.evidence else []))}
+    return out | {name: [row.get(name) for row in rows] for name in options.results}
 
 
-class _Row:
-    """One row as it was given, lists and arrays brought to plain lists."""
+def _digest(reference: Any, hypothesis: Any) -> str:
+    """32 hexadecimal digits of the texts: the same row has the same ones everywhere."""
+    content = json.dumps([reference, hypothesis], default=lambda value: type(value).__name__)
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
-    def __init__(self, reference: Any, hypothesis: Any) -> None:
-        self.given = plain_list(reference)
-        self.hypothesis = hypothesis
-        self.references = [self.given] if isinstance(self.given, str) else self.given
 
-    @property
-    def texts(self) -> list[str]:
-        """All texts of a row that was found good."""
-        return [*self.references, self.hypothesis]
-
-    @property
-    def digest(self) -> str:
-        """32 hexadecimal digits of the texts: the same row has the same ones everywhere."""
-        content = json.dumps([self.given, self.hypothesis], default=lambda value: type(value).__name__)
-        return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
-
-    def problem(self, options: RowOptions, empty: Any) -> str | None:
-        """What is wrong with the row, or None."""
-        try:
-            check_pairs([self.given], [self.hypothesis], empty_reference=empty)
-        except InputError as error:
-            return _of_row(error)
-        for name, text in (*(("reference", text) for text in self.references), ("hypothesis", self.hypothesis)):
-            if len(text) > options.longest:
-                return f"{name} has {len(text)} characters, more than {options.longest}: split the text, or give longest="
-        return None
+def _checked(n: int, reference: Any, hypothesis: Any, longest: int, empty: EmptyReference) -> Pair | str:
+    """The row, or what is wrong with it."""
+    try:
+        (pair,) = check_pairs([reference], [hypothesis], empty_reference=empty, first=n)
+    except InputError as error:
+        return str(error).replace(f"references[{n}]", "reference").replace(f"hypotheses[{n}]", "hypothesis")
+    for name, text in (*(("reference", text) for text in pair.references), ("hypothesis", pair.hypothesis)):
+        if len(text) > longest:
+            return f"{name} has {len(text)} characters, more than {longest}: split the text, or give longest="
+    return pair
 
 
 def plain_list(value: Any) -> Any:
@@ -225,43 +214,33 @@ def _bad_key(column: str, value: Any) -> str:
     return f"the key {column} is {value!r:.40}: give each row a text or a whole number of its own"
 
 
-def _of_row(error: InputError) -> str:
-    """The message about a lone row, without the number that it had in its call."""
-    return str(error).replace("references[0]", "reference").replace("hypotheses[0]", "hypothesis")
-
-
-def _scored(rows: Sequence[_Row], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
-    """The score of each row, or the message of what it did to the metric."""
+def _scored(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
+    """The score of each pair, or the message of what it did to the metric."""
     try:
-        return list(_score(rows, metric, exact))
+        return list(_score(pairs, metric, exact))
     except _ROW_FAULTS as error:
-        if len(rows) == 1:
-            return [_of_row(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"]
-        return [result for row in rows for result in _scored([row], metric, exact)]
+        if len(pairs) == 1:
+            return [str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"]
+        return [result for pair in pairs for result in _scored([pair], metric, exact)]
 
 
-def _score(rows: Sequence[_Row], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
-    """Score the rows together; when exact each text was analysed alone before, or, of a metric that shows no analyses, each row is."""
+def _score(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
+    """Score the pairs together; when exact each text was analysed alone before, or, of a metric that shows no analyses, each pair is."""
     analyse = getattr(metric, "analyse", None)
     if exact and analyse is None:
-        for row in rows:
-            yield from metric.score(references=[row.references], hypotheses=[row.hypothesis])
+        for pair in pairs:
+            yield from metric.score_pairs([pair])
         return
     if exact and analyse is not None:
-        for text in dict.fromkeys(text for row in rows for text in row.texts):
+        for text in dict.fromkeys(text for pair in pairs for text in (*pair.references, pair.hypothesis)):
             analyse([text])
-    yield from metric.score(references=[row.references for row in rows], hypotheses=[row.hypothesis for row in rows])
+    yield from metric.score_pairs(pairs)
 
 
-def _values(result: SegmentScore | str | None, evidence: bool) -> dict[str, Any]:
+def _values(result: SegmentScore | Pair | str, evidence: bool) -> dict[str, Any]:
     """The values of one row by column; what is absent is null."""
-    if result is None or isinstance(result, str):
+    if not isinstance(result, SegmentScore):
         return {"error": result}
-    row: dict[str, Any] = {"score": result.score, "reference_index": result.reference_index}
-    row |= {part.name: part.value for part in result.components} | {f"{part.name}_raw": part.raw for part in result.components}
-    row |= {f"{name}_contribution": share for name, share in zip(FEATURES, result.contributions, strict=True)}
+    row = {name: value for name, (value,) in CorpusScore((result,)).columns().items()}
     row |= {"flags": list(result.flags), "signature": result.signature}
-    if evidence:
-        parts = {name: getattr(result.evidence, name) for name in FEATURES}
-        row["evidence"] = json.dumps(plain(parts), ensure_ascii=False)
-    return row
+    return row | ({"evidence": json.dumps(plain(result.evidence), ensure_ascii=False)} if evidence else {})

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -33,6 +34,8 @@ Result = TypeVar("Result")
 Report = Callable[[str], None]
 _made: dict[str, Any] = {}
 """In a worker: how to make what works, and, from the first task on, what works."""
+_computing, _gate = threading.Event(), threading.Lock()
+"""In a worker: set while it works on a task, and what is held while that changes."""
 
 
 def run_in_order(
@@ -110,13 +113,24 @@ def _begin(make: Callable[[], Any], parent: Connection) -> None:
 
 
 def _end_with_parent(parent: Connection) -> None:
-    """End this process at once when the other end of the pipe is closed."""
+    """End this process when the other end of the pipe is closed, but not while it sends a result: who reads half of one waits for ever."""
     wait([parent])
+    above = parent_process()
+    while above is not None and above.is_alive():
+        with _gate:
+            if _computing.is_set():
+                os._exit(1)
+        time.sleep(0.01)
     os._exit(1)
 
 
 def _work(task: Any) -> Any:
     """Do one task; the first one makes what works."""
-    if "work" not in _made:
-        _made["work"] = _made["make"]()
-    return _made["work"](task)
+    _computing.set()
+    try:
+        if "work" not in _made:
+            _made["work"] = _made["make"]()
+        return _made["work"](task)
+    finally:
+        with _gate:
+            _computing.clear()

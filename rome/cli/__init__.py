@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any, NoReturn
 
 from rome.cli.metric import MakeMetric, make_metric
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands, or of the one that is asked for, which spares the others' imports; it imports nothing heavy."""
     parser = _Parser(prog="rome", description="Score generated English text against references, and say why.")
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument(
+        "--version", action="version", version=f"rome {version('rome-metric')}", help="print the version and leave"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     for name in COMMANDS if only is None else (only,):
         module = import_module(COMMANDS[name]) if isinstance(COMMANDS[name], str) else COMMANDS[name]
@@ -103,16 +106,6 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser
-
-
-class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from rome import __version__
-
-        print(f"rome {__version__}")
-        parser.exit()
 
 
 def _complain(message: str) -> int:

@@ -153,5 +153,5 @@ def _texts(path: str) -> tuple[list[list[str]], list[str]]:
         raise InputError(f"{path} holds no text: give one a line, or pairs of reference and hypothesis")
     if lines[0].lstrip().startswith("{") or {"reference", "hypothesis"} <= set(lines[0].split("\t")):
         pairs = read_pairs(path)
-        return pairs.references, pairs.hypotheses
+        return [row.references for row in pairs], [row.hypothesis for row in pairs]
     return [[line] for line in lines], lines

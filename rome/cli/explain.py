@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, add_metric_arguments, positive
+from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments, positive
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
 from rome.storage.files import open_output
@@ -34,14 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--row", metavar="ID", help="with --from: the segment's id, or its number from 0")
     group.add_argument("--worst", type=positive, metavar="N", help="with --from: the N segments with the lowest scores")
     add_metric_arguments(parser)
-    output = parser.add_argument_group("output")
-    output.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="text",
-        help="default: text, with colours on a terminal unless NO_COLOR is set; html is a page for itself",
-    )
-    output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+    said = ", with colours on a terminal unless NO_COLOR is set; html is a page for itself"
+    add_output_arguments(parser.add_argument_group("output"), "text", "json", "html", said=said)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -99,7 +93,7 @@ def _pair(options: argparse.Namespace) -> tuple[list[str], str]:
         raise InputError("name one pair: --reference TEXT with --hypothesis TEXT, --example N, or --from FILE with --row ID")
     if given:
         return options.reference, options.hypothesis
-    texts = example_pairs()
-    if not 0 <= options.example < len(texts.hypotheses):
-        raise InputError(f"there is no example {options.example}: choose 0 to {len(texts.hypotheses) - 1}")
-    return texts.references[options.example], texts.hypotheses[options.example]
+    rows = example_pairs()
+    if not 0 <= options.example < len(rows):
+        raise InputError(f"there is no example {options.example}: choose 0 to {len(rows) - 1}")
+    return rows[options.example].references, rows[options.example].hypothesis

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from rome.batch.blocks import BlockFeatures, cut
-from rome.batch.workers import run_in_order
+from rome.batch.blocks import BlockScorer, cut
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import (
-    add_pair_arguments,
-    add_worker_argument,
-    block_metric,
-    checked_blocks,
-    ended_by_signal,
-    progress_bar,
-    report_line,
-)
+from rome.cli.pairs import add_pair_arguments, add_worker_argument, block_metric, checked_blocks, ended_by_signal, run_blocks
 from rome.storage.files import atomic_path
-
-if TYPE_CHECKING:
-    from rome.combining.table import FeatureTable
 
 __all__ = ["add_arguments", "run"]
 
@@ -44,17 +30,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     from rome.combining.table import FeatureTable
 
     with ended_by_signal(), atomic_path(options.output) as path, checked_blocks(options) as (found, blocks):
-        work = partial(BlockFeatures, block_metric(options, metric), found.shared)
-        with (
-            progress_bar(options, found.count) as bar,
-            closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as tables,
-        ):
-            FeatureTable.save_batches(path, map(FeatureTable.concat, cut(_counted(tables, bar), len, ROWS)))
+        work = partial(BlockScorer, block_metric(options, metric), found.shared, measure=True)
+        with closing(run_blocks(options, work, blocks, found.count)) as tables:
+            FeatureTable.save_batches(path, map(FeatureTable.concat, cut(tables, len, ROWS)))
     return 0
-
-
-def _counted(tables: Iterable[FeatureTable], bar: Any) -> Iterator[FeatureTable]:
-    """The same tables, while the bar moves."""
-    for table in tables:
-        bar.update(int(table.segment[-1] - table.segment[0]) + 1 if len(table) else 0)
-        yield table

@@ -7,7 +7,8 @@ their widest cell, a JSON object begins with the mean), `finished` reads the lin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
-    from rome.results import CorpusScore, SegmentScore
+    from rome.results import SegmentScore
 
 __all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
 
@@ -32,30 +33,27 @@ Lines = Callable[[], Iterator[str]]
 
 
 class Means:
-    """Means of the score and the components, with the rounding errors of the sums carried along (Neumaier 1974)."""
+    """Means of the score and the components, from exact sums; of the rows that are given, and of those that are added."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Iterable[Sequence[float]] = ()) -> None:
         self.count = 0
-        self._sums, self._errors = [0.0] * (1 + len(FEATURES)), [0.0] * (1 + len(FEATURES))
+        self._sums = [Fraction()] * (1 + len(FEATURES))
+        for row in rows:
+            self.add(row)
 
-    def add(self, numbers: list[float]) -> None:
+    def add(self, numbers: Sequence[float]) -> None:
         """Take in the numbers of one segment."""
         self.count += 1
-        for place, number in enumerate(numbers):
-            before = self._sums[place]
-            total = before + number
-            self._errors[place] += (before - total) + number if abs(before) >= abs(number) else (number - total) + before
-            self._sums[place] = total
+        self._sums = [total + Fraction(number) for total, number in zip(self._sums, numbers, strict=True)]
 
     @property
     def values(self) -> list[float]:
         """The means; nan without segments."""
-        pairs = zip(self._sums, self._errors, strict=True)
-        return [(total + error) / self.count if self.count else float("nan") for total, error in pairs]
+        return [float(total / self.count) if self.count else float("nan") for total in self._sums]
 
 
 class LineScorer:
-    """Scores blocks and gives the lines of each; before the first one, the line that says what all have in common.
+    """Scores blocks and gives the lines of each.
 
     Parameters
     ----------
@@ -73,14 +71,11 @@ class LineScorer:
             "table": partial(_cells, notes=found.notes),
             "tsv": partial(_tsv, ids=found.ids),
         }.get(name, partial(_object, ids=found.ids, evidence=evidence))
-        self.head = partial(_head, name, found)
 
     def __call__(self, block: Block) -> list[str]:
-        """The lines of a block, after the head line where the block is the first one."""
+        """The lines of a block."""
         result = self.score(block)
-        head = [self.head(result)] if block.pairs[0].segment == 0 else []
-        line = partial(self.line, signature=result.signature)
-        return [*head, *map(line, result.segments, block.ids, block.notes)]
+        return list(map(partial(self.line, signature=result.signature), result.segments, block.ids, block.notes))
 
 
 def columns(signature: str, *, ids: bool = False) -> list[str]:
@@ -88,11 +83,6 @@ def columns(signature: str, *, ids: bool = False) -> list[str]:
     numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
     label = ["scorer"] if labels(signature) else []
     return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *label]
-
-
-def _head(name: str, found: Checked, result: CorpusScore) -> str:
-    """The header of a TSV file; what the other formats need to know of the whole."""
-    return "\t".join(columns(result.signature, ids=found.ids)) if name == "tsv" else json.dumps(result.signature)
 
 
 def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -> str:
@@ -116,61 +106,59 @@ def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: b
     return json.dumps([corpus_row(segment, note if notes else None), numbers], ensure_ascii=False)
 
 
-def finished(name: str, lines: Lines, found: Checked) -> Iterator[str]:
+def finished(name: str, lines: Lines, found: Checked, signature: str) -> Iterator[str]:
     """The output, line by line, from the lines that all blocks made; ``lines`` gives them from the first on whenever it is called."""
     if name == "table":
-        return _table(lines, found)
+        return _table(lines, found, signature)
     if name == "json":
-        return _json(lines)
-    return lines() if name == "tsv" else _after_head(lines)
-
-
-def _after_head(lines: Lines) -> Iterator[str]:
+        return _json(lines, signature)
+    header = ["\t".join(columns(signature, ids=found.ids))] if name == "tsv" else []
     rest = lines()
-    next(rest, None)
-    return rest
+    first = next(rest)  # nothing is written before something is there
+    return chain(header, [first], rest)
 
 
-def _table(lines: Lines, found: Checked) -> Iterator[str]:
+def _table(lines: Lines, found: Checked, signature: str) -> Iterator[str]:
     """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory."""
-    signature, header, means = json.loads(next(lines(), '""')), corpus_header(found.notes), Means()
-
-    def rows() -> Iterator[list[str]]:
-        return (json.loads(line)[0] for line in _after_head(lines))
-
-    for line in _after_head(lines):
-        means.add(json.loads(line)[1])
-    last = corpus_means(means.values, len(header)) if means.count else None
-    yield from table_lines(header, rows, last, RIGHT + [False] * (len(header) - len(RIGHT)))
+    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()))
     yield ""
     yield corpus_footer(means.count, means.values[0], signature)
 
 
-def table_lines(
-    header: list[str], rows: Callable[[], Iterable[list[str]]], last: list[str] | None, right: Sequence[bool]
-) -> Iterator[str]:
-    """An aligned table whose rows need not be in memory: ``rows`` gives them from the first on whenever it is called."""
-    ends = [last] if last else []
-    widths = widest(chain([header], rows(), ends))
+def table_lines(header: list[str], rows: Callable[[], Iterable[tuple[list[str], list[float]]]]) -> Generator[str, None, Means]:
+    """An aligned table whose rows need not be in memory, with their means below, which it returns.
+
+    Parameters
+    ----------
+    rows
+        Gives the cells of each row, and the numbers that go into the means, from the first on whenever it is called.
+    """
+    means, right = Means(), RIGHT + [False] * (len(header) - len(RIGHT))
+
+    def cells() -> Iterator[list[str]]:
+        for row, numbers in rows():
+            means.add(numbers)
+            yield row
+
+    widths = widest(chain([header], cells()))
+    last = [corpus_means(means.values, len(header))] if means.count else []
+    widths = widest([["-" * width for width in widths], *last])
     yield aligned_row(header, widths, right)
     yield rule(widths)
-    yield from (aligned_row(row, widths, right) for row in rows())
-    for row in ends:
+    yield from (aligned_row(row, widths, right) for row, _ in rows())
+    for row in last:
         yield rule(widths)
         yield aligned_row(row, widths, right)
+    return means
 
 
-def _json(lines: Lines) -> Iterator[str]:
+def _json(lines: Lines, signature: str) -> Iterator[str]:
     """One JSON object for everything: means, signature, then the segments."""
-    signature, means = json.loads(next(lines(), '""')), Means()
-    for line in _after_head(lines):
-        row = json.loads(line)
-        means.add([row["score"], *(row["components"][name]["value"] for name in FEATURES)])
+    rows = map(json.loads, lines())
+    means = Means([row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in rows)
     score, *components = means.values
-    head = {"score": score, "components": dict(zip(FEATURES, components, strict=True)), "signature": signature} | labels(
-        signature
-    )
-    yield from json_lines(head, (json.loads(line) for line in _after_head(lines)), means.count)
+    head = {"score": score, "components": dict(zip(FEATURES, components, strict=True)), "signature": signature}
+    yield from json_lines(head | labels(signature), map(json.loads, lines()), means.count)
 
 
 def json_lines(head: dict[str, Any], segments: Iterable[dict[str, Any]], count: int) -> Iterator[str]:

@@ -9,86 +9,67 @@ from typing import TYPE_CHECKING, Any
 
 from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
-from rome.features.analyser.config import DEFAULT_SET, SETS
+from rome.features.analyser.config import SETS
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.metric import RoMe
 
-__all__ = [
-    "MakeMetric",
-    "add_metric_arguments",
-    "add_models_argument",
-    "add_net_arguments",
-    "make_metric",
-    "named_net",
-    "positive",
-]
-
+__all__ = ["MakeMetric", "add_metric_arguments", "add_options", "add_output_arguments", "make_metric", "named_net", "positive"]
 
 MakeMetric = Callable[[argparse.Namespace], Any]
 """Makes a RoMe, or what stands in for one, of the parsed options."""
 
-STORE = "keep the analyses in this FILE, so that known texts skip the models"
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
-def add_metric_arguments(parser: argparse.ArgumentParser, *, store: str = STORE) -> None:
-    """Models, transport, word weights, net, empty references, store, threads and progress.
-
-    Parameters
-    ----------
-    store
-        What --store means here.
-    """
-    group = parser.add_argument_group("metric")
-    add_models_argument(group)
-    group.add_argument("--emd", choices=CHOICES["emd"], default=MetricConfig.emd, help="variant of the transport cost")
-    group.add_argument(
-        "--rho",
-        type=float,
-        metavar="SHARE",
-        help="credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
-    )
-    group.add_argument("--idf", choices=CHOICES["idf"], default=MetricConfig.idf, help="where word weights come from")
-    group.add_argument(
-        "--errors",
-        choices=CHOICES["errors"],
-        help="how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)",
-    )
-    add_net_arguments(group)
-    group.add_argument(
-        "--empty-reference",
-        choices=CHOICES["empty_reference"],
-        default=MetricConfig.empty_reference,
-        help="an empty reference (default: error)",
-    )
-    group.add_argument("--store", metavar="PATH", help=store)
-    group.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
-    group.add_argument(
-        "--progress", action=argparse.BooleanOptionalAction, default=None, help="progress bar (default: only on a terminal)"
-    )
+OPTIONS: dict[str, dict[str, Any]] = {
+    "models": {
+        "metavar": f"{{{','.join((*SETS, 'paper', 'FOLDER'))}}}",
+        "help": f"a model set, by name or folder, or the paper's models (default: {MetricConfig.models}; the sets are offline)",
+    },
+    "emd": {"help": "variant of the transport cost"},
+    "rho": {
+        "type": float,
+        "metavar": "SHARE",
+        "help": "credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
+    },
+    "idf": {"help": "where word weights come from"},
+    "errors": {
+        "help": "how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)"
+    },
+    "net": {"metavar": "FILE", "help": "a net trained by `rome train scorer` (default: the model set's own)"},
+    "scorer": {"help": "supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)"},
+    "empty_reference": {"help": "an empty reference (default: error)"},
+    "store": {"metavar": "PATH", "help": "keep the analyses in this FILE, so that known texts skip the models"},
+    "threads": {"type": positive, "metavar": "N", "help": "processor threads (default: what torch takes)"},
+    "progress": {"action": argparse.BooleanOptionalAction, "help": "progress bar (default: only on a terminal)"},
+}
+"""How the command line names each option of MetricConfig, and what it says of it."""
 
 
-def add_models_argument(group: argparse._ActionsContainer) -> None:
-    """The models, as RoMe takes them."""
-    words = (*SETS, "paper", "FOLDER")
-    group.add_argument(
-        "--models",
-        default=DEFAULT_SET,
-        metavar=f"{{{','.join(words)}}}",
-        help=f"a model set, by name or folder, or the paper's models (default: {DEFAULT_SET}; the sets are offline)",
-    )
+def add_metric_arguments(parser: argparse.ArgumentParser, **said: str) -> None:
+    """Every option of a metric; ``said`` has other words for the help of some."""
+    add_options(parser.add_argument_group("metric"), *OPTIONS, **said)
 
 
-def add_net_arguments(group: argparse._ActionsContainer) -> None:
-    """The net that makes the score: one of the model set's, or a file."""
-    group.add_argument("--net", metavar="FILE", help="a net trained by `rome train scorer` (default: the model set's own)")
-    group.add_argument(
-        "--scorer",
-        choices=CHOICES["scorer"],
-        default=MetricConfig.scorer,
-        help="supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)",
-    )
+def add_options(group: argparse._ActionsContainer, *names: str, **said: str) -> None:
+    """Some options of a metric, with their choices and defaults."""
+    for name in names:
+        settings = OPTIONS[name] | ({"choices": CHOICES[name]} if name in CHOICES else {})
+        settings |= {"help": said.get(name, settings["help"]), "default": getattr(MetricConfig, name, None)}
+        group.add_argument(f"--{name.replace('_', '-')}", **settings)
+
+
+def add_output_arguments(group: argparse._ActionsContainer, *formats: str, said: str = "") -> None:
+    """--format, the first of them by default, and --output; ``said`` is what else the help says of the formats."""
+    group.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}{said}")
+    group.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
 
 
 def named_net(options: argparse.Namespace) -> Combiner | None:
@@ -106,10 +87,3 @@ def make_metric(options: argparse.Namespace) -> RoMe:
 
     net = named_net(options) if hasattr(options, "net") else None
     return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
-
-
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)

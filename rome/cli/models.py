@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rome.cli.metric import MakeMetric
+from rome.cli.metric import MakeMetric, add_output_arguments
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
 from rome.storage.files import open_output
@@ -80,8 +80,7 @@ def _words(value: Any) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome models`."""
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table; json has the whole cards")
-    parser.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+    add_output_arguments(parser, "table", "json", said="; json has the whole cards")
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:

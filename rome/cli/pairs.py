@@ -7,8 +7,9 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,10 +18,11 @@ from typing import Any
 from tqdm import tqdm
 
 from rome.batch.blocks import Block, Checked, check_rows, read_blocks
+from rome.batch.workers import run_in_order
 from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
 from rome.storage.files import open_lines
-from rome.storage.pair_files import PairRow, PairTexts, check_standard_input, pair_rows, parallel_rows, read_pairs
+from rome.storage.pair_files import PairRow, check_standard_input, pair_rows, parallel_rows, read_pairs
 
 __all__ = [
     "add_pair_arguments",
@@ -32,6 +34,7 @@ __all__ = [
     "open_named_pairs",
     "progress_bar",
     "report_line",
+    "run_blocks",
 ]
 
 
@@ -70,7 +73,7 @@ def _examples() -> AbstractContextManager[Path]:
     return as_file(files("rome.data") / "examples" / "pairs.jsonl")
 
 
-def example_pairs() -> PairTexts:
+def example_pairs() -> list[PairRow]:
     """The example pairs that come with the package, each with a note of what is wrong in it."""
     with _examples() as path:
         return read_pairs(str(path))
@@ -96,10 +99,30 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[]
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
 
 
-def progress_bar(options: argparse.Namespace, total: int, done: int = 0, unit: str = "segment") -> Any:
-    """A bar over segments on standard error; silent unless that is a terminal or --progress was given."""
-    disable = None if options.progress is None else not options.progress
-    return tqdm(total=total, initial=done, unit=unit, desc="rome", disable=disable, file=sys.stderr, leave=False)
+def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str = "segment", desc: str = "rome") -> Any:
+    """A bar on standard error; silent unless that is a terminal or progress is True."""
+    disable = None if progress is None else not progress
+    return tqdm(total=total, initial=done, unit=unit, desc=desc, disable=disable, file=sys.stderr, leave=False)
+
+
+def run_blocks(
+    options: argparse.Namespace, work: Callable[[], Callable[[Block], Any]], blocks: Iterator[Block], total: int, done: int = 0
+) -> Generator[Any, None, None]:
+    """What the workers make of each block, in order, while a bar moves over the segments, of which some may be done already."""
+    sizes: deque[int] = deque()
+
+    def counted() -> Iterator[Block]:
+        for block in blocks:
+            sizes.append(len(block.pairs))
+            yield block
+
+    with (
+        progress_bar(options.progress, total, done=done) as bar,
+        closing(run_in_order(work, counted(), workers=options.workers, report=report_line)) as results,
+    ):
+        for result in results:
+            yield result
+            bar.update(sizes.popleft())
 
 
 def report_line(message: str) -> None:

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.metric import MakeMetric, add_models_argument, positive
+from rome.cli.metric import MakeMetric, add_options, add_output_arguments, positive
+from rome.cli.pairs import progress_bar
 from rome.exceptions import InputError
 from rome.storage.files import open_output, read_lines
 
@@ -35,20 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in ("antonyms", "hypernyms", "synonyms"):
         text = f"lines of a lemma, a tab and its {name}, instead of the embedded list"
         group.add_argument(f"--{name}", metavar="FILE", help=text)
-    models = parser.add_argument_group("analysis")
-    add_models_argument(models)
-    models.add_argument("--store", metavar="FILE", help="keep the analyses here, so that known texts skip the models")
-    models.add_argument("--threads", type=positive, metavar="N", help="processor threads (default: what torch takes)")
-    help_text = "progress bar (default: only on a terminal)"
-    models.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
+    add_options(parser.add_argument_group("analysis"), "models", "store", "threads", "progress")
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--format", choices=tuple(WRITERS), default="tsv", help="default: tsv; pairs: for rome score and annotate"
-    )
+    add_output_arguments(output, *WRITERS, said="; pairs: for rome score and annotate")
     output.add_argument(
         "--not-applicable", action="store_true", help="also the texts that a perturbation does not apply to, with why"
     )
-    output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -81,11 +74,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 
 def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool | None) -> Iterator[PerturbedText]:
-    """The results, with a bar over the texts on standard error; silent unless that is a terminal or progress is True."""
-    from tqdm import tqdm
-
-    disable = None if progress is None else not progress
-    with tqdm(total=count, unit="text", desc="perturb", disable=disable, file=sys.stderr, leave=False) as bar:
+    """The results, with a bar over the texts."""
+    with progress_bar(progress, count, unit="text", desc="perturb") as bar:
         for result in results:
             bar.update(result.number + 1 - bar.n if result.number + 1 > bar.n and not bar.disable else 0)
             yield result
@@ -108,21 +98,23 @@ def _tsv(results: Iterator[PerturbedText]) -> Iterator[str]:
     yield "\t".join(COLUMNS)
     for result in results:
         row = result.to_dict() | {"edits": json.dumps(result.to_dict()["edits"], ensure_ascii=False)}
-        cells = ["" if row[name] is None else str(row[name]) for name in COLUMNS]
-        if any("\t" in cell or "\n" in cell for cell in cells):
-            raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
-        yield "\t".join(cells)
+        yield _tabbed(result, ["" if row[name] is None else str(row[name]) for name in COLUMNS])
 
 
 def _pairs(results: Iterator[PerturbedText]) -> Iterator[str]:
     """A TSV file of pairs as `rome score` and `rome annotate` read it: the text is the reference, the perturbation the system."""
     yield "\t".join(("id", "system", "reference", "hypothesis"))
     for result in results:
-        cells = [str(result.number + 1), result.perturbation, result.text, result.perturbed or ""]
-        if any("\t" in cell or "\n" in cell for cell in cells):
-            raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
+        line = _tabbed(result, [str(result.number + 1), result.perturbation, result.text, result.perturbed or ""])
         if result.perturbed is not None:
-            yield "\t".join(cells)
+            yield line
+
+
+def _tabbed(result: PerturbedText, cells: list[str]) -> str:
+    """The cells as a line. Raises InputError for a cell that holds a tab or a line end."""
+    if any("\t" in cell or "\n" in cell for cell in cells):
+        raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
+    return "\t".join(cells)
 
 
 def _jsonl(results: Iterator[PerturbedText]) -> Iterator[str]:

@@ -82,17 +82,14 @@ def _scored(texts: SystemTexts, options: argparse.Namespace, metric: MakeMetric)
     """
     from rome.checks import SegmentError
 
-    scorer, count = metric(options), len(texts.texts[0].hypotheses)
+    scorer, count = metric(options), len(texts.rows[0])
     block = count if options.idf == "references" else BLOCK
     for start in range(0, count, block):
-        places = range(start, min(start + block, count))
-        references = [system.references[n] for n in places for system in texts.texts]
-        hypotheses = [system.hypotheses[n] for n in places for system in texts.texts]
+        held = [rows[n] for n in range(start, min(start + block, count)) for rows in texts.rows]
         try:
-            result = scorer.score(references=references, hypotheses=hypotheses)
+            result = scorer.score(references=[row.references for row in held], hypotheses=[row.hypothesis for row in held])
         except SegmentError as error:
-            segment, system = divmod(error.segment, len(texts.names))
-            raise InputError(f"{texts.texts[system].places[start + segment]}: {error}") from error
-        for n in places:
-            first = (n - start) * len(texts.names)
-            yield texts.ids[n] if texts.ids else str(n), result[first : first + len(texts.names)]
+            raise InputError(f"{held[error.segment].place}: {error}") from error
+        for first in range(0, len(held), len(texts.names)):
+            name = held[first].id if texts.ids else str(start + first // len(texts.names))
+            yield name, result[first : first + len(texts.names)]

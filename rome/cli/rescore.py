@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.formats import Means, columns, json_lines, table_lines
-from rome.cli.metric import MakeMetric, add_net_arguments, named_net
+from rome.cli.metric import MakeMetric, add_options, add_output_arguments, named_net
 from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
-from rome.reports.score_table import RIGHT
 from rome.storage.files import open_output
 from rome.text_table import fixed
 
@@ -32,9 +31,8 @@ Row = list[Any]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome rescore`."""
     parser.add_argument("features", metavar="FILE.parquet", help="a table of features, made by `rome features`")
-    add_net_arguments(parser)
-    parser.add_argument("--format", choices=tuple(WRITERS), default="table", help="default: table")
-    parser.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+    add_options(parser, "net", "scorer")
+    add_output_arguments(parser, *WRITERS)
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
@@ -69,30 +67,26 @@ def _rows(path: str, combiner: Combiner) -> Iterator[Row]:
 
 
 @contextmanager
-def _kept(rows: Iterable[Row]) -> Iterator[tuple[Callable[[], Iterator[Row]], Means]]:
-    """Rows in a temporary file, as a function that reads them from the first on whenever it is called, and their means."""
-    means = Means()
+def _kept(rows: Iterable[Row]) -> Iterator[Callable[[], Iterator[Row]]]:
+    """Rows in a temporary file, as a function that reads them from the first on whenever it is called."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
-        for row in rows:
-            means.add(row[NUMBERS])
-            file.write(f"{json.dumps(row)}\n")
+        file.writelines(f"{json.dumps(row)}\n" for row in rows)
 
         def again() -> Iterator[Row]:
             file.seek(0)
             return map(json.loads, file)
 
-        yield again, means
+        yield again
 
 
 def _table(rows: Iterable[Row], signature: str) -> Iterator[str]:
     """Score and components for people, then their means, and whether the score is supervised."""
-    with _kept(rows) as (again, means):
+    with _kept(rows) as again:
 
-        def cells() -> Iterator[list[str]]:
-            return ([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]] for row in again())
+        def cells() -> Iterator[tuple[list[str], list[float]]]:
+            return (([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]], row[NUMBERS]) for row in again())
 
-        last = ["mean", *(f"{mean:.3f}" for mean in means.values), ""] if means.count else None
-        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, last, [*RIGHT, False])
+        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells)
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"
@@ -120,7 +114,8 @@ def _jsonl(rows: Iterable[Row], signature: str) -> Iterator[str]:
 
 def _json(rows: Iterable[Row], signature: str) -> Iterator[str]:
     """One object: the mean score and all segments."""
-    with _kept(rows) as (again, means):
+    with _kept(rows) as again:
+        means = Means(row[NUMBERS] for row in again())
         head = {"score": means.values[0] if means.count else None, **labels(signature)}
         yield from json_lines(head, _objects(again(), signature), means.count)
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
 from importlib.metadata import version
-from itertools import count, islice
-from typing import Any
+from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
-from rome.batch.workers import run_in_order
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import (
@@ -29,13 +26,15 @@ from rome.cli.pairs import (
     block_metric,
     checked_blocks,
     ended_by_signal,
-    progress_bar,
     report_line,
+    run_blocks,
 )
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
 __all__ = ["add_arguments", "run"]
+
+Work = Callable[[], LineScorer]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,13 +64,20 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
             kept = Checkpoint(stack.enter_context(tempfile.TemporaryDirectory()), "jsonl")
         found, blocks = stack.enter_context(checked_blocks(options))
         make = block_metric(options, metric)
+        made = make()
+        work = partial(LineScorer, make if options.workers > 1 else lambda: made, options.format, options.evidence, found)
+        signature = getattr(made, "signature", "")
         if kept is None:
-            _write_through(options, make, blocks, found)
+            lines = chain.from_iterable(stack.enter_context(closing(run_blocks(options, work, blocks, found.count))))
+            for line in finished(options.format, lambda: lines, found, signature):
+                print(line, flush=True)
             return 0
         try:
-            lines = partial(_lines, kept, _keep(options, make, blocks, found, kept))
+            parts = _keep(options, work, blocks, found, kept, signature)
             with open_output(options.output) as stream:
-                stream.writelines(f"{line}\n" for line in finished(options.format, lines, found))
+                stream.writelines(
+                    f"{line}\n" for line in finished(options.format, partial(_lines, kept, parts), found, signature)
+                )
         except KeyboardInterrupt:
             if _is_file(options.output) and any(name.startswith("part-") for name in kept.names()):
                 report_line(f"what is finished is in {kept.path}: the same command goes on there")
@@ -101,54 +107,26 @@ def _lines(kept: Checkpoint, parts: int) -> Iterator[str]:
         yield from kept.read(kept.name(number)).decode("utf-8").split("\n")[:-1]
 
 
-def _write_through(options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked) -> None:
-    """Write every block to standard output as soon as it is scored."""
-    work = partial(LineScorer, make, options.format, options.evidence, found)
-    with (
-        progress_bar(options, found.count) as bar,
-        closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as done,
-    ):
-        for number, lines in enumerate(done):
-            head = 1 if number == 0 else 0
-            sys.stdout.writelines(f"{line}\n" for line in (lines[1:] if head and options.format != "tsv" else lines))
-            sys.stdout.flush()
-            bar.update(len(lines) - head)
-
-
 def _keep(
-    options: argparse.Namespace, make: Callable[[], Any], blocks: Iterator[Block], found: Checked, kept: Checkpoint
+    options: argparse.Namespace, work: Work, blocks: Iterator[Block], found: Checked, kept: Checkpoint, signature: str
 ) -> int:
     """Score every block that is not kept yet, and keep its lines; how many blocks there are."""
-    metric = make()
-    there = kept.begin(_description(options, metric, found))
+    there = kept.begin(
+        {
+            "version": version("rome-metric"),
+            "pairs": found.digest,
+            "signature": signature,
+            "format": options.format,
+            "evidence": bool(options.evidence),
+        }
+    )
     begun = next(number for number in count() if number not in there)
     ready = sum(len(block.pairs) for block in islice(blocks, begun))
     if begun:
         report_line(f"{ready} of {found.count} segments are in {kept.path} already: going on behind them")
-    source = make if options.workers > 1 else partial(_same, metric)
-    work = partial(LineScorer, source, options.format, options.evidence, found)
-    with (
-        progress_bar(options, found.count, ready) as bar,
-        closing(run_in_order(work, blocks, workers=options.workers, report=report_line)) as done,
-    ):
-        number = begun
+    parts = begun
+    with closing(run_blocks(options, work, blocks, found.count, ready)) as done:
         for lines in done:
-            kept.write(kept.name(number), "".join(f"{line}\n" for line in lines).encode("utf-8"))
-            bar.update(len(lines))
-            number += 1
-    return number
-
-
-def _same(metric: Any) -> Any:
-    return metric
-
-
-def _description(options: argparse.Namespace, metric: Any, found: Checked) -> dict[str, Any]:
-    """Everything that decides what the output will hold."""
-    return {
-        "version": version("rome-metric"),
-        "pairs": found.digest,
-        "signature": getattr(metric, "signature", ""),
-        "format": options.format,
-        "evidence": bool(options.evidence),
-    }
+            kept.write(kept.name(parts), "".join(f"{line}\n" for line in lines).encode("utf-8"))
+            parts += 1
+    return parts

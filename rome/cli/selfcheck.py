@@ -43,9 +43,9 @@ def _recorded(options: argparse.Namespace, metric: MakeMetric) -> str:
     from rome.features.model_files import read_manifest, record_files
     from rome.self_check import record
 
-    folder, texts = ModelConfig.of(options.models).folder, example_pairs()
+    folder = ModelConfig.of(options.models).folder
     manifest = record_files(folder)
     if not any(name.startswith("scorer/") for name in read_manifest(folder).files):
         return f"recorded {manifest}; no answers: the set has no scorer yet"
-    answers = record(folder, list(zip(texts.references, texts.hypotheses, strict=True)), metric(options))
+    answers = record(folder, [(row.references, row.hypothesis) for row in example_pairs()], metric(options))
     return f"recorded {manifest} and {answers}"

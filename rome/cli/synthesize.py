@@ -139,7 +139,7 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
     else:
         done = write_synthetic(options.output, pipeline, texts, options.seed)
     try:
-        with ended_by_signal(), progress_bar(options, len(texts), unit="text") as bar:
+        with ended_by_signal(), progress_bar(options.progress, len(texts), unit="text") as bar:
             for pairs in done:
                 if options.output is None:
                     sys.stdout.writelines(f"{pair.to_json()}\n" for pair in pairs)

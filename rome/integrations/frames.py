@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.integrations.measuring import DEFAULT_COLUMNS, check_columns, check_names, score_columns, shared_metric
+from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_names, score_columns
 
 if TYPE_CHECKING:
     import polars
@@ -53,7 +53,7 @@ def score_frame(
     check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [f"{prefix}{name}" for name in columns])
     texts = [_texts(table[name]) for name in (reference, hypothesis)]
     found = score_columns(
-        metric if metric is not None or not len(table) else shared_metric(),
+        metric,
         *texts,
         columns=columns,
         missing=missing,

@@ -13,11 +13,13 @@ from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
+from tqdm import tqdm
+
 from rome.batch.checkpoint import located
 from rome.batch.parts import OutputFolder, Summary, score_part
-from rome.batch.plan import PART_ROWS, Part, make_plan
-from rome.batch.row_files import Span, input_files, kind_of
-from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_columns
+from rome.batch.plan import PART_ROWS, make_plan
+from rome.batch.row_files import Part, input_files, kind_of
+from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError
 
 __all__ = ["RowOptions", "ScoreBatches", "ScoreParts", "Summary", "score_dataset", "score_files"]
@@ -35,7 +37,7 @@ class ScoreBatches:
 
         columns = {name: batch.column(name).to_pylist() for name in self.options.wanted if name in batch.column_names}
         schema = arrow_schema(self.options, {name: batch.schema.field(name).type for name in self.options.keep})
-        return pa.table(score_columns(columns, self.metric, self.options), schema=schema)
+        return pa.table(score_rows(columns, self.metric, self.options), schema=schema)
 
 
 class ScoreParts:
@@ -47,10 +49,10 @@ class ScoreParts:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Score and write the part that the row describes."""
-        part = Part(row["number"], Span(**row["span"]), row["work"])
+        part = Part(**row)
         with self.output.attempt(part):
             score_part(part, self.metric, self.options, self.output, self.source)
-        return {"rows": part.span.rows}
+        return {"rows": part.rows}
 
 
 def score_dataset(
@@ -138,7 +140,9 @@ def score_files(
     wanted = sorted((part for part in plan.parts if part.number not in done), key=lambda part: -part.work)
     if wanted:
         settings = {"metric": make, "options": options, "source": str(source), "output": str(output), "output_format": written}
-        with _connected(ray), _bar(plan.rows, sum(p.span.rows for p in plan.parts if p.number in done), progress) as bar:
+        here = plan.rows - sum(part.rows for part in wanted)
+        quiet = None if progress is None else not progress
+        with _connected(ray), tqdm(total=plan.rows, initial=here, unit="row", desc="rome", disable=quiet, leave=False) as bar:
             for row in _run(ray, wanted, settings, workers):
                 bar.update(row["rows"])
     return folder.finish(plan, len(done))
@@ -194,18 +198,6 @@ def _connected(ray: Any) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-@contextmanager
-def _bar(total: int, initial: int, progress: bool | None) -> Iterator[Any]:
-    """A progress bar over rows on stderr."""
-    import sys
-
-    from tqdm import tqdm
-
-    disable = None if progress is None else not progress
-    with tqdm(total=total, initial=initial, unit="row", desc="rome", disable=disable, file=sys.stderr, leave=False) as bar:
-        yield bar
 
 
 def _ray() -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, refuse_batches
+from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
 
 __all__ = ["RunningScore"]
 
@@ -30,7 +30,7 @@ class RunningScore:
 
     def __init__(self, metric: Any = None) -> None:
         refuse_batches(metric, "RunningScore")
-        self._holder = MetricHolder(metric)
+        self._metric = default_metric() if metric is None else metric
         self._tables: list[FeatureTable] = []
         self._segments = 0
 
@@ -46,7 +46,7 @@ class RunningScore:
         """
         if _is_empty(predictions) and _is_empty(references):
             return
-        self._add(self._holder.metric.features(references=references, hypotheses=predictions))
+        self._add(self._metric.features(references=references, hypotheses=predictions))
 
     def compute(self) -> dict[str, float]:
         """The means over all segments so far, each in [0, 1]: ``score`` and the four features of the best references.
@@ -55,7 +55,7 @@ class RunningScore:
         """
         if not self._tables:
             return dict.fromkeys(DEFAULT_COLUMNS, math.nan)
-        table, net = self.table, self._holder.metric.combiner
+        table, net = self.table, self._metric.combiner
         best = net.combine(table, allow_mismatch=True)
         columns = [best.score, *table.values[best.row].T]
         return {name: math.fsum(column) / len(best) for name, column in zip(DEFAULT_COLUMNS, columns, strict=True)}
@@ -89,7 +89,7 @@ class RunningScore:
     @property
     def signature(self) -> str:
         """Every choice that changes the score."""
-        return str(self._holder.metric.signature)
+        return str(self._metric.signature)
 
     def __len__(self) -> int:
         """The number of segments so far."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
-from rome.integrations.measuring import MetricHolder, refuse_batches, score_columns, shared_metric
+from rome.integrations.columns import refuse_batches, score_columns
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -47,8 +47,7 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
         """The features of each pair. Raises InputError, naming the row, for what is no pair of texts; see `RoMe.score`."""
         refuse_batches(self.metric, "RoMeFeatures")
         references, hypotheses = self._texts(X)
-        metric = shared_metric() if self.metric is None else self.metric
-        columns = score_columns(metric, references, hypotheses, columns=FEATURES, names=(self.reference, self.hypothesis))
+        columns = score_columns(self.metric, references, hypotheses, columns=FEATURES, names=(self.reference, self.hypothesis))
         return np.array([columns[name] for name in FEATURES], dtype=np.float64).T.reshape(-1, len(FEATURES))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -72,14 +71,6 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
             raise InputError("X has no rows: give at least one (reference, hypothesis) pair")
         return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
-    def __sklearn_clone__(self) -> RoMeFeatures:
-        """A copy with the same parameters that shares the metric: cloning it would load the models once more."""
-        copied = type(self)(**self.get_params(deep=False))
-        for name in ("_sklearn_output_config", "_metadata_request"):
-            if hasattr(self, name):
-                setattr(copied, name, getattr(self, name))
-        return copied
-
     def __sklearn_is_fitted__(self) -> bool:
         """Always: there is nothing to fit."""
         return True
@@ -91,15 +82,3 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
         tags.no_validation = True
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The parameters, a RoMe among them as its options."""
-        state = dict(super().__getstate__())
-        if self.metric is not None:
-            state["metric"] = MetricHolder(self.metric)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Read a pickle; the metric is built anew, its models load at the first text."""
-        held = state.get("metric")
-        super().__setstate__({**state, "metric": held.metric} if isinstance(held, MetricHolder) else state)

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.rows import COLUMNS, MakeMetric, RowOptions, own_metric, score_columns
+from rome.batch.rows import MakeMetric, RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def scorer(options: RowOptions = RowOptions(), *, metric: MakeMetric | None = No
         own = loaded(name, make)
         for frame in frames:
             columns = {column: _values(frame[column]) for column in options.wanted if column in frame.columns}
-            yield type(frame)(score_columns(columns, own, options), dtype=object)
+            yield type(frame)(score_rows(columns, own, options), dtype=object)
 
     return score
 
@@ -67,7 +67,7 @@ def result_schema(frame: Any, options: RowOptions = RowOptions()) -> str:
     options.check_columns(frame.columns)
     kinds = dict(frame.dtypes)
     kept = {name: kinds[name] for name in options.keep}
-    own = {name: _TYPES[kind] for name, kind in COLUMNS.items()} | ({"evidence": "string"} if options.evidence else {})
+    own = {name: _TYPES[kind] for name, kind in options.results.items()}
     return ", ".join(f"`{name}` {kind}" for name, kind in {"key": "string", **kept, **own}.items())
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rome.exceptions import ModelMissingError
-from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, measure, refuse_batches
+from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
 
 try:
     import torch
@@ -46,7 +46,7 @@ class RoMeScore(torchmetrics.Metric):
     def __init__(self, metric: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         refuse_batches(metric, "RoMeScore")
-        self._holder = MetricHolder(metric)
+        self._metric = default_metric() if metric is None else metric
         self.add_state("total", default=torch.zeros(len(DEFAULT_COLUMNS), dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("segments", default=torch.zeros((), dtype=torch.int64), dist_reduce_fx="sum")
 
@@ -60,10 +60,10 @@ class RoMeScore(torchmetrics.Metric):
         """
         if not len(preds) and not len(target):
             return
-        measured = measure(self._holder.metric, target, preds)
-        sums = [sum(measured.column(name)) for name in DEFAULT_COLUMNS]
+        columns = self._metric.score(references=target, hypotheses=preds).columns()
+        sums = [sum(columns[name]) for name in DEFAULT_COLUMNS]
         self.total += torch.tensor(sums, dtype=self.total.dtype, device=self.total.device)
-        self.segments += len(measured.score)
+        self.segments += len(preds)
 
     def compute(self) -> dict[str, torch.Tensor]:
         """``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar`` and ``rome_errors``; nan before the first segment."""

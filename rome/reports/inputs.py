@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
-from rome.storage.files import STANDARD_INPUT, named, read_lines
-from rome.storage.pair_files import PairTexts, read_pairs, read_parallel
+from rome.storage.files import STANDARD_INPUT, named
+from rome.storage.pair_files import PairRow, read_pairs, read_parallel
 
 Stored = tuple[str | None, SegmentScore]
 
@@ -26,7 +26,7 @@ _LONGEST = 1 << 28
 
 @dataclass(frozen=True)
 class SystemTexts:
-    """One PairTexts a system: the same number of segments, the same references, the same ids.
+    """The rows of each system: the same number of segments, the same references, the same ids.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class SystemTexts:
     """
 
     names: tuple[str, ...]
-    texts: tuple[PairTexts, ...]
+    rows: tuple[list[PairRow], ...]
 
     @property
-    def ids(self) -> list[str] | None:
-        """What the segments are called; None when the input has no ids."""
-        return self.texts[0].ids
+    def ids(self) -> bool:
+        """Whether segments have ids."""
+        return any(row.id for row in self.rows[0])
 
 
 def named_files(arguments: Sequence[str], option: str) -> list[tuple[str, str]]:
@@ -76,7 +76,7 @@ def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]
         raise InputError("references cannot come from standard input for several systems: write them to a file")
     texts = [read_parallel(references, path) for _, path in hypotheses]
     for (_, path), found in zip(hypotheses, texts, strict=True):
-        if not found.hypotheses:
+        if not found:
             raise InputError(f"{named(path)} holds no segment: give at least one")
     return SystemTexts(tuple(name for name, _ in hypotheses), tuple(texts))
 
@@ -91,41 +91,27 @@ def read_system_pairs(path: str) -> SystemTexts:
     if path == STANDARD_INPUT:
         raise InputError("--pairs cannot read standard input: write the pairs to a file")
     pairs = read_pairs(path)
-    if not pairs.hypotheses:
+    if not pairs:
         raise InputError(f"{named(path)} holds no segment: give at least one")
-    systems: dict[str, dict[str, int]] = {}
-    for row, system in enumerate(_systems(path, pairs)):
+    systems: dict[str, dict[str, PairRow]] = {}
+    ids = any(row.id for row in pairs)
+    for row in pairs:
+        named_system = row.cells.get("system")
+        system = "" if named_system is None else str(named_system).strip()
+        if not system:
+            raise InputError(f"{row.place}: no system: name it in a column `system`, or give --references with --hypotheses")
         rows = systems.setdefault(system, {})
-        name = pairs.ids[row] if pairs.ids else str(len(rows) + 1)
+        name = row.id if ids else str(len(rows) + 1)
         if name in rows:
-            raise InputError(
-                f"{pairs.places[row]}: segment {name} of system {system} stands in {pairs.places[rows[name]]} already"
-            )
+            raise InputError(f"{row.place}: segment {name} of system {system} stands in {rows[name].place} already")
         rows[name] = row
     first, segments = next(iter(systems.items()))
     for system, rows in systems.items():
-        _check_same_segments(pairs, (first, segments), (system, rows))
-    texts = [_selected(pairs, [rows[name] for name in segments]) for rows in systems.values()]
-    return SystemTexts(tuple(systems), tuple(texts))
+        _check_same_segments((first, segments), (system, rows))
+    return SystemTexts(tuple(systems), tuple([rows[name] for name in segments] for rows in systems.values()))
 
 
-def _systems(path: str, pairs: PairTexts) -> list[str]:
-    """The system of every row of a file that `read_pairs` accepted."""
-    lines = read_lines(path)
-    if lines[0].lstrip().startswith("{"):
-        found = [json.loads(line).get("system") for line in lines if line.strip()]
-    else:
-        header = lines[0].split("\t")
-        column = header.index("system") if "system" in header else -1
-        found = [line.split("\t")[column] if column >= 0 else None for line in lines[1:]]
-    names = ["" if name is None else str(name).strip() for name in found]
-    for name, place in zip(names, pairs.places, strict=True):
-        if not name:
-            raise InputError(f"{place}: no system: name it in a column `system`, or give --references with --hypotheses")
-    return names
-
-
-def _check_same_segments(pairs: PairTexts, first: tuple[str, dict[str, int]], other: tuple[str, dict[str, int]]) -> None:
+def _check_same_segments(first: tuple[str, dict[str, PairRow]], other: tuple[str, dict[str, PairRow]]) -> None:
     """Both systems answer the same segments, against the same references."""
     (name, segments), (system, rows) = first, other
     for one, its, two, their in ((name, segments, system, rows), (system, rows, name, segments)):
@@ -133,27 +119,15 @@ def _check_same_segments(pairs: PairTexts, first: tuple[str, dict[str, int]], ot
         if missing is not None:
             counts = f"{name} has {len(segments)} segments and {system} has {len(rows)}"
             raise InputError(
-                f"{pairs.places[its[missing]]}: segment {missing} of system {one} is not answered by {two} ({counts}): "
+                f"{its[missing].place}: segment {missing} of system {one} is not answered by {two} ({counts}): "
                 "give every system the same segments"
             )
     for segment, row in rows.items():
-        if pairs.references[row] != pairs.references[segments[segment]]:
+        if row.references != segments[segment].references:
             raise InputError(
-                f"{pairs.places[row]}: segment {segment} has other references than in {pairs.places[segments[segment]]}: "
+                f"{row.place}: segment {segment} has other references than in {segments[segment].place}: "
                 "systems are compared on the same references"
             )
-
-
-def _selected(pairs: PairTexts, rows: list[int]) -> PairTexts:
-    """The rows in the order given."""
-    return replace(
-        pairs,
-        references=[pairs.references[row] for row in rows],
-        hypotheses=[pairs.hypotheses[row] for row in rows],
-        places=[pairs.places[row] for row in rows],
-        ids=[pairs.ids[row] for row in rows] if pairs.ids else None,
-        notes=None,
-    )
 
 
 # stored scores

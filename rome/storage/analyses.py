@@ -32,10 +32,6 @@ Seen = Callable[[Iterable[str]], None]
 """Told of texts whose analyses are there."""
 
 
-def _nobody(texts: Iterable[str]) -> None:
-    """Where nobody wants to be told."""
-
-
 class Analyses:
     """Gives the Analysis of any text, each distinct text through the models at most once.
 
@@ -107,7 +103,7 @@ class Analyses:
 
             yield seen
 
-    def of(self, texts: Sequence[str], seen: Seen = _nobody) -> dict[str, Analysis]:
+    def of(self, texts: Sequence[str], seen: Seen = lambda _: None) -> dict[str, Analysis]:
         """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
         with self._lock:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -12,51 +12,39 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 from rome.text_table import shorten
 
-__all__ = ["PairRow", "PairTexts", "check_standard_input", "pair_rows", "parallel_rows", "read_pairs", "read_parallel"]
-
-
-@dataclass(frozen=True)
-class PairTexts:
-    """The texts of a file, as ``RoMe.score`` takes them, and where each segment came from.
-
-    Attributes
-    ----------
-    references
-        One list of texts a segment.
-    ids
-        One a segment, or None when the file has none.
-    notes
-        Likewise.
-    places
-        ``file:line`` of each segment.
-    """
-
-    references: list[list[str]]
-    hypotheses: list[str]
-    places: list[str]
-    ids: list[str] | None = None
-    notes: list[str] | None = None
+__all__ = ["PairRow", "check_standard_input", "pair_rows", "parallel_rows", "read_pairs", "read_parallel"]
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One segment of a file: its references, its hypothesis, ``file:line``, and id and note where the file has them."""
+    """One segment of a file.
+
+    Attributes
+    ----------
+    place
+        ``file:line``, for messages.
+    id, note
+        "" where the file has none.
+    cells
+        Everything that the file says of it, by column.
+    """
 
     references: list[str]
     hypothesis: str
     place: str
-    id: str | None = None
-    note: str | None = None
+    id: str = ""
+    note: str = ""
+    cells: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_parallel(references: Sequence[str], hypotheses: str) -> PairTexts:
+def read_parallel(references: Sequence[str], hypotheses: str) -> list[PairRow]:
     """Read text files with one segment a line: one or more of references, one of hypotheses.
 
     Raises InputError when a file cannot be read, when two are named standard input, or when their numbers of lines differ.
     """
     check_standard_input([*references, hypotheses])
     columns, lines = [read_lines(path) for path in references], read_lines(hypotheses)
-    return _texts(list(parallel_rows(columns, lines, references, hypotheses)))
+    return list(parallel_rows(columns, lines, references, hypotheses))
 
 
 def check_standard_input(paths: Sequence[str]) -> None:
@@ -93,21 +81,9 @@ def _unequal(references: dict[str, int], hypotheses: str, lines: int) -> str:
     return f"{counts}: give one segment a line, the same number in every file"
 
 
-def read_pairs(path: str) -> PairTexts:
+def read_pairs(path: str) -> list[PairRow]:
     """Read a TSV or JSON-lines file (or standard input) of pairs; see `pair_rows`."""
-    return _texts(list(pair_rows(read_lines(path), path)))
-
-
-def _texts(rows: list[PairRow]) -> PairTexts:
-    """The rows as columns."""
-    ids, notes = [row.id for row in rows], [row.note for row in rows]
-    return PairTexts(
-        references=[row.references for row in rows],
-        hypotheses=[row.hypothesis for row in rows],
-        places=[row.place for row in rows],
-        ids=[name or "" for name in ids] if any(ids) else None,
-        notes=[note or "" for note in notes] if any(notes) else None,
-    )
+    return list(pair_rows(read_lines(path), path))
 
 
 def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
@@ -143,7 +119,7 @@ def _tsv(lines: Iterable[str], path: str) -> Iterator[PairRow]:
             raise InputError(f"{place}: {len(cells)} columns, the header has {len(header)}: write no tab in a text")
         cell = dict(zip(header, cells, strict=True))
         references = [cell[name] for name in wanted if name == "reference" or cell[name]]
-        yield PairRow(references, cell["hypothesis"], place, cell.get("id"), cell.get("note"))
+        yield PairRow(references, cell["hypothesis"], place, cell.get("id", ""), cell.get("note", ""), cell)
 
 
 def _jsonl(lines: Iterable[str], path: str) -> Iterator[PairRow]:
@@ -169,7 +145,7 @@ def _object(place: str, line: str) -> PairRow:
     if not isinstance(row["hypothesis"], str):
         raise InputError(f'{place}: "hypothesis" is not a text: give one, "" for an empty one')
     known = {name: _writable(str(row[name])) for name in ("id", "note") if row.get(name) is not None}
-    return PairRow(references, row["hypothesis"], place, **known)
+    return PairRow(references, row["hypothesis"], place, **known, cells=row)
 
 
 def _writable(text: str) -> str:

@@ -6,9 +6,8 @@ import hashlib
 import os
 import sqlite3
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -52,12 +51,8 @@ class KeyValueFile:
     FORMAT = 2
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Name the file and open it, so that a wrong path is reported now and not after the first batch."""
+        """Name the file and open it once, so that a wrong path is reported now and not after the first batch."""
         self.path = Path(path)
-        self._lock = threading.RLock()
-        self._open: tuple[int, sqlite3.Connection] | None = None
-        self._inherited: list[sqlite3.Connection] = []  # never used nor closed: they belong to the parent process
-        self._identity: tuple[int, int] | None = None
         self._do(lambda connection: None)
 
     def read(self, keys: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
@@ -79,11 +74,7 @@ class KeyValueFile:
         self._do(insert)
 
     def close(self) -> None:
-        """Close the file; the next call would open it again."""
-        with self._lock:
-            if self._open and self._open[0] == os.getpid():
-                self._open[1].close()
-            self._open = None
+        """Nothing to do: the file is open only while it is read or written."""
 
     def __len__(self) -> int:
         """The number of values in the file."""
@@ -106,31 +97,22 @@ class KeyValueFile:
         return f"{type(self).__name__}({str(self.path)!r})"
 
     def _do(self, action: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Act on the connection, one thread at a time; a damaged file is replaced and acted on once more. Raises StoreError."""
-        with self._lock:
-            try:
-                return action(self._connection())
-            except sqlite3.Error as error:
-                if not _is_damage(error):
-                    raise StoreError(_explain(self.path, error)) from error
-                self._set_aside(error)
-            try:
-                return action(self._connection())
-            except sqlite3.Error as error:
+        """Act on a connection of its own; a damaged file is replaced and acted on once more. Raises StoreError."""
+        identity = _identity(self.path)
+        try:
+            with closing(self._connected()) as connection:
+                return action(connection)
+        except sqlite3.Error as error:
+            if not _is_damage(error):
                 raise StoreError(_explain(self.path, error)) from error
+            self._set_aside(error, identity)
+        try:
+            with closing(self._connected()) as connection:
+                return action(connection)
+        except sqlite3.Error as error:
+            raise StoreError(_explain(self.path, error)) from error
 
-    def _connection(self) -> sqlite3.Connection:
-        """This process's connection to the file that now has the name: a child process and a replaced file need a new one."""
-        if self._open is not None and self._open[0] != os.getpid():
-            self._inherited.append(self._open[1])
-            self._open = None
-        if self._open is not None and _identity(self.path) != self._identity:
-            self.close()
-        if self._open is None:
-            self._open = (os.getpid(), self._connect())
-        return self._open[1]
-
-    def _connect(self) -> sqlite3.Connection:
+    def _connected(self) -> sqlite3.Connection:
         """Open the file and make its table when it is new; one process at a time makes it."""
         path = self.path
         if path.is_dir():
@@ -139,9 +121,8 @@ class KeyValueFile:
             raise StoreError(f"the store {path} cannot be made: its folder {path.parent} does not exist, make it first")
         is_new = not path.exists() or not path.stat().st_size
         with self._alone() if is_new else nullcontext():
-            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
             connection.text_factory = bytes  # damage may turn a blob into a text
-            self._identity = _identity(path)
             try:
                 self._prepare(connection)
             except BaseException:
@@ -176,12 +157,10 @@ class KeyValueFile:
             found += connection.execute(query, some).fetchall()
         return found
 
-    def _set_aside(self, error: sqlite3.Error) -> None:
+    def _set_aside(self, error: sqlite3.Error, identity: tuple[int, int] | None) -> None:
         """Give the damaged file, and its log, another name; the next call begins a new one."""
-        with suppress(sqlite3.Error):
-            self.close()
         with self._alone():
-            if _identity(self.path) != self._identity:
+            if _identity(self.path) != identity:
                 return  # another process was faster
             real = os.path.realpath(self.path)
             with open(real, "rb") as stream:

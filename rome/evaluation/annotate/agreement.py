@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 from rome.evaluation.annotate.ratings import Ratings, Record, dimensions_of
 from rome.exceptions import ModelMissingError
@@ -30,21 +29,18 @@ def cohen_kappa(ratings: Matrix, *, weighted: bool = False) -> float | None:
 
     None when no pair shares an item, or every shared rating is the same. Ratings that are missing leave the item out for that pair.
     """
+    name = "weighted_kappa_pairwise" if weighted else "kappa_pairwise"
     found = []
     for one, other in combinations(ratings, 2):
         rows = _shared({one: ratings[one], other: ratings[other]})
-        if len({label for _, _, label in rows}) > 1:
-            task = _task(rows, _squared if weighted else None)
-            found.append(task.weighted_kappa_pairwise(one, other) if weighted else task.kappa_pairwise(one, other))
-    return fmean(found) if found else None
+        found.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
+    defined = [value for value in found if value is not None]
+    return fmean(defined) if defined else None
 
 
 def fleiss_kappa(ratings: Matrix) -> float | None:
     """Fleiss' kappa (1971) on the items that every annotator rated; None when there is none, or every rating is the same."""
-    rows = _shared(ratings)
-    if len(ratings) < 2 or len({label for _, _, label in rows}) < 2:
-        return None
-    return float(_task(rows, None).pi())
+    return _coefficient(_shared(ratings), "pi") if len(ratings) > 1 else None
 
 
 def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
@@ -58,11 +54,8 @@ def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
     """
     counts = Counter(item for rated in ratings.values() for item in rated)
     rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
-    labels = Counter(label for _, _, label in rows)
-    if len(labels) < 2:
-        return None
-    distances = {"nominal": None, "ordinal": _ordinal(labels), "interval": _squared}
-    return float(_task(rows, distances[level]).alpha())
+    distances = {"nominal": None, "ordinal": _ordinal(Counter(label for _, _, label in rows)), "interval": _squared}
+    return _coefficient(rows, "alpha", distance=distances[level])
 
 
 def agreement_table(ratings: Ratings) -> Table:
@@ -136,13 +129,18 @@ def _shared(ratings: Matrix) -> list[tuple[str, int, float]]:
     return [(name, item, rated[item]) for name, rated in ratings.items() for item in sorted(common)]
 
 
-def _task(rows: Sequence[tuple[str, int, float]], distance: Callable[[float, float], float] | None) -> Any:
-    """NLTK's annotation task, which computes every coefficient; without a distance labels are equal or not."""
+def _coefficient(
+    rows: Sequence[tuple[str, int, float]], name: str, *annotators: str, distance: Callable[[float, float], float] | None = None
+) -> float | None:
+    """What NLTK's annotation task computes; None for fewer than two different ratings. Without a distance they are equal or not."""
     try:
         from nltk.metrics.agreement import AnnotationTask
     except ImportError as error:
         raise ModelMissingError('agreement needs NLTK: run `pip install "rome-metric[evaluate]"`') from error
-    return AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)
+    if len({label for _, _, label in rows}) < 2:
+        return None
+    task = AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)
+    return float(getattr(task, name)(*annotators))
 
 
 def _squared(one: float, other: float) -> float:

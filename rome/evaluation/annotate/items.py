@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.storage.files import STANDARD_INPUT, read_lines
-from rome.storage.pair_files import pair_rows
+from rome.storage.files import STANDARD_INPUT
+from rome.storage.pair_files import read_pairs
 
 __all__ = ["AnnotationItem", "Identity", "in_order", "read_items"]
 
@@ -63,21 +63,18 @@ def read_items(path: str) -> list[AnnotationItem]:
 
     Columns or keys: ``reference``, ``hypothesis``, optionally ``id`` (or ``item``; without: the number of the segment, from 1),
     ``system`` and ``language_pair``.
-    Raises InputError that names file and line for whatever `pair_rows` refuses, for a text that is no Unicode, for an output that
+    Raises InputError that names file and line for whatever `read_pairs` refuses, for a text that is no Unicode, for an output that
     stands there twice, for some items with and some without an id, and for systems without ids.
     """
     if path == STANDARD_INPUT:
         raise InputError("standard input cannot be annotated: write the pairs to a file, so that the work can be resumed")
-    lines = read_lines(path)
-    rows = list(pair_rows(lines, path))
+    rows = read_pairs(path)
     if not rows:
         raise InputError(f"{path} holds no segment: give at least one")
     items = []
-    for row, named in zip(rows, _named_cells(lines), strict=True):
-        item, system, language_pair = (str(named.get(key) or "") for key in ("item", "system", "language_pair"))
-        items.append(
-            AnnotationItem(item or row.id or "", tuple(row.references), row.hypothesis, system, language_pair, row.place)
-        )
+    for row in rows:
+        item, system, language_pair = (str(row.cells.get(key) or "") for key in ("item", "system", "language_pair"))
+        items.append(AnnotationItem(item or row.id, tuple(row.references), row.hypothesis, system, language_pair, row.place))
     if not any(item.item for item in items):
         if any(item.system for item in items):
             raise InputError(f"{items[0].place}: a system but no id: give outputs that answer the same input the same id")
@@ -92,14 +89,6 @@ def in_order(items: Sequence[AnnotationItem], *, seed: int | None, annotator: st
     if seed is not None:
         random.Random(f"{seed}\n{annotator}").shuffle(rows)
     return rows
-
-
-def _named_cells(lines: list[str]) -> list[dict[str, Any]]:
-    """Every cell of each segment by its name, from lines that `pair_rows` accepted."""
-    if lines[0].lstrip().startswith("{"):
-        return [json.loads(line) for line in lines if line.strip()]
-    header = lines[0].split("\t")
-    return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]
 
 
 def _check(items: list[AnnotationItem]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.integrations.measuring import DEFAULT_COLUMNS, MetricHolder, check_columns, check_names, refuse_batches, score_columns
+from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_names, default_metric, refuse_batches, score_columns
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 
@@ -25,41 +26,29 @@ def module_path() -> str:
     return str(Path(__file__).parent / MODULE)
 
 
-def batch_scorer(
-    metric: Any = None,
-    *,
-    reference: str = "reference",
-    hypothesis: str = "hypothesis",
-    columns: Sequence[str] = DEFAULT_COLUMNS,
-    prefix: str = "",
-    missing: Literal["error", "null"] = "error",
-) -> BatchScorer:
+@dataclass(kw_only=True)
+class BatchScorer:
     """A function for ``dataset.map(batch_scorer(), batched=True)`` that adds score columns; see `score_frame` for the arguments.
 
     datasets keeps what it computed under a fingerprint of this function: the metric's options, its signature, store and threads, and the
-    arguments here. The same settings find the stored columns again, and a change of any, or of the embedded models, scores anew.
+    arguments here. The same settings find the stored columns again, and a change of any, or of the embedded models, scores anew. It pickles
+    as its settings, and a process that unpickles it loads the models at the first batch.
     """
-    return BatchScorer(metric, reference, hypothesis, tuple(columns), prefix, missing)
 
+    metric: Any = field(default=None, kw_only=False)
+    reference: str = "reference"
+    hypothesis: str = "hypothesis"
+    columns: Sequence[str] = DEFAULT_COLUMNS
+    prefix: str = ""
+    missing: Literal["error", "null"] = "error"
 
-class BatchScorer:
-    """What `batch_scorer` returns; pickles as its settings, and a process that unpickles it loads the models at the first batch."""
-
-    def __init__(
-        self,
-        metric: Any,
-        reference: str,
-        hypothesis: str,
-        columns: tuple[str, ...],
-        prefix: str,
-        missing: Literal["error", "null"],
-    ) -> None:
-        check_columns(columns, missing)
-        check_names((), {}, columns)
-        refuse_batches(metric, "Dataset.map")
-        self.holder = MetricHolder(metric)
-        self.reference, self.hypothesis, self.columns = reference, hypothesis, columns
-        self.prefix, self.missing = prefix, missing
+    def __post_init__(self) -> None:
+        """Refuse what no batch can be scored with."""
+        check_columns(self.columns, self.missing)
+        check_names((), {}, self.columns)
+        refuse_batches(self.metric, "Dataset.map")
+        self.columns = tuple(self.columns)
+        self.metric = default_metric() if self.metric is None else self.metric
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The new columns of one batch. Raises InputError, naming the row within the batch; see `score_frame`."""
@@ -69,5 +58,8 @@ class BatchScorer:
         check_names(list(batch), {"reference": self.reference, "hypothesis": self.hypothesis}, added)
         texts = [list(batch[name]) for name in (self.reference, self.hypothesis)]
         names = (self.reference, self.hypothesis)
-        found = score_columns(self.holder.metric, *texts, columns=self.columns, missing=self.missing, names=names)
+        found = score_columns(self.metric, *texts, columns=self.columns, missing=self.missing, names=names)
         return {f"{self.prefix}{name}": values for name, values in found.items()}
+
+
+batch_scorer = BatchScorer

@@ -10,12 +10,12 @@ import evaluate
 from rome import RoMe
 from rome.checks import check_pairs
 from rome.exceptions import InputError
-from rome.features.values import FEATURES
 
 # isort: off
 # evaluate reads one name a line
-from rome.integrations.measuring import measure
-from rome.integrations.measuring import shared_metric
+from rome.integrations.columns import DEFAULT_COLUMNS
+from rome.integrations.columns import default_metric
+from rome.integrations.columns import score_columns
 # isort: on
 
 _DESCRIPTION = """\
@@ -98,10 +98,9 @@ class RomeScore(evaluate.Metric):
 
     def _compute(self, *, predictions: list[str], references: list[list[str]], metric: Any) -> dict[str, Any]:
         """Score every pair; see the description of the result above."""
-        measured = measure(metric, references, predictions)
-        scores = measured.column("score")
-        columns = {name: measured.column(name) for name in FEATURES}
-        return {"score": sum(scores) / len(scores), "scores": scores, **columns, "signature": measured.signature}
+        columns = score_columns(metric, references, predictions, columns=(*DEFAULT_COLUMNS, "signature"))
+        scores, (signature, *_) = columns.pop("score"), columns.pop("signature")
+        return {"score": sum(scores) / len(scores), "scores": scores, **columns, "signature": signature}
 
     def _chosen(self, metric: Any, options: dict[str, Any]) -> Any:
         """The metric to use; one that was made from options is kept for the next call with the same ones."""
@@ -118,7 +117,7 @@ class RomeScore(evaluate.Metric):
 def _made(options: dict[str, Any]) -> RoMe:
     """A metric with these options. Raises InputError for one that there is not."""
     if not options:
-        return shared_metric()
+        return default_metric()
     try:
         return RoMe(**{"progress": False, **options})
     except TypeError as error:
