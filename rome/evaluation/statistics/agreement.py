@@ -9,7 +9,7 @@ Source: Deutsch, Foster and Freitag, "Ties Matter: Meta-Evaluating Modern Metric
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -21,6 +21,7 @@ from rome.evaluation.statistics.correlation import (
     ROWS,
     STATISTICS,
     Keys,
+    Matrix,
     Vector,
     check_choice,
     check_keys,
@@ -45,6 +46,7 @@ __all__ = [
     "group_weights",
     "numbered",
     "pairs_within",
+    "rows_of",
     "sweep",
     "weighted_mean",
 ]
@@ -109,9 +111,14 @@ def group_by(average: str, size: int, items: Keys = None, systems: Keys = None, 
     return group_keys(zip(pairs, of_items if average == "item" else of_systems, strict=True))
 
 
+def rows_of(statistic: str, epsilon: float | None = None) -> Callable[[Matrix, Matrix], Vector]:
+    """The statistic for many groups of one size; with an epsilon, pairwise accuracy at that epsilon."""
+    return ROWS[statistic] if epsilon is None else partial(pairwise_accuracy_rows, epsilon=epsilon)
+
+
 def group_values(statistic: str, people: Vector, metric: Vector, groups: Groups, epsilon: float | None = None) -> Vector:
     """(groups,) the statistic of each group, nan where it is undefined; with an epsilon, pairwise accuracy at that epsilon."""
-    rows = ROWS[statistic] if epsilon is None else partial(pairwise_accuracy_rows, epsilon=epsilon)
+    rows = rows_of(statistic, epsilon)
     found = np.full(groups.count, np.nan)
     for which, members in groups.blocks:
         found[which] = rows(people[members], metric[members])
