@@ -28,12 +28,16 @@ from rome.evaluation.statistics.agreement import (
     weighted_mean,
 )
 from rome.evaluation.statistics.correlation import (
+    ROOM,
+    SMALL,
     STATISTICS,
     Keys,
     Vector,
     check_choice,
     check_keys,
     check_pair,
+    relations,
+    threshold_of,
 )
 from rome.exceptions import InputError
 
@@ -106,9 +110,26 @@ def resampled_values(
     epsilon
         Makes it pairwise accuracy at that epsilon.
     """
+    if people.size > SMALL and (threshold_of(statistic) or epsilon):
+        return _by_all_pairs(people, metric, resamples.weights[:, resamples.clusters], threshold_of(statistic), epsilon or 0.0)
     rows = rows_of(statistic, epsilon)
     drawn = (np.repeat(np.arange(people.size), weights[resamples.clusters]) for weights in resamples.weights)
     return np.array([rows(people[None, which], metric[None, which])[0] for which in drawn])
+
+
+def _by_all_pairs(people: Vector, metric: Vector, drawn: NDArray[np.int64], threshold: float, epsilon: float) -> Vector:
+    """(samples,) WMT's tau at a threshold, or the accuracy at an epsilon, for which every pair has to be looked at: once, for all resamples."""
+    weights = drawn.astype(np.float64)  # (samples, n) how often each segment was drawn
+    judged, right, same = np.zeros((3, len(weights)))
+    step = max(1, ROOM // people.size)
+    for n in range(0, people.size, step):
+        ours = relations(people[n : n + step, None] - people, below=threshold)
+        theirs = relations(metric[n : n + step, None] - metric, within=epsilon)
+        for total, kind in ((judged, ours != 0), (right, ours * theirs > 0), (same, ours == theirs)):
+            total += (weights[:, n : n + step] @ kind * weights).sum(axis=1)
+    size = weights.sum(axis=1)
+    above, below = (same - size, size * (size - 1)) if epsilon else (2 * right - judged, judged)
+    return np.divide(above, below, out=np.full(len(weights), np.nan), where=below > 0)
 
 
 PERMUTED_PAIRS = 20_000
