@@ -18,7 +18,7 @@ from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, deme
 from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
 from rome.evaluation.diagnosis.experiments import Settings, on_demetr
-from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, interval, mean_of, names_of
+from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, estimate, mean_of, names_of
 from rome.evaluation.metrics.functions import Length
 from rome.evaluation.metrics.peers import LEXICAL
 from rome.evaluation.metrics.protocol import References, Scores
@@ -109,8 +109,8 @@ def test_means_and_intervals_leave_nan_out() -> None:
     """A kind without a value does not count; the data's own value is no resample."""
     table = mean_of([np.array([1.0, np.nan]), np.array([3.0, np.nan])], 2)
     assert table[0] == 2.0 and np.isnan(table[1])
-    assert interval(np.array([99.0, 1.0, 1.0, np.nan])) == (1.0, 1.0)
-    assert np.isnan(interval(np.array([1.0]))).all()
+    assert estimate(np.array([99.0, 1.0, 1.0, np.nan])) == (99.0, 1.0, 1.0)
+    assert np.isnan(estimate(np.array([1.0]))[1:]).all()
 
 
 def test_table_4_counts_as_the_paper_does() -> None:
