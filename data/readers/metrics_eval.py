@@ -69,7 +69,7 @@ def _texts(root: Path, pair: str, name: str, reference: list[str]) -> tuple[list
     paths = {path.stem: path for path in sorted((root / "system-outputs" / pair).glob("*.txt"))}
     outputs = {system: text_lines(path) for system, path in paths.items()}
     files = {**beside, **{path: outputs[system] for system, path in paths.items()}}
-    check_counts([(f"{root}/references/{pair}.{name}.txt", reference), *((str(path), lines) for path, lines in files.items())])
+    check_counts([(f"{root}/references/{pair}.{name}.txt", reference), *files.items()])
     for line, (one, other) in enumerate(zip(outputs.pop(name, reference), reference, strict=True), start=1):
         if one != other:
             raise InputError(f"{paths[name]}:{line}: not the reference {name}: fetch both again")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rome.data.readers.lines import json_objects, number, set_name, table, text_lines, texts_of
-from rome.data.readers.mqm import PLAIN, MqmWeights, mqm_score
+from rome.data.readers.mqm import marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, marks_of, numbers
 from rome.exceptions import InputError
 
@@ -140,7 +140,7 @@ def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
     return RatedLine(segment, str(row.get("annotator") or ""), numbers(row.get("ratings") or {}, place), marks)
 
 
-def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> RatedSegment:
+def _averaged(output: _Output, rated: bool) -> RatedSegment:
     """The segment with the mean of each dimension over those who rated it.
 
     Parameters
@@ -154,8 +154,5 @@ def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> Rate
             values.setdefault(name, []).append(value)
     means = {name: sum(given) / len(given) for name, given in values.items()}
     if not rated:
-        errors: dict[str, Sequence[tuple[str, str]]] = {
-            annotator: [(mark.severity, mark.category) for mark in marks] for annotator, marks in output.marks.items()
-        }
-        means = {"mqm": mqm_score(errors, weights)}
+        means = {"mqm": marks_score(output.marks)}
     return replace(output.segment, ratings=means, marks=output.marks)

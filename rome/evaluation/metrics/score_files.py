@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rome.data.readers.lines import json_objects
-from rome.data.readers.mqm import MqmWeights, mqm_score
+from rome.data.readers.mqm import MqmWeights, marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
 from rome.evaluation.metrics.pairs import candidates
 from rome.evaluation.metrics.protocol import References, Scores
@@ -178,8 +178,7 @@ class MarkFile:
         found = []
         for segment in rated.segments:
             place, row = self._row(segment)
-            counted = mqm_score({self.name: [(mark.severity, mark.category) for mark in self._marks(segment)]}, WEIGHTS)
-            value = row.get("score", counted)
+            value = row.get("score", marks_score({self.name: self._marks(segment)}, WEIGHTS))
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise InputError(f"{place}: the score is {value!r}: give a number")
             found.append(float(value))
