@@ -96,16 +96,12 @@ def _check_judges(judges: Mapping[tuple[str, ...], Counter[str]], places: Mappin
 
 
 def _segment(row: dict[str, str], place: str) -> RatedSegment:
-    return RatedSegment(
-        item=f"{row['dataset']}/{row['mr']}",
-        references=(row.get("orig_ref") or row["mr"],),
-        hypothesis=row["sys_ref"],
-        ratings={name: number(row[name], place, name) for name in DIMENSIONS},
-        system=row["system"],
-        published={name: number(row[name], place, name) for name in _METRICS if name in row},
-        source=row["mr"],
-        place=place,
+    ratings, published = (
+        {name: number(row[name], place, name) for name in names if name in row} for names in (DIMENSIONS, _METRICS)
     )
+    item, references = f"{row['dataset']}/{row['mr']}", (row.get("orig_ref") or row["mr"],)
+    names = {"published": published, "source": row["mr"], "place": place}
+    return RatedSegment(item, references, row["sys_ref"], ratings, row["system"], **names)  # type: ignore[arg-type]
 
 
 def _median(group: list[RatedSegment]) -> RatedSegment:

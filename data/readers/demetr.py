@@ -210,22 +210,9 @@ def _same(one: str, other: str) -> bool:
 
 def _pair(stem: str, row: Mapping[str, Any], place: str) -> MinimalPair:
     kind = KINDS[stem]
-    return MinimalPair(
-        kind=stem,
-        reference=row["eng_sent"],
-        translation=row["mt_sent"],
-        perturbed=row["pert_sent"] or ".",
-        severity=kind.severity,
-        item=str(row["id"]),
-        language=row["lang_tag"],
-        data_source=row.get("data_source", ""),
-        source=row["src_sent"],
-        identifier=kind.identifier,
-        category=kind.category,
-        type=kind.type,
-        released_severity=kind.released,
-        place=place,
-    )
+    texts = (row["eng_sent"], row["mt_sent"], row["pert_sent"] or ".")
+    about = (str(row["id"]), row["lang_tag"], row.get("data_source", ""), row["src_sent"])
+    return MinimalPair(stem, *texts, kind.severity, *about, kind.identifier, kind.category, kind.type, kind.released, place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,19 +226,11 @@ def read_mqm(
     segments = []
     for (system, segment), found in _outputs(path, texts).items():
         doc, source, where = texts[segment]
-        segments.append(
-            RatedSegment(
-                item=segment,
-                references=_paired(known, segment, doc, source, where),
-                hypothesis=found.hypothesis,
-                ratings={"mqm": mqm_score(found.errors, weights)},
-                system=system,
-                language_pair=language_pair,
-                marks={rater: tuple(given) for rater, given in found.marks.items()},
-                source=source,
-                place=found.place,
-            )
-        )
+        given = _paired(known, segment, doc, source, where)
+        marks = {rater: tuple(marked) for rater, marked in found.marks.items()}
+        rating = {"mqm": mqm_score(found.errors, weights)}
+        args = (segment, given, found.hypothesis, rating, system, language_pair, marks)
+        segments.append(RatedSegment(*args, source=source, place=found.place))
     return RatedSet(set_name(path), tuple(_without_references(segments)))
 
 

@@ -223,17 +223,10 @@ def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[s
     ratings
         By default the row's scores.
     """
-    return RatedSegment(
-        item=item,
-        references=texts_of(row["reference"], place, "reference"),
-        hypothesis=row["hypothesis"],
-        ratings=numbers(row["scores"], place) if ratings is None else ratings,
-        system=str(row.get("system", "")),
-        language_pair=str(row.get("lp", "")),
-        published=numbers(row.get("published", {}), place),
-        source=str(row.get("mr", "")),
-        place=place,
-    )
+    references, published = texts_of(row["reference"], place, "reference"), numbers(row.get("published", {}), place)
+    system, pair, source = (str(row.get(name, "")) for name in ("system", "lp", "mr"))
+    rated = numbers(row["scores"], place) if ratings is None else ratings
+    return RatedSegment(item, references, row["hypothesis"], rated, system, pair, {}, published, source, place)
 
 
 def check_shared_texts(segments: list[RatedSegment]) -> tuple[RatedSegment, ...]:

@@ -144,7 +144,7 @@ NEAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class SegmentPairs:
     """Pairs of segments within groups: (k,) first, second, and the weight of each pair (1 / pairs of its group, summing to 1)."""
 
     first: NDArray[np.int64]
@@ -153,36 +153,22 @@ class Pairs:
     sampled: bool
 
 
-def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Pairs:
+def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> SegmentPairs:
     """All pairs within groups, or max_pairs of them drawn without replacement. Raises InputError for max_pairs below 1."""
     if max_pairs < 1:
         raise InputError(f"max_pairs={max_pairs} leaves nothing to calibrate on: give 1 or more")
-    order = np.argsort(groups.codes, kind="stable")
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    ends = np.cumsum(sizes * (sizes - 1) // 2)
-    total = int(ends[-1]) if groups.count else 0
-    sampled = total > max_pairs
-    chosen = np.arange(total)
+    parts = [np.zeros((0, 2), dtype=np.int64)]
+    parts += [members[:, np.transpose(np.triu_indices(members.shape[1], 1))].reshape(-1, 2) for _, members in groups.blocks]
+    found = np.concatenate(parts)
+    sampled = len(found) > max_pairs
     if sampled:
-        chosen = np.sort(np.random.default_rng(seed).choice(total, max_pairs, replace=False, shuffle=False))
-    group = np.searchsorted(ends, chosen, side="right")
-    within = chosen - np.concatenate([[0], ends])[group]
-    first, second = _unfold(within)
-    counts = np.bincount(group, minlength=groups.count).astype(np.float64)
-    weight = 1.0 / counts[group] / max(1, int((counts > 0).sum()))
-    return Pairs(order[starts[group] + first], order[starts[group] + second], weight, sampled)
+        found = found[np.sort(np.random.default_rng(seed).choice(len(found), max_pairs, replace=False, shuffle=False))]
+    codes = groups.codes[found[:, 0]]
+    counts = np.bincount(codes, minlength=groups.count).astype(np.float64)
+    return SegmentPairs(found[:, 0], found[:, 1], 1.0 / counts[codes] / max(1, int((counts > 0).sum())), sampled)
 
 
-def _unfold(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pair (first < second) behind each number when pairs are counted 01, 02, 12, 03, 13, 23, ..."""
-    second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-    second -= second * (second - 1) // 2 > numbers  # a root rounded up
-    second += (second + 1) * second // 2 <= numbers  # or down
-    return numbers - second * (second - 1) // 2, second
-
-
-def sweep(people: Vector, metric: Vector, pairs: Pairs) -> tuple[float, float]:
+def sweep(people: Vector, metric: Vector, pairs: SegmentPairs) -> tuple[float, float]:
     """The smallest epsilon of highest accuracy over the pairs, and that accuracy; (0, nan) without any pair.
 
     With epsilon 0 the concordant pairs are right, and people's ties where the metric ties too. Raising epsilon past a pair's difference
