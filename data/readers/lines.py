@@ -13,21 +13,6 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.storage.bounded_gzip import as_input_error, unpacked
 
-__all__ = [
-    "check_counts",
-    "json_array",
-    "json_object",
-    "json_objects",
-    "json_value",
-    "number",
-    "same_words",
-    "set_name",
-    "shown",
-    "table",
-    "text_lines",
-    "texts_of",
-]
-
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -21,18 +21,6 @@ from rome.data.readers.rated import (
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = [
-    "FREITAG_2021",
-    "MqmWeights",
-    "PLAIN",
-    "map_span",
-    "marks_score",
-    "mqm_score",
-    "read_mqm",
-    "read_wmt23",
-    "split_marks",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class MqmWeights:

@@ -12,19 +12,6 @@ from typing import Any
 from rome.data.readers.lines import json_objects, number, shown, texts_of
 from rome.exceptions import InputError
 
-__all__ = [
-    "ErrorMark",
-    "RatedSegment",
-    "RatedSet",
-    "check_marks",
-    "mark_of",
-    "marks_of",
-    "check_shared_texts",
-    "development_rows",
-    "numbers",
-    "segment_of",
-]
-
 SEVERITIES = ("neutral", "minor", "major", "critical")
 
 

@@ -27,18 +27,6 @@ from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Heatmap, Lines, Table
 
-__all__ = [
-    "ALPHAS",
-    "Domain",
-    "Drift",
-    "data_size_curve",
-    "domain_of",
-    "domain_shift",
-    "drift",
-    "keep_probabilities",
-    "quality_bins",
-]
-
 Vector = NDArray[np.float64]
 Side = Literal["train", "test"]
 SIDES: tuple[Side, Side] = ("train", "test")

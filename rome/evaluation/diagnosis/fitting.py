@@ -18,21 +18,6 @@ from tqdm import tqdm
 from rome.evaluation.metrics.functions import imported
 from rome.exceptions import InputError
 
-__all__ = [
-    "Fit",
-    "Supervised",
-    "cross_validated",
-    "distinct_groups",
-    "fit_linear",
-    "fit_monotone_net",
-    "fit_named",
-    "fold_numbers",
-    "held_out",
-    "mean_and_spread",
-    "predicted",
-    "watched",
-]
-
 
 def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
     """Each group once, in an order that does not depend on the order of the rows."""

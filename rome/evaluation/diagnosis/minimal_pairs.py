@@ -23,21 +23,6 @@ from rome.evaluation.statistics.resampling import interval_of
 from rome.exceptions import InputError
 from rome.reports.model import Heatmap, Table
 
-__all__ = [
-    "EMPTY",
-    "Contrast",
-    "Draws",
-    "PairScores",
-    "Probe",
-    "Welch",
-    "applicability",
-    "contrast",
-    "estimate",
-    "make_probes",
-    "mean_of",
-    "names_of",
-]
-
 EMPTY = "."
 """What stands for the empty text, because some metrics refuse one (as in the paper)."""
 SEES_EMPTY = 0.95

@@ -24,20 +24,6 @@ from rome.evaluation.statistics.systems import paired_bootstrap, system_agreemen
 from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
-__all__ = [
-    "by_system",
-    "component_correlations",
-    "differences",
-    "error_spans",
-    "language_pairs",
-    "leaderboard",
-    "overview",
-    "parts_of",
-    "ranking",
-    "scattered",
-    "systems",
-]
-
 FEWEST = 3
 """Systems below which a ranking says nothing."""
 OF_SYSTEMS = ("pairwise_accuracy", "pearson", "kendall_b")

@@ -32,25 +32,6 @@ from rome.evaluation.statistics.correlation import (
 )
 from rome.exceptions import InputError
 
-__all__ = [
-    "AVERAGES",
-    "CALIBRATED",
-    "MAX_PAIRS",
-    "Agreement",
-    "Average",
-    "Groups",
-    "agreement",
-    "group_by",
-    "group_keys",
-    "group_values",
-    "group_weights",
-    "numbered",
-    "pairs_within",
-    "rows_of",
-    "sweep",
-    "weighted_mean",
-]
-
 Average = Literal["none", "item", "system", "language_pair"]
 AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
 """What a statistic can be averaged over."""

@@ -20,22 +20,6 @@ from scipy import stats
 
 from rome.exceptions import InputError
 
-__all__ = [
-    "ROWS",
-    "STATISTICS",
-    "Keys",
-    "Vector",
-    "check_choice",
-    "check_keys",
-    "check_pair",
-    "check_scores",
-    "pair_counts",
-    "pairwise_accuracy_rows",
-    "relations",
-    "statistic_of",
-    "threshold_of",
-]
-
 Vector = NDArray[np.float64]
 Keys = Sequence[Hashable] | None
 """One key a segment (an item, a system, a language pair), or None where that is unknown."""

@@ -41,18 +41,6 @@ from rome.evaluation.statistics.correlation import (
 )
 from rome.exceptions import InputError
 
-__all__ = [
-    "Interval",
-    "Resamples",
-    "bootstrap_difference",
-    "bootstrap_interval",
-    "draw",
-    "interval_of",
-    "permutation_test",
-    "resampled_values",
-    "williams_test",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
