@@ -13,8 +13,6 @@ from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, 
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["DIMENSIONS", "read_bagel", "read_meaning_representations", "read_novikova"]
-
 DATASETS = ("BAGEL", "SFHOT", "SFRES")
 DIMENSIONS = ("informativeness", "naturalness", "quality")
 _NEEDED = ("dataset", "system", "mr", "sys_ref", *DIMENSIONS)

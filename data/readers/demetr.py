@@ -13,8 +13,6 @@ from rome.data.readers.lines import json_array, shown
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["KINDS", "Kind", "MinimalPair", "demetr_accuracies", "demetr_means", "read_demetr"]
-
 Severity = Literal["critical", "major", "minor", "base"]
 
 

@@ -10,8 +10,6 @@ from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, 
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["read_ad_scores", "read_daseg", "read_wmt15"]
-
 _OUTPUTS = ("mt-system", "system")
 
 

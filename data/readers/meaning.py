@@ -14,8 +14,6 @@ from rome.data.readers.lines import json_objects, texts_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["MEANING_SETS", "MeaningGroup", "Wording", "meaning_digest", "read_meaning"]
-
 Distance = Literal["near", "far", ""]
 
 MEANING_SETS = ("handmade", "webnlg_dev")

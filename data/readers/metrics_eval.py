@@ -13,8 +13,6 @@ from rome.data.readers.lines import check_counts, number, text_lines
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.exceptions import InputError
 
-__all__ = ["read_metrics_eval"]
-
 _Scores = dict[str, list[tuple[float | None, str]]]
 
 

@@ -12,8 +12,6 @@ from rome.data.readers.mqm import marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, marks_of, numbers
 from rome.exceptions import InputError
 
-__all__ = ["RatedLine", "rated_line", "read_own"]
-
 _RATING, _SCORE = "rating:", "score:"
 
 

@@ -18,8 +18,6 @@ from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, 
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["DIMENSIONS", "read_webnlg17", "read_webnlg17_third", "read_webnlg20"]
-
 RATINGS = "all_data_final_averaged.csv"
 INPUTS = "MRs.txt"
 REFERENCES = "gold-sample-reference*.lex"

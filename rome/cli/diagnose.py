@@ -138,7 +138,7 @@ def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Tabl
         references, hypotheses = _texts(options.texts)
         parts, this.data[options.texts] = on_texts(experiment, references, hypotheses, this.maker, made, settings)
     else:
-        from rome.evaluation.leaderboard.plan import read_sets
+        from rome.evaluation.leaderboard.evaluate import read_sets
 
         sets = read_sets(options.sets)
         this.data |= {rated.name: rated.digest for rated in sets}

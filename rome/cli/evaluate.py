@@ -15,7 +15,7 @@ from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.exceptions import InputError
 
 if TYPE_CHECKING:
-    from rome.evaluation.leaderboard.plan import EvaluationPlan, RatedScores
+    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores
     from rome.evaluation.metrics.registry import MetricMaker
     from rome.reports.model import Figure, Table
 
@@ -160,10 +160,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them, print the leaderboards, write the report."""
-    from rome.evaluation.leaderboard.plan import read_sets
+    from rome.evaluation.leaderboard.evaluate import read_sets
     from rome.evaluation.leaderboard.tables import overview
 
-    plan = _plan(options)
+    settings = _settings(options)
     this = Run(options, metric)
     sets = read_sets(options.sets)
     parts: list[Table | Figure] = []
@@ -172,7 +172,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     for rated in sets:
         this.data[rated.name] = rated.digest
         with this.step(f"{rated.name}, {len(rated.segments)} outputs, {len(made)} metrics"):
-            judged, found = _evaluated(rated, made, plan, options)
+            judged, found = _evaluated(rated, made, settings, options)
         this.signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in this.signatures}
         everything += judged
         parts += found
@@ -192,23 +192,23 @@ def _metrics(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]
     return DEFAULT_METRICS, BASELINES
 
 
-def _plan(options: argparse.Namespace) -> EvaluationPlan:
-    from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure
+def _settings(options: argparse.Namespace) -> EvaluationSettings:
+    from rome.evaluation.leaderboard.evaluate import ALL_FIGURES, FIGURES, EvaluationSettings, Measure
 
     figures: tuple[Measure, ...] = FIGURES
     if options.figure:
         figures = ALL_FIGURES if options.figure == ["all"] else tuple(Measure.of(text) for text in options.figure)
-    return EvaluationPlan(figures, options.samples, max(0, options.permutations), seed=options.seed)
+    return EvaluationSettings(figures, options.samples, max(0, options.permutations), seed=options.seed)
 
 
 def _evaluated(
-    rated: Any, made: list[Any], plan: EvaluationPlan, options: argparse.Namespace
+    rated: Any, made: list[Any], settings: EvaluationSettings, options: argparse.Namespace
 ) -> tuple[list[RatedScores], list[Table | Figure]]:
     """Every part of one set."""
-    from rome.evaluation.leaderboard.plan import evaluate
+    from rome.evaluation.leaderboard.evaluate import evaluate
     from rome.evaluation.leaderboard.tables import parts_of
     from rome.evaluation.metrics.score_files import PublishedScores
 
     published = [] if options.no_published else [PublishedScores(name) for name in rated.published]
-    judged = evaluate(rated, [*made, *published], plan, options.dimension)
+    judged = evaluate(rated, [*made, *published], settings, options.dimension)
     return judged, parts_of(judged, made)

@@ -7,8 +7,6 @@ from typing import Any
 
 from rome.reports.model import Cell, Table
 
-__all__ = ["Row", "interval_table"]
-
 Row = tuple[Cell | tuple[float, float, float], ...]
 """Cells; a value with its low and high end is one cell of three numbers."""
 

@@ -16,8 +16,6 @@ from rome.data.perturbations.registry import NOT_AUTOMATED, PERTURBATIONS, named
 from rome.data.perturbations.values import Edit, Materials, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PerturbedText", "SimilarWords", "inflection_note", "materials_for", "perturb_texts", "perturbation_table"]
-
 BLOCK = 32
 NEIGHBOURS = 12
 WORDS = 12_000

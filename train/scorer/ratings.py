@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
 from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.leaderboard.plan import read_sets
+from rome.evaluation.leaderboard.evaluate import read_sets
 from rome.exceptions import InputError
 from rome.train.scorer.net import ranked_pairs
 

@@ -14,7 +14,7 @@ from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
 from rome.evaluation.interval_table import Row, interval_table
-from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair
+from rome.evaluation.metrics.pairs import CachedScores, ScoreStore, TextPair
 from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
@@ -28,8 +28,6 @@ from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
 from rome.reports.model import Heatmap, Table
-
-__all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]
 
 COLUMNS = ("standard", "aligned", "soft", "syntax", "grammar", "errors")
 """The measured columns: the semantic component by its three transport costs, then the other three components."""
@@ -103,7 +101,7 @@ def features_of(
     checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
     candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
     parts, stored = _parts(metric), {"store": store, "progress": progress, "label": "ablation"}
-    measured = PairValues(ablation_signature(metric), partial(_measured, metric, parts), width=len(COLUMNS), **stored)  # type: ignore[arg-type]
+    measured = CachedScores(ablation_signature(metric), partial(_measured, metric, parts), width=len(COLUMNS), **stored)  # type: ignore[arg-type]
     values = measured.of(candidates)
     segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
     return AblationFeatures(segment, values)

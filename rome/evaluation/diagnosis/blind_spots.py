@@ -13,8 +13,6 @@ from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe,
 from rome.evaluation.interval_table import Row, interval_table
 from rome.reports.model import Cell, Figure, Table
 
-__all__ = ["EXPECTED", "blind_spot_parts", "robustness_parts"]
-
 NOTICED = 0.95
 """A perturbation that a metric notices in fewer of the texts is a blind spot."""
 SEVERITIES = ("critical", "major", "minor")

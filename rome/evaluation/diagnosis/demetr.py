@@ -14,8 +14,6 @@ from rome.evaluation.interval_table import Row, interval_table
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Figure, Table
 
-__all__ = ["PUBLISHED_NAMES", "demetr_parts", "won"]
-
 SEVERITIES = ("critical", "major", "minor")
 REFERENCE, EMPTY_KIND = "base_id35_reference", "base_id33_empty"
 PUBLISHED_NAMES = {"chrF2": "chrF", "chrF2++": "chrF2"}

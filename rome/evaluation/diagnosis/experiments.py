@@ -27,8 +27,6 @@ from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.exceptions import InputError
 from rome.reports.model import Figure, Table
 
-__all__ = ["Settings", "on_demetr", "on_meaning", "on_meaning_texts", "on_rated", "on_texts"]
-
 Part = Table | Figure
 REFITTED = "RoMe refitted"
 

@@ -21,8 +21,6 @@ from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, pe
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Table
 
-__all__ = ["CELLS", "Meaning", "groups_of_texts", "meaning"]
-
 Vector = NDArray[np.float64]
 CELLS = ("near>near", "far>far", "far>near", "near>far")
 """Distance of the acceptable text > distance of the critical one."""

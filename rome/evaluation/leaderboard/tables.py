@@ -13,7 +13,7 @@ from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.interval_table import Row, interval_table
-from rome.evaluation.leaderboard.plan import RatedScores
+from rome.evaluation.leaderboard.evaluate import RatedScores
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.statistics.agreement import agreement
@@ -35,8 +35,8 @@ def systems(judged: RatedScores) -> Table | None:
     names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
     if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
         return None
-    plan, rows = judged.plan, list[Row]()
-    chosen: dict[str, Any] = {"samples": plan.samples, "seed": plan.seed, "level": plan.level, **keys}
+    settings, rows = judged.settings, list[Row]()
+    chosen: dict[str, Any] = {"samples": settings.samples, "seed": settings.seed, "level": settings.level, **keys}
     for metric, scores in judged.scores.items():
         found = (system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS)
         rows.append((metric, *((one.value, one.interval.low, one.interval.high) for one in found)))
@@ -81,8 +81,8 @@ def ranking(judged: RatedScores) -> Table | None:
 
 def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> tuple[float, float, float]:
     """The mean of a system's outputs with its bootstrap interval."""
-    own, plan, items = scores[rows], judged.plan, [judged.keys["items"][n] for n in rows]
-    found = paired_bootstrap(own, 0 * own, items=items, samples=plan.samples, seed=plan.seed, level=plan.level)
+    own, settings, items = scores[rows], judged.settings, [judged.keys["items"][n] for n in rows]
+    found = paired_bootstrap(own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level)
     return float(own.mean()), found.interval.low, found.interval.high
 
 
@@ -95,7 +95,9 @@ def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[i
         return None
     left, right = (list(side) for side in zip(*pairs, strict=True))
     keys = [items[n] for n in left]
-    found = paired_bootstrap(scores[left], scores[right], items=keys, samples=judged.plan.samples, seed=judged.plan.seed)
+    found = paired_bootstrap(
+        scores[left], scores[right], items=keys, samples=judged.settings.samples, seed=judged.settings.seed
+    )
     return found.wins_a + found.ties / 2
 
 
@@ -178,7 +180,7 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
         title,
         ("metric", *(f"{label}*" for label in labels)),
         rows,
-        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.plan.level:.0%} bootstrap interval over inputs "
+        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.settings.level:.0%} bootstrap interval over inputs "
         "(all outputs of an input together). Without a slash: pooled over all outputs, which also rewards guessing how hard an input "
         "is: compare with length. Groups in which a figure is undefined are left out.",
         highest=tuple(labels),
@@ -248,13 +250,13 @@ def overview(all_judged: Sequence[RatedScores]) -> Table:
 def differences(judged: RatedScores) -> Table:
     """The first metric against each other one, by the main figure: bootstrap, permutation, Williams."""
     first, *others = judged.scores
-    main, plan = judged.figures[0], judged.plan
+    main, settings = judged.figures[0], judged.settings
     rows = []
     for other in others:
         common = (judged.people, judged.scores[first], judged.scores[other])
-        chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": plan.seed, **judged.keys}
-        gap = bootstrap_difference(*common, samples=plan.samples, level=plan.level, **chosen)
-        test = permutation_test(*common, samples=plan.permutations, **chosen) if plan.permutations else None
+        chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": settings.seed, **judged.keys}
+        gap = bootstrap_difference(*common, samples=settings.samples, level=settings.level, **chosen)
+        test = permutation_test(*common, samples=settings.permutations, **chosen) if settings.permutations else None
         change = (gap.difference, gap.interval.low, gap.interval.high)
         rows.append((other, change, gap.wins, test.p_two_sided if test else None, _williams(judged, first, other)))
     return interval_table(
@@ -262,7 +264,7 @@ def differences(judged: RatedScores) -> Table:
         f"{judged.rated.name}, {judged.dimension}: {first} minus each other metric ({main.label})",
         ("metric", "difference*", "wins", "permutation_p", "williams_p"),
         rows,
-        f"wins: share of bootstrap resamples in which {first} is ahead. permutation_p: two-sided, {plan.permutations} swaps of the two "
+        f"wins: share of bootstrap resamples in which {first} is ahead. permutation_p: two-sided, {settings.permutations} swaps of the two "
         "metrics' standardised scores. williams_p: two-sided Williams' test of the pooled Pearson correlations.",
         {"permutation_p": 4, "williams_p": 4},
     )

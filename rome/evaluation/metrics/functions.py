@@ -15,8 +15,6 @@ import numpy as np
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
 
-__all__ = ["Length", "Random", "UserMetric", "imported"]
-
 
 def imported(specification: str) -> Callable[..., Any]:
     """The function of a module that Python finds; the working directory is searched too, last.

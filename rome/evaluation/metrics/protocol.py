@@ -8,8 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Metric", "References", "Scores"]
-
 References = Sequence[Sequence[str]]
 """For each hypothesis its references, at least one: ``[segment][reference]``."""
 

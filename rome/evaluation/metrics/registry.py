@@ -12,7 +12,7 @@ import numpy as np
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import Length, Random, UserMetric
-from rome.evaluation.metrics.pairs import PairMetric, PairValues, ScoreStore
+from rome.evaluation.metrics.pairs import BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
@@ -20,8 +20,6 @@ from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, Score
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-
-__all__ = ["BASELINES", "DEFAULT_METRICS", "MetricMaker", "marks_on", "scores_on"]
 
 COMPONENTS = tuple(f"rome.{feature}" for feature in FEATURES)
 SUPERVISED = "rome-supervised"
@@ -87,7 +85,7 @@ class MetricMaker:
         if kind in LEXICAL:
             name, make = LEXICAL[kind]
             signature, function = make()
-            return PairMetric(name, PairValues(signature, function, label=name, **self._stored))
+            return BestReferenceMetric(name, CachedScores(signature, function, label=name, **self._stored))
         if kind in BASELINES:
             return Length() if kind == "length" else Random(self.seed)
         raise InputError(f"the metric {kind!r} is unknown: choose one of {KINDS}")
@@ -106,13 +104,13 @@ class MetricMaker:
     def _stored(self) -> dict[str, Any]:
         return {"store": self.store, "progress": self.progress}
 
-    def _bertscore(self, rest: str) -> PairMetric:
+    def _bertscore(self, rest: str) -> BestReferenceMetric:
         path, _, layer = rest.rpartition(":") if rest.rpartition(":")[2].lstrip("-").isdecimal() else (rest, "", "")
         if layer and not path:
             raise InputError(f"bertscore:{rest} names a layer without an encoder: write bertscore:PATH:LAYER")
         score = BertScore(path, int(layer) if layer else None)
         name = f"BERTScore-{Path(path).name}" if path else "BERTScore"
-        return PairMetric(name, PairValues(score.signature, score, label=name, **self._stored))
+        return BestReferenceMetric(name, CachedScores(score.signature, score, label=name, **self._stored))
 
 
 KINDS = (

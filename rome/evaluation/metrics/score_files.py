@@ -18,8 +18,6 @@ from rome.exceptions import InputError
 from rome.storage.files import read_lines
 from rome.text_table import shorten
 
-__all__ = ["MarkFile", "PublishedScores", "ScoreFile"]
-
 IDENTIFIERS = ("language_pair", "system", "item")
 TEXTS = ("reference", "hypothesis")
 

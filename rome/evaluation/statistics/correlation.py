@@ -90,7 +90,7 @@ ROOM = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class ConcordanceCounts:
     """(g,) float64 each, for g groups; the five add up to all m * (m - 1) / 2 pairs of a group.
 
     Attributes
@@ -120,7 +120,7 @@ def relations(differences: Matrix, below: float = 0.0, within: float = 0.0) -> M
     return np.sign(differences) * (np.abs(differences) >= below) * (np.abs(differences) > within)
 
 
-def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> PairCounts:
+def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> ConcordanceCounts:
     """The counts of each row's pairs.
 
     Parameters
@@ -135,7 +135,7 @@ def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon:
     groups, size = people.shape
     if size > SMALL and not (threshold or epsilon):
         rows = [_from_tau_c(*row) for row in zip(people, metric, strict=True)]
-        return PairCounts(*np.array(rows).reshape(groups, 5).T)
+        return ConcordanceCounts(*np.array(rows).reshape(groups, 5).T)
     found = np.zeros((5, groups))
     step = max(1, ROOM // max(1, people.size))
     for n in range(0, size, step):  # every ordered pair, halved without each output's pair with itself
@@ -145,7 +145,7 @@ def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon:
         kinds = (product > 0, product < 0, people_tie & ~metric_tie, ~people_tie & metric_tie, people_tie & metric_tie)
         found += [kind.sum(axis=(1, 2)) for kind in kinds]
     found[4] -= size
-    return PairCounts(*found / 2)
+    return ConcordanceCounts(*found / 2)
 
 
 def _from_tau_c(ratings: Matrix, scores: Matrix) -> Matrix:

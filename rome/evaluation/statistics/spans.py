@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from rome.data.readers.rated import ErrorMark
 from rome.exceptions import InputError
 
-__all__ = ["SpanScores", "corpus_spans", "segment_spans"]
-
 WRONG_SEVERITY = 0.5
 """What a character found with the wrong severity is worth."""
 CLASSES = {"minor": 0, "major": 1, "critical": 1}

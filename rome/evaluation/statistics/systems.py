@@ -25,8 +25,6 @@ from rome.evaluation.statistics.correlation import (
 from rome.evaluation.statistics.resampling import Interval, draw, interval_of
 from rome.exceptions import InputError
 
-__all__ = ["paired_bootstrap", "system_agreement"]
-
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 NEAR = 1e-12
 """Means closer than this are equal: rounding."""
