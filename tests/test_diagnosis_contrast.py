@@ -77,10 +77,9 @@ def test_welch_is_scipys() -> None:
     found = made(rng.normal(size=30), rng.normal(size=30) - 1)
     rows = np.arange(30) < 20
     wanted = ttest_ind(found.better[:20], found.worse[:20], equal_var=False)
-    test = found.welch(rows)
-    assert (test.t, test.p, test.df) == pytest.approx((wanted.statistic, wanted.pvalue, wanted.df))
-    assert np.isnan(found.welch(np.arange(30) < 1).t)
-    assert np.isnan(made([1.0, 1.0], [1.0, 1.0]).welch(np.array([True, True])).p)
+    assert found.welch(rows) == pytest.approx((wanted.statistic, wanted.pvalue, wanted.df))
+    assert np.isnan(found.welch(np.arange(30) < 1)[0])
+    assert np.isnan(made([1.0, 1.0], [1.0, 1.0]).welch(np.array([True, True]))[1])
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.floats(-9, 9) | st.just(float("nan"))), min_size=1))

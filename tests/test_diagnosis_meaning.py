@@ -141,7 +141,7 @@ def test_metrics_are_checked() -> None:
         ([], groups, "at least one group"),
         ([Made(len)], [], "at least one group"),
         ([Made(len), Made(oracle)], groups, "two metrics are called made"),
-        ([Made(lambda text: float("nan"))], groups, "no finite score"),
+        ([Made(lambda text: float("nan"))], groups, "return finite numbers"),
         ([MetricMaker().make("published:theirs")], groups, "its own rated set only"),
     ):
         with pytest.raises(InputError, match=message):

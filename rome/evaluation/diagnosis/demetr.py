@@ -230,7 +230,7 @@ def _welch(data: _Data) -> Table:
         for contrast in data.contrasts:
             test = contrast.welch(kinds == kind)
             accuracy = float(data.accuracy[contrast.name][kind][0])
-            rows.append((KINDS[kind].identifier, _label(kind), contrast.name, "here", test.t, test.p, test.df, accuracy))
+            rows.append((KINDS[kind].identifier, _label(kind), contrast.name, "here", *test, accuracy))
         published = [a for a in demetr_accuracies() if a.identifier == KINDS[kind].identifier]
         rows += [(a.identifier, _label(kind), a.metric, "published", a.t, a.p, a.df, a.accuracy) for a in published]
     return Table(

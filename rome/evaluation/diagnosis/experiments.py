@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,8 @@ def on_rated(
     """The experiments that fit a scorer to people's ratings: ``ablation``, ``drift``, ``sizes`` for each set, ``domains`` over all."""
     if experiment == "domains":
         return _domains(sets, maker, metrics, settings)
-    run = {"ablation": _ablation, "drift": _drift, "sizes": _sizes}[experiment]
-    parts = []
+    run = _ablation if experiment == "ablation" else partial(_refitted, {"drift": drift, "sizes": data_size_curve}[experiment])
+    parts: list[Part] = []
     for rated in sets:
         parts += [replace(part, name=f"{rated.name}-{part.name}") for part in run(rated, maker, metrics, settings)]
     return parts
@@ -154,22 +155,8 @@ def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], setti
     return [table, ablation_heatmap(table)]
 
 
-def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
-    """BLEURT's quality drift, one part of everything a dimension."""
-    return _refitted(drift, rated, maker, metrics, settings)
-
-
-def _sizes(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
-    """How many rated inputs a fitted scorer needs (BLEURT, figure 3)."""
-    return _refitted(data_size_curve, rated, maker, metrics, settings)
-
-
 def _refitted(
-    experiment: Callable[..., Sequence[Part]],
-    rated: RatedSet,
-    maker: MetricMaker,
-    metrics: Sequence[Any],
-    settings: Settings,
+    experiment: Callable[..., Sequence[Part]], rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings
 ) -> list[Part]:
     """The experiment on each dimension, with RoMe's net fitted anew beside the metrics as they are."""
     groups, scores = [segment.group for segment in rated.segments], _scores(rated, metrics)

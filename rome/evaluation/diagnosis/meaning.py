@@ -16,7 +16,7 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, estimate
 from rome.evaluation.interval_table import Row, interval_table
-from rome.evaluation.metrics.protocol import Metric
+from rome.evaluation.metrics.protocol import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Table
@@ -194,10 +194,7 @@ def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vect
     """(n,) the metric's scores of distinct pairs, checked."""
     if not hasattr(metric, "score"):
         raise InputError(f"{metric.name} knows the scores of its own rated set only: leave it out here")
-    scores = np.asarray(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), dtype=np.float64)
-    if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
-        raise InputError(f"{metric.name} gave no finite score for each of the {len(pairs)} pairs: check it")
-    return scores
+    return checked_scores(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), len(pairs), metric.name)
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
@@ -270,12 +267,7 @@ def _worst(data: _Data, most: int) -> Table:
 
 
 def groups_of_texts(
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[str],
-    analyse: Analyse,
-    *,
-    seed: int = 0,
-    limit: int | None = None,
+    references: Sequence[Sequence[str]], hypotheses: Sequence[str], analyse: Analyse, *, seed: int = 0, limit: int | None = None
 ) -> tuple[list[MeaningGroup], Table]:
     """A group for every hypothesis and every perturbation of severity critical that applies to it; and what applied how often.
 

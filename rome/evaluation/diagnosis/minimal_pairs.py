@@ -29,15 +29,6 @@ SEES_EMPTY = 0.95
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Welch:
-    """Welch's two-sample t-test of the unperturbed against the perturbed scores; p is two-sided."""
-
-    t: float
-    p: float
-    df: float
-
-
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """One metric's scores of n minimal pairs.
@@ -73,15 +64,18 @@ class Contrast:
         whole = self.better - self.empty
         return np.divide(self.better - self.worse, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
-    def welch(self, rows: Flags) -> Welch:
-        """The test over some pairs; nan where it is undefined (fewer than two pairs, or no variance on either side)."""
+    def welch(self, rows: Flags) -> tuple[float, float, float]:
+        """Welch's two-sample t-test of the unperturbed against the perturbed scores of some pairs: t, the two-sided p, degrees of freedom.
+
+        nan where it is undefined (fewer than two pairs, or no variance on either side).
+        """
         better, worse = self.better[rows], self.worse[rows]
         if len(better) < 2 or (better.std() == 0 and worse.std() == 0):
-            return Welch(float("nan"), float("nan"), float("nan"))
+            return (float("nan"),) * 3
         with warnings.catch_warnings():  # nearly equal scores: the result says as much as the warning
             warnings.simplefilter("ignore", RuntimeWarning)
             found = ttest_ind(better, worse, equal_var=False)
-        return Welch(float(found.statistic), float(found.pvalue), float(found.df))
+        return float(found.statistic), float(found.pvalue), float(found.df)
 
 
 def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:

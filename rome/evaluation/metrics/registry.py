@@ -8,13 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import Length, Random, UserMetric
 from rome.evaluation.metrics.pairs import BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.protocol import Scores, checked_scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
 from rome.exceptions import InputError, ModelMissingError
@@ -130,12 +128,7 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
         found = metric.score_set(rated)
     else:
         found = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
-    scores = np.asarray(found, dtype=np.float64)
-    if scores.shape != (len(rated.segments),) or not np.isfinite(scores).all():
-        raise InputError(
-            f"{metric.name} gave no finite score for each of the {len(rated.segments)} segments of {rated.name}: check it"
-        )
-    return scores
+    return checked_scores(found, len(rated.segments), metric.name)
 
 
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:

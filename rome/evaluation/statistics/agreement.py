@@ -188,10 +188,6 @@ class Agreement:
         The statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
     groups_used, groups_left_out
         Groups with a value, and those without (one output only, or all rated or scored alike).
-    items
-        Distinct inputs (item and language pair).
-    segments
-        Rated outputs.
     epsilon
         The calibrated tie, only for CALIBRATED.
     sampled_pairs
@@ -202,10 +198,8 @@ class Agreement:
     statistic: str
     average: str
     groups_used: int
-    items: int
     epsilon: float | None = None
     groups_left_out: int = 0
-    segments: int = 0
     sampled_pairs: int | None = None
 
 
@@ -254,10 +248,8 @@ def agreement(
         statistic=statistic,
         average=average,
         groups_used=used,
-        items=count_items(ratings.size, items, language_pairs),
         epsilon=epsilon,
         groups_left_out=groups.count - used,
-        segments=ratings.size,
         sampled_pairs=sampled,
     )
 
@@ -267,10 +259,3 @@ def weighted_mean(values: Vector, weights: Vector) -> float:
     defined = ~np.isnan(values)
     total = float(weights[defined].sum())
     return float((values[defined] * weights[defined]).sum() / total) if total > 0 else float("nan")
-
-
-def count_items(size: int, items: Keys, language_pairs: Keys) -> int:
-    """Number of distinct inputs; segments without an item key are their own."""
-    of_pairs = check_keys(language_pairs, "language_pairs", size)
-    of_items = range(size) if items is None else check_keys(items, "items", size)
-    return numbered(zip(of_pairs, of_items, strict=True))[1]

@@ -114,9 +114,7 @@ def segment_spans(predicted: Sequence[ErrorMark], gold: Sequence[ErrorMark], len
 
 
 def corpus_spans(
-    predicted: Sequence[Sequence[ErrorMark]],
-    gold: Sequence[Mapping[str, Sequence[ErrorMark]]],
-    lengths: Sequence[int],
+    predicted: Sequence[Sequence[ErrorMark]], gold: Sequence[Mapping[str, Sequence[ErrorMark]]], lengths: Sequence[int]
 ) -> SpanAgreement:
     """Predicted marks of each segment against the marks of its raters, micro-averaged: counts are summed, then divided.
 

@@ -123,13 +123,7 @@ def system_agreement(
 
 
 def paired_bootstrap(
-    scores_a: ArrayLike,
-    scores_b: ArrayLike,
-    *,
-    items: Keys = None,
-    samples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
+    scores_a: ArrayLike, scores_b: ArrayLike, *, items: Keys = None, samples: int = 1000, seed: int = 0, level: float = 0.95
 ) -> PairedBootstrap:
     """Is one system better than another under one metric? Both (n,) on the same segments in the same order.
 
