@@ -111,7 +111,7 @@ class KeyValueFile:
             try:
                 return action(self._connection())
             except sqlite3.Error as error:
-                if not _is_damage(error):
+                if not _is_damage(error) and _identity(self.path) == self._identity:  # not replaced by another process meanwhile
                     raise StoreError(_explain(self.path, error)) from error
                 self._set_aside(error)
             try:
@@ -139,9 +139,10 @@ class KeyValueFile:
             raise StoreError(f"the store {path} cannot be made: its folder {path.parent} does not exist, make it first")
         is_new = not path.exists() or not path.stat().st_size
         with self._alone() if is_new else nullcontext():
+            before = _identity(path)  # a file that takes its place before it is open is then told from it
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
             connection.text_factory = bytes  # damage may turn a blob into a text
-            self._identity = _identity(path)
+            self._identity = before or _identity(path)
             try:
                 self._prepare(connection)
             except BaseException:
