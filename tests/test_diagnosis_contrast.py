@@ -17,7 +17,7 @@ from rome.data.perturbations.values import Edit
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
 from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
-from rome.evaluation.diagnosis.experiments import Settings, on_demetr
+from rome.evaluation.diagnosis.experiments import DiagnosisSettings, on_demetr
 from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, estimate, mean_of, names_of
 from rome.evaluation.metrics.functions import Length
 from rome.evaluation.metrics.peers import LEXICAL
@@ -269,5 +269,5 @@ def test_a_limit_leaves_so_many_items_of_each_kind() -> None:
             return super().score(references, hypotheses)
 
     kinds = Counter(pair.kind for pair in read_demetr())
-    on_demetr([Counting()], Settings(samples=2, limit=2))
+    on_demetr([Counting()], DiagnosisSettings(samples=2, limit=2))
     assert asked == [sum(min(2, count) for count in kinds.values())] * 3

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.pairs import BLOCK, BestReferenceMetric, CachedScores, ScoreStore
+from rome.evaluation.metrics.cached_scores import BLOCK, BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.peers import BertScore
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, marks_on, scores_on
 from rome.exceptions import InputError, ModelMissingError

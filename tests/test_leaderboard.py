@@ -234,7 +234,7 @@ def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
         evaluate(rated, [], PLAN)
     with pytest.raises(InputError, match="two metrics are called right"):
         evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
-    with pytest.raises(InputError, match="no finite score for each of the 12"):
+    with pytest.raises(InputError, match="for 12 hypotheses: return one number each"):
         evaluate(rated, [Given("short", [1.0])], PLAN)
     with pytest.raises(InputError, match="no rated set"):
         read_sets(["nowhere"])

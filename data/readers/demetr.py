@@ -53,10 +53,10 @@ def _rows(name: str) -> Iterator[list[str]]:
 
 def _kinds() -> Iterator[tuple[str, Kind]]:
     """Released file name and row of table 1; the ids in the file names are others from 20 on."""
-    for stem, identifier, *about, severity in _rows("demetr_table1.tsv"):
+    for stem, identifier, category, kind, description, severity in _rows("demetr_table1.tsv"):
         released: Any = stem.split("_")[0]
         by_table: Any = severity or released
-        yield stem, Kind(int(identifier), *about, by_table, released)
+        yield stem, Kind(int(identifier), category, kind, description, by_table, released)
 
 
 KINDS: Mapping[str, Kind] = dict(_kinds())

@@ -124,7 +124,7 @@ def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
             raise InputError(f"{place}: {name} is {'no text' if name in row else 'missing'}: {LAYOUTS}")
         sides[side] += [Wording(text, distance) for text in texts_of(row[name], place, name)]
     references = texts_of(row["reference"], place, "reference")
-    return MeaningGroup(references, *map(tuple, sides.values()), kind=kind, place=place)
+    return MeaningGroup(references, tuple(sides["acceptable"]), tuple(sides["critical"]), kind=kind, place=place)
 
 
 def meaning_digest(groups: Iterable[MeaningGroup]) -> str:

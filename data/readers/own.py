@@ -47,7 +47,7 @@ def _from_table(path: str | Path) -> list[RatedSegment]:
         scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
         if not ratings or not row["item"]:
             raise InputError(f"{place}: needs an item and a column rating:NAME with a number: add what people said")
-        names = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
+        names: dict[str, Any] = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
         segment = RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names)
         key = (*segment.group, segment.system)
         if key in seen:
@@ -114,7 +114,7 @@ def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
     """What a line of JSON with item, reference and hypothesis says. Raises InputError naming the place."""
     if not isinstance(row["hypothesis"], str) or not str(row["item"]):
         raise InputError(f"{place}: needs an item and a hypothesis that is a text: give both")
-    names = {name: str(row.get(name) or "") for name in ("system", "language_pair", "source")}
+    names: dict[str, Any] = {name: str(row.get(name) or "") for name in ("system", "language_pair", "source")}
     references, published = texts_of(row["reference"], place, "reference"), numbers(row.get("published") or {}, place)
     segment = RatedSegment(str(row["item"]), references, row["hypothesis"], {}, published=published, place=place, **names)
     marks = marks_of(row["errors"], len(segment.hypothesis), place) if "errors" in row else None

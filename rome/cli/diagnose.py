@@ -120,12 +120,19 @@ def _checked(options: argparse.Namespace) -> str:
 
 def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Table | Figure]:
     """Everything that the experiment finds."""
-    from rome.evaluation.diagnosis.experiments import Settings, on_demetr, on_meaning, on_meaning_texts, on_rated, on_texts
+    from rome.evaluation.diagnosis.experiments import (
+        DiagnosisSettings,
+        on_demetr,
+        on_meaning,
+        on_meaning_texts,
+        on_rated,
+        on_texts,
+    )
     from rome.evaluation.diagnosis.fitting import fit_named
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
 
     fit = fit_named(options.fit)
-    settings = Settings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
+    settings = DiagnosisSettings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
     made = this.metrics(DEFAULT.get(experiment, DEFAULT_METRICS))
     if experiment == "demetr":
         parts, this.data["DEMETR"] = on_demetr(made, settings, options.demetr)

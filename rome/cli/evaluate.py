@@ -67,7 +67,7 @@ class Run:
     @cached_property
     def maker(self) -> MetricMaker:
         """What makes metrics, with the stores that the options name."""
-        from rome.evaluation.metrics.pairs import ScoreStore
+        from rome.evaluation.metrics.cached_scores import ScoreStore
         from rome.evaluation.metrics.registry import MetricMaker
 
         rome: Any = self.metric(self.options)

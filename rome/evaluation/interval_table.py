@@ -20,7 +20,8 @@ def interval_table(
     digits: int | Mapping[str, int] = 3,
     *,
     joint: str = "_",
-    **marked: tuple[str, ...],
+    highest: tuple[str, ...] = (),
+    lowest: tuple[str, ...] = (),
 ) -> Table:
     """A table whose columns that end in ``*`` hold a value with its interval, which files keep as three columns.
 
@@ -28,13 +29,11 @@ def interval_table(
     ----------
     joint
         What stands between the column's name and ``low`` or ``high``.
-    marked
-        ``highest`` and ``lowest`` of `Table`.
     """
     triples = {c: (c[:-1], f"{c[:-1]}{joint}low", f"{c[:-1]}{joint}high") for c in columns if c.endswith("*")}
     names = tuple(name for column in columns for name in triples.get(column, (column,)))
     flat = tuple(tuple(cell for cells in row for cell in _cells(cells)) for row in rows)
-    return Table(name, title, names, flat, note, digits, **marked, intervals=tuple(triples.values()))
+    return Table(name, title, names, flat, note, digits, highest, lowest, tuple(triples.values()))
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:

@@ -14,7 +14,7 @@ from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
 from rome.evaluation.interval_table import Row, interval_table
-from rome.evaluation.metrics.pairs import CachedScores, ScoreStore, TextPair
+from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
 from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval

@@ -185,8 +185,10 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
         "is: compare with length. Groups in which a figure is undefined are left out.",
         highest=tuple(labels),
     )
-    ends = zip(*(row[1] for row in rows), strict=True)
-    return table, Bars(f"{judged.label}_bars", f"{title} ({labels[0]})", tuple(row[0] for row in rows), *ends, axis=labels[0])
+    values, low, high = zip(*(row[1] for row in rows), strict=True)
+    return table, Bars(
+        f"{judged.label}_bars", f"{title} ({labels[0]})", tuple(row[0] for row in rows), values, low, high, labels[0]
+    )
 
 
 def language_pairs(judged: RatedScores) -> Table:

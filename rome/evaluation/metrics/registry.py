@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
+from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.functions import Length, Random, UserMetric
-from rome.evaluation.metrics.pairs import BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.protocol import Scores, checked_scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rome.combining.combiner import Combiner
 from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.pairs import CachedScores, ScoreStore, TextPair, candidates
+from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.features.errors.values import ErrorSpan
 from rome.features.values import FEATURES
