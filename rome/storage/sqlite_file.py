@@ -111,7 +111,9 @@ class KeyValueFile:
             try:
                 return action(self._connection())
             except sqlite3.Error as error:
-                if not _is_damage(error) and _identity(self.path) == self._identity:  # not replaced by another process meanwhile
+                if (
+                    not _is_damage(error) and _identity(self.path) == self._identity
+                ):  # not replaced by another process meanwhile
                     raise StoreError(_explain(self.path, error)) from error
                 self._set_aside(error)
             try:
