@@ -26,7 +26,7 @@ from rome.data.readers.registry import read_rated
 from rome.evaluation.diagnosis.demetr import REFERENCE, won
 from rome.evaluation.diagnosis.meaning import meaning
 from rome.evaluation.diagnosis.minimal_pairs import contrast
-from rome.evaluation.metrics.pairs import ScoreStore
+from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.evaluation.metrics.registry import COMPONENTS, MetricMaker, scores_on
 from rome.metric import RoMe
 

@@ -114,6 +114,7 @@ def main() -> int:
     found = trials(options.times, options.only, options.seed)
     print(table(found), end="")
     if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
         (options.output / "faults.tsv").write_text(table(found), encoding="utf-8")
         (options.output / "faults.md").write_text(page(found), encoding="utf-8")
     return 1 if forbidden(found) else 0

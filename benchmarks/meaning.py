@@ -18,7 +18,7 @@ from result_rows import conditions, write_rows
 
 from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, read_meaning
 from rome.evaluation.diagnosis.meaning import Meaning, meaning
-from rome.evaluation.metrics.pairs import ScoreStore
+from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.evaluation.metrics.registry import COMPONENTS, MetricMaker
 from rome.metric import RoMe
 

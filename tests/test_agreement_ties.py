@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from rome.evaluation.statistics.agreement import CALIBRATED, Agreement, Average, agreement, group_keys, pairs_within
-from rome.evaluation.statistics.correlation import pairwise_accuracy
+from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 
 
@@ -26,7 +26,10 @@ def brute_force(people: np.ndarray, metric: np.ndarray, groups: list[int]) -> tu
     if not rows:
         return 0.0, float("nan")
     candidates = sorted({0.0} | {abs(metric[i] - metric[j]) for one in rows for i in one for j in one})
-    means = [np.mean([pairwise_accuracy(people[one], metric[one], epsilon) for one in rows]) for epsilon in candidates]
+    means = [
+        np.mean([STATISTICS["pairwise_accuracy"](people[one], metric[one], epsilon=epsilon) for one in rows])
+        for epsilon in candidates
+    ]
     best = next(n for n, mean in enumerate(means) if mean >= max(means) - 1e-12)
     return candidates[best], float(means[best])
 
@@ -90,7 +93,7 @@ def test_calibration_never_lowers_accuracy_nor_cares_for_the_scale(rows: list[tu
     """At least the plain accuracy; ten times the scores give ten times the epsilon."""
     people, metric = np.array(rows, dtype=float).T
     found, scaled = best_epsilon(people, metric), best_epsilon(people, 8 * metric)
-    assert found.value >= pairwise_accuracy(people, metric) - 1e-12
+    assert found.value >= STATISTICS["pairwise_accuracy"](people, metric) - 1e-12
     assert (scaled.epsilon, scaled.value) == (8 * found.epsilon, found.value)
 
 
@@ -116,7 +119,7 @@ def test_too_many_pairs_are_sampled_and_said_to_be() -> None:
     assert (sampled.sampled_pairs, exact.sampled_pairs) == (4000, None)
     assert sampled == best_epsilon(people, metric, max_pairs=4000, seed=1)
     assert 0 <= exact.value - sampled.value < 0.01
-    assert sampled.value == pytest.approx(pairwise_accuracy(people, metric, sampled.epsilon))
+    assert sampled.value == pytest.approx(STATISTICS["pairwise_accuracy"](people, metric, epsilon=sampled.epsilon))
     found = agreement(people, metric, statistic=CALIBRATED, average="none", max_pairs=4000, seed=1)
     assert (found.value, found.epsilon, found.sampled_pairs) == (sampled.value, sampled.epsilon, 4000)
     with pytest.raises(InputError, match="max_pairs=0"):

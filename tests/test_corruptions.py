@@ -12,7 +12,7 @@ import pytest
 from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, STILL_GRAMMATICAL, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, TreebankWord, read_conllu
-from rome.data.readers.texts import Judgement, TranslatedSegment, read_cola, read_wikipedia, read_wmt
+from rome.data.readers.texts import LabelledSentence, TranslatedSegment, read_cola, read_wikipedia, read_wmt
 from rome.exceptions import InputError
 
 TREEBANK = """she/she/PRP goes/go/VBZ to/to/IN a/a/DT small/small/JJ school/school/NN near/near/IN
@@ -194,7 +194,10 @@ def test_read_cola_and_its_complaint(tmp_path: Path) -> None:
     """Four columns, quotes taken literally; another layout is refused with the line's number."""
     path = tmp_path / "a.tsv"
     path.write_text('gj04\t1\t\tThe "dog barks.\nks08\t0\t*\tDog the barks.\n', encoding="utf-8")
-    assert list(read_cola(path)) == [Judgement('The "dog barks.', True, "gj04"), Judgement("Dog the barks.", False, "ks08")]
+    assert list(read_cola(path)) == [
+        LabelledSentence('The "dog barks.', True, "gj04"),
+        LabelledSentence("Dog the barks.", False, "ks08"),
+    ]
     path.write_text("sentence\tlabel\n", encoding="utf-8")
     with pytest.raises(InputError, match=":1 is not a CoLA line"):
         list(read_cola(path))

@@ -20,7 +20,7 @@ from rome.evaluation.diagnosis.ablation import (
 )
 from rome.evaluation.diagnosis.fitting import cross_validated, fit_linear, fit_monotone_net
 from rome.evaluation.leaderboard.tables import component_correlations
-from rome.evaluation.metrics.pairs import ScoreStore
+from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.exceptions import InputError
 from rome.metric import RoMe
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.pairs import BLOCK, PairMetric, PairValues, ScoreStore
+from rome.evaluation.metrics.cached_scores import BLOCK, BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.peers import BertScore
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, marks_on, scores_on
 from rome.exceptions import InputError, ModelMissingError
@@ -149,13 +149,13 @@ class Counting:
 def test_each_pair_is_computed_once_and_kept(tmp_path: Path) -> None:
     """Equal pairs are one; the store serves the next run; another signature shares nothing."""
     store, function = ScoreStore(tmp_path / "s.sqlite"), Counting()
-    first = PairMetric("x", PairValues("x:1", function, store=store))
+    first = BestReferenceMetric("x", CachedScores("x:1", function, store=store))
     assert first.score([["r", "s"], ["r"]], ["abc", "abc"]).tolist() == [3.0, 3.0]
     assert sorted(function.seen) == [("r", "abc"), ("s", "abc")]
-    again = PairMetric("x", PairValues("x:1", function, store=store))
+    again = BestReferenceMetric("x", CachedScores("x:1", function, store=store))
     assert again.score([["r"]], ["abc"]).tolist() == [3.0]
     assert len(function.seen) == 2
-    PairMetric("x", PairValues("x:2", function, store=store)).score([["r"]], ["abc"])
+    BestReferenceMetric("x", CachedScores("x:2", function, store=store)).score([["r"]], ["abc"])
     assert len(function.seen) == 3
 
 
@@ -164,9 +164,9 @@ def test_an_interruption_loses_one_block_at_most(tmp_path: Path) -> None:
     pairs = [("r", f"h{n}") for n in range(3 * BLOCK)]
     with ScoreStore(tmp_path / "s.sqlite") as store:
         with pytest.raises(KeyboardInterrupt):
-            PairValues("x", Counting(breaks_at=2 * BLOCK), store=store).of(pairs)
+            CachedScores("x", Counting(breaks_at=2 * BLOCK), store=store).of(pairs)
         rest = Counting()
-        assert PairValues("x", rest, store=store).of(pairs)[:, 0].tolist() == [len(h) for _, h in pairs]
+        assert CachedScores("x", rest, store=store).of(pairs)[:, 0].tolist() == [len(h) for _, h in pairs]
         assert rest.seen == pairs[2 * BLOCK :]
 
 
@@ -181,7 +181,7 @@ def test_a_damaged_row_counts_as_missing(tmp_path: Path) -> None:
 def test_a_function_that_misbehaves_is_named(given: list[float], message: str) -> None:
     """Too few numbers, or one that is not finite: the message names metric and pair."""
     with pytest.raises(InputError, match=message):
-        PairValues("mine|v:1", lambda pairs: given).of([("r", "a"), ("r", "b")])
+        CachedScores("mine|v:1", lambda pairs: given).of([("r", "a"), ("r", "b")])
 
 
 @pytest.mark.parametrize(
@@ -247,13 +247,13 @@ def test_a_file_of_scores_counts_as_a_metric(tmp_path: Path, maker: MetricMaker)
     ("content", "message"),
     [
         ("1\n2\n", "2 scores and small has 12"),
-        ("1\n" * 11 + "x\n", ":12: 'x' is no finite number"),
-        ("1\n" * 11 + "nan\n", ":12: 'nan' is no finite number"),
+        ("1\n" * 11 + "x\n", ":12: the score is 'x', not a finite number"),
+        ("1\n" * 11 + "nan\n", ":12: the score is 'nan', not a finite number"),
         ("", "is empty"),
         ("item\tvalue\ni0\t1\n", ":1: the header"),
         ("item\tsystem\tscore\ni0\tgood\t1\n", "no score for middle i0"),
         ("item\tsystem\tscore\ni0\tgood\n", ":2: 2 columns"),
-        ("item\tsystem\tscore\ni0\tgood\t1\ni0\tgood\t2\n", ":3: .* has another score in line 2"),
+        ("item\tsystem\tscore\ni0\tgood\t1\ni0\tgood\t2\n", ":3: .* has another score in .*:2"),
         ("item\tsystem\thypothesis\tscore\ni0\tgood\tanother text\t1\n", ":2: the hypothesis is 'another text'"),
         ("reference\thypothesis\tscore\na\tb\t1\n", "no score for the hypothesis"),
     ],

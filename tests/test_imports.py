@@ -67,7 +67,13 @@ def allowed(name: str) -> tuple[str, ...]:
     if name.startswith("rome.features"):
         return ("rome.exceptions", "rome.features")
     if name.startswith("rome.data"):
-        return ("rome.exceptions", "rome.data", "rome.features.values", "rome.features.errors.typos")
+        return (
+            "rome.exceptions",
+            "rome.data",
+            "rome.features.values",
+            "rome.features.errors.typos",
+            "rome.storage.bounded_gzip",
+        )
     if name.startswith("rome.train"):
         return ("rome",)
     trains = ("rome.train",) if name in TRAINING else ()

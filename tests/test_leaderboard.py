@@ -10,7 +10,15 @@ import pytest
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure, RatedScores, evaluate, read_sets
+from rome.evaluation.leaderboard.evaluate import (
+    ALL_FIGURES,
+    FIGURES,
+    EvaluationSettings,
+    Measure,
+    RatedScores,
+    evaluate,
+    read_sets,
+)
 from rome.evaluation.leaderboard.tables import (
     by_system,
     differences,
@@ -28,7 +36,7 @@ from rome.reports.model import Table
 
 from rated_sets import rated_set
 
-PLAN = EvaluationPlan(samples=50, permutations=20)
+PLAN = EvaluationSettings(samples=50, permutations=20)
 
 
 class Given:
@@ -73,7 +81,7 @@ def test_leaderboard_orders_and_brackets(judged: RatedScores) -> None:
 def test_every_statistic_under_every_average() -> None:
     """All figures can be asked for at once; perfect agreement is the best possible one under each."""
     rated = rated_set(language_pairs=("de-en", "zh-en"))
-    every = evaluate(rated, right_and_wrong(rated), EvaluationPlan(ALL_FIGURES, samples=5, permutations=0), ["quality"])[0]
+    every = evaluate(rated, right_and_wrong(rated), EvaluationSettings(ALL_FIGURES, samples=5, permutations=0), ["quality"])[0]
     assert {measure.average for measure in every.figures} == {"none", "item", "system", "language_pair"}
     row = rows_of(leaderboard(every)[0])["right"]
     assert all(row[measure.label] == pytest.approx(1.0) or math.isnan(row[measure.label]) for measure in every.figures)
@@ -85,7 +93,7 @@ def test_figures_follow_what_the_set_offers() -> None:
     single = RatedSet("single", tuple(segment for segment in rated.segments if segment.system == "good"))
     labels = [measure.label for measure in evaluate(single, right_and_wrong(single), PLAN, ["quality"])[0].figures]
     assert labels == ["kendall_b", "spearman", "pearson"]
-    only = EvaluationPlan((Measure("kendall_b", "item"),))
+    only = EvaluationSettings((Measure("kendall_b", "item"),))
     assert evaluate(single, right_and_wrong(single), only, ["quality"])[0].figures == (FIGURES[0],)
 
 
@@ -116,7 +124,7 @@ def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
 
 def test_without_permutations_there_is_no_p(judged: RatedScores) -> None:
     """0 permutations leave the test out instead of making one up."""
-    quick = evaluate(judged.rated, right_and_wrong(judged.rated), EvaluationPlan(samples=5, permutations=0), ["quality"])[0]
+    quick = evaluate(judged.rated, right_and_wrong(judged.rated), EvaluationSettings(samples=5, permutations=0), ["quality"])[0]
     assert rows_of(differences(quick))["wrong"]["permutation_p"] is None
 
 
@@ -226,7 +234,7 @@ def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
         evaluate(rated, [], PLAN)
     with pytest.raises(InputError, match="two metrics are called right"):
         evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
-    with pytest.raises(InputError, match="no finite score for each of the 12"):
+    with pytest.raises(InputError, match="for 12 hypotheses: return one number each"):
         evaluate(rated, [Given("short", [1.0])], PLAN)
     with pytest.raises(InputError, match="no rated set"):
         read_sets(["nowhere"])

@@ -379,14 +379,26 @@ MISPAIRED = [
         "9,A | b | C,new",
         "averaged.csv:",
     ),
-    Mispaired("webnlg20: another category", WEBNLG20, webnlg20, "all.json", '"3"', '"2"', "all.json:14"),
+    Mispaired("webnlg20: another category", WEBNLG20, webnlg20, "all.json", '"3"', '"2"', "all.json:entry 2"),
     Mispaired(
-        "webnlg20: one system's outputs under all names", WEBNLG20, webnlg20, "en/beta/primary.en", "b ", "a ", "all.json:26"
+        "webnlg20: one system's outputs under all names",
+        WEBNLG20,
+        webnlg20,
+        "en/beta/primary.en",
+        "b ",
+        "a ",
+        "all.json:entry 3",
     ),
     Mispaired(
-        "webnlg20: outputs of another test set", WEBNLG20, webnlg20, "en/beta/primary.en", "b two\n", "", "beta/primary.en:3"
+        "webnlg20: outputs of another test set",
+        WEBNLG20,
+        webnlg20,
+        "en/beta/primary.en",
+        "b two\n",
+        "",
+        "beta/primary.en ends after 2 of 3",
     ),
-    Mispaired("webnlg20: a system without outputs", WEBNLG20, webnlg20, "all.json", "beta", "gamma", "all.json:26.*gamma"),
+    Mispaired("webnlg20: a system without outputs", WEBNLG20, webnlg20, "all.json", "beta", "gamma", "all.json:entry 3.*gamma"),
     Mispaired("wmt15", WMT15, single(read_wmt15, WMT15), "wmt15.jsonl", '"segment": 2', '"segment": 1', "wmt15.jsonl:2"),
     Mispaired("daseg", DASEG, read_daseg, "DAseg.newstest2015.reference.cs-en", "1.\n", "", "cs-en:2"),
     Mispaired("ad-scores: a line outside", AD, ad, "ad-seg-scores-de-en.csv", "online-A.0 2", "online-A.0 3", "de-en.csv:2"),
@@ -433,7 +445,9 @@ MISPAIRED = [
         "spans.jsonl:1",
     ),
     Mispaired("wmt23: a span outside", SPANS, single(read_wmt23, SPANS), "spans.jsonl", "[4, 8]", "[4, 18]", "spans.jsonl:1"),
-    Mispaired("demetr: another perturbation", DEMETR, read_demetr, "base_id33_empty.json", '_empty"', '_full"', "empty.json:1"),
+    Mispaired(
+        "demetr: another perturbation", DEMETR, read_demetr, "base_id33_empty.json", '_empty"', '_full"', "empty.json:entry 1"
+    ),
     Mispaired(
         "demetr: another translation",
         DEMETR,
@@ -441,9 +455,11 @@ MISPAIRED = [
         "minor_id1_repeat2.json",
         "Translation 1.",
         "What else is here.",
-        "repeat2.json:2",
+        "repeat2.json:entry 1",
     ),
-    Mispaired("demetr: an item twice", DEMETR, read_demetr, "minor_id1_repeat2.json", '"id": 2', '"id": 1', "repeat2.json:12"),
+    Mispaired(
+        "demetr: an item twice", DEMETR, read_demetr, "minor_id1_repeat2.json", '"id": 2', '"id": 1', "repeat2.json:entry 2"
+    ),
     Mispaired(
         "demetr: nothing perturbed",
         DEMETR,
@@ -451,7 +467,7 @@ MISPAIRED = [
         "critical_id21_adj_adv_removed.json",
         "Translation.",
         "Translation 1.",
-        "removed.json:1",
+        "removed.json:entry 1",
     ),
     Mispaired("cola", COLA, single(cola, COLA), "cola.tsv", "\t0\t*\t", "\tLeft\t*\t", "cola.tsv:2"),
     Mispaired(
@@ -503,7 +519,7 @@ def test_what_does_not_belong_together_is_refused(case: Mispaired, tmp_path: Pat
     message = str(refused.value)
     assert re.search(case.says, message), message
     assert "\n" not in message
-    assert re.search(r":\d+", message)
+    assert re.search(r":(entry )?\d+", message)
 
 
 def test_every_reader_meets_a_mispaired_file() -> None:
@@ -525,7 +541,7 @@ def test_one_systems_outputs_never_meet_all_ratings(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="every system's ratings"):
         read_webnlg20(folder / "all.json", folder / "en" / "alpha" / "primary.en", folder / "refs.xml")
     (folder / "en" / "beta" / "primary.en").unlink()
-    with pytest.raises(InputError, match="all.json:26: rates beta"):
+    with pytest.raises(InputError, match="all.json:entry 3: rates beta"):
         webnlg20(folder)
     assert {
         s.system for s in read_webnlg20(folder / "all.json", folder / "en", folder / "refs.xml", leave_out=["beta"]).segments

@@ -19,7 +19,7 @@ from rome.cli.models import cards_table
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, fitted_on, outputs_digest
 from rome.combining.table import FeatureTable
-from rome.evaluation.leaderboard.plan import EvaluationPlan, evaluate
+from rome.evaluation.leaderboard.evaluate import EvaluationSettings, evaluate
 from rome.evaluation.leaderboard.tables import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
 from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
@@ -188,7 +188,7 @@ class Features(RomeFeatures):
 
 def _notes(metrics: list[Any], rated: Any) -> set[str]:
     """The notes of every table of agreement and of the overview."""
-    judged = evaluate(rated, metrics, EvaluationPlan(samples=5, permutations=0), ["quality"])
+    judged = evaluate(rated, metrics, EvaluationSettings(samples=5, permutations=0), ["quality"])
     return {part.note for part in [*parts_of(judged, metrics), overview(judged)] if isinstance(part, Table)}
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 from statistics import median
 
 from rome.data.readers.lines import number, shown, table
-from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, numbers, segment_of
+from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-
-__all__ = ["DIMENSIONS", "read_bagel", "read_meaning_representations", "read_novikova"]
 
 DATASETS = ("BAGEL", "SFHOT", "SFRES")
 DIMENSIONS = ("informativeness", "naturalness", "quality")
@@ -31,17 +29,8 @@ def read_bagel(path: str | Path | None = None) -> RatedSet:
     path
         Another file in that layout, JSON lines with ``segment``, ``reference``, ``hypothesis`` and ``scores``.
     """
-    segments = []
-    numbered: dict[str, str] = {}
-    for place, row in development_rows(path or data_file("human/bagel_references.jsonl.gz")):
-        item = str(row.get("segment", ""))
-        if not item or item in numbered:
-            raise InputError(
-                f"{place}: segment {item or 'without number'} is {numbered.get(item, 'not numbered')}: number each once"
-            )
-        numbered[item] = place
-        segments.append(segment_of(row, place, item, numbers(row["scores"], place)))
-    return RatedSet("bagel", _checked(segments))
+    rows = development_rows(path or data_file("human/bagel_references.jsonl.gz"), ("segment",), once=("segment",))
+    return RatedSet("bagel", _checked([segment_of(row, place, str(row["segment"])) for place, row in rows]))
 
 
 def read_meaning_representations(dataset: str, path: str | Path | None = None) -> RatedSet:
@@ -54,13 +43,13 @@ def read_meaning_representations(dataset: str, path: str | Path | None = None) -
     if dataset not in DATASETS:
         raise InputError(f"{dataset} is no set of Novikova et al. 2017: choose one of {', '.join(DATASETS)}")
     segments = []
-    for place, row in development_rows(path or data_file("human/bagel_sfhotel.jsonl.gz")):
-        if row.get("dataset") not in DATASETS or not row.get("system") or not isinstance(row["reference"], str):
+    for place, row in development_rows(path or data_file("human/bagel_sfhotel.jsonl.gz"), ("system", "dataset")):
+        if row["dataset"] not in DATASETS or not isinstance(row["reference"], str):
             raise InputError(
                 f"{place}: needs a reference, a system and a dataset out of {', '.join(DATASETS)}: fetch the file again"
             )
         if row["dataset"] == dataset:
-            segments.append(segment_of(row, place, row["reference"], numbers(row["scores"], place)))
+            segments.append(segment_of(row, place, row["reference"]))
     names = {"BAGEL": "bagel-mr", "SFHOT": "sfhotel", "SFRES": "sfrest"}
     return RatedSet(names[dataset], check_shared_texts(_numbered(_checked(segments))))
 
@@ -105,16 +94,12 @@ def _check_judges(judges: Mapping[tuple[str, ...], Counter[str]], places: Mappin
 
 
 def _segment(row: dict[str, str], place: str) -> RatedSegment:
-    return RatedSegment(
-        item=f"{row['dataset']}/{row['mr']}",
-        references=(row.get("orig_ref") or row["mr"],),
-        hypothesis=row["sys_ref"],
-        ratings={name: number(row[name], place, name) for name in DIMENSIONS},
-        system=row["system"],
-        published={name: number(row[name], place, name) for name in _METRICS if name in row},
-        source=row["mr"],
-        place=place,
+    ratings, published = (
+        {name: number(row[name], place, name) for name in names if name in row} for names in (DIMENSIONS, _METRICS)
     )
+    item, references = f"{row['dataset']}/{row['mr']}", (row.get("orig_ref") or row["mr"],)
+    names = {"published": published, "source": row["mr"], "place": place}
+    return RatedSegment(item, references, row["sys_ref"], ratings, row["system"], **names)  # type: ignore[arg-type]
 
 
 def _median(group: list[RatedSegment]) -> RatedSegment:

@@ -9,8 +9,6 @@ from pathlib import Path
 from rome.data.readers.lines import shown, text_lines
 from rome.exceptions import InputError
 
-__all__ = ["TreeSentence", "TreeWord", "TreebankSentence", "TreebankWord", "read_conllu", "read_trees", "spans_of_parts"]
-
 COLUMNS = 10
 Rows = Sequence[tuple[str, list[str]]]
 """``file:line`` and the ten columns of each line of a sentence."""

@@ -13,8 +13,6 @@ from rome.data.readers.lines import json_array, shown
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["KINDS", "Kind", "MinimalPair", "demetr_accuracies", "demetr_means", "read_demetr"]
-
 Severity = Literal["critical", "major", "minor", "base"]
 
 
@@ -47,56 +45,21 @@ class Kind:
     released: Severity
 
 
-def _kinds() -> dict[str, Kind]:
-    """Released file name -> row of table 1; the ids in the file names are others from 20 on."""
-    rows = """
-        minor_id1_repeat2 1 accuracy|repetition|twice
-        minor_id2_repeat4 2 accuracy|repetition|four times
-        major_id3_hypernym 3 accuracy|hypernym|too general word
-        critical_id4_codemix 4 accuracy|untranslated|codemix|major
-        major_id5_pp_removed 5 accuracy|completeness|prepositional phrase omitted
-        critical_id6_addition 6 accuracy|addition|incorrect word added
-        critical_id7_antonym 7 accuracy|antonym|antonym
-        critical_id8_negation 8 accuracy|mistranslation|negation
-        critical_id9_ne_replaced 9 accuracy|mistranslation|named entity
-        critical_id10_numbers_replaced 10 accuracy|mistranslation|numbers
-        critical_id11_gender 11 accuracy|mistranslation|gender
-        minor_id12_conj_removed 12 fluency|cohesion|conjunction omitted
-        minor_id13_pos_shift 13 fluency|grammar|part-of-speech shift
-        minor_id14_word_swap 14 fluency|grammar|order swap
-        minor_id15_case 15 fluency|grammar|case
-        minor_id16_function_word 16 fluency|grammar|function word
-        major_id17_tense 17 fluency|grammar|tense
-        major_id18_aspect 18 fluency|grammar|aspect
-        major_id19_question 19 fluency|grammar|interrogative
-        critical_id21_adj_adv_removed 20 mixed|omission|adjective or adverb|major
-        critical_id22_verb_removed 21 mixed|omission|content verb
-        critical_id23_noun_removed 22 mixed|omission|noun
-        critical_id24_subj_removed 23 mixed|omission|subject
-        critical_id25_ne_removed 24 mixed|omission|named entity
-        minor_id26_misspelled 25 typography|spelling|misspelled
-        minor_id27_char_removed 26 typography|spelling|character removed
-        minor_id28_final_punc_removed 27 typography|punctuation|removed
-        minor_id29_punc_addition 28 typography|punctuation|added
-        minor_id30_tokenized 29 typography|tokenized|whole
-        minor_id31_full_lower 30 typography|lowercase|whole
-        minor_id32_first_lower 31 typography|lowercase|first word
-        base_id33_empty 32 baseline|empty|empty string
-        base_id33_shuffle_trans 33 baseline|different|unrelated translation
-        critical_id20_shuffled 34 baseline|unintelligible|shuffled words|base
-        base_id35_reference 35 baseline|reference|reference as translation
-    """
-    kinds = {}
-    for row in rows.strip().splitlines():
-        stem, identifier, rest = row.strip().split(" ", 2)
-        category, kind, description, *severity = rest.split("|")
+def _rows(name: str) -> Iterator[list[str]]:
+    """The cells of every line below comment and header."""
+    lines = (files("rome.data") / "published" / name).read_text(encoding="utf-8").splitlines()
+    yield from (line.split("\t") for line in lines[2:])
+
+
+def _kinds() -> Iterator[tuple[str, Kind]]:
+    """Released file name and row of table 1; the ids in the file names are others from 20 on."""
+    for stem, identifier, category, kind, description, severity in _rows("demetr_table1.tsv"):
         released: Any = stem.split("_")[0]
-        by_table: Any = severity[0] if severity else released
-        kinds[stem] = Kind(int(identifier), category, kind, description, by_table, released)
-    return kinds
+        by_table: Any = severity or released
+        yield stem, Kind(int(identifier), category, kind, description, by_table, released)
 
 
-KINDS: Mapping[str, Kind] = _kinds()
+KINDS: Mapping[str, Kind] = dict(_kinds())
 """Name of the released file, without its ending -> its row of table 1."""
 
 
@@ -210,22 +173,9 @@ def _same(one: str, other: str) -> bool:
 
 def _pair(stem: str, row: Mapping[str, Any], place: str) -> MinimalPair:
     kind = KINDS[stem]
-    return MinimalPair(
-        kind=stem,
-        reference=row["eng_sent"],
-        translation=row["mt_sent"],
-        perturbed=row["pert_sent"] or ".",
-        severity=kind.severity,
-        item=str(row["id"]),
-        language=row["lang_tag"],
-        data_source=row.get("data_source", ""),
-        source=row["src_sent"],
-        identifier=kind.identifier,
-        category=kind.category,
-        type=kind.type,
-        released_severity=kind.released,
-        place=place,
-    )
+    texts = (row["eng_sent"], row["mt_sent"], row["pert_sent"] or ".")
+    about = (str(row["id"]), row["lang_tag"], row.get("data_source", ""), row["src_sent"])
+    return MinimalPair(stem, *texts, kind.severity, *about, kind.identifier, kind.category, kind.type, kind.released, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +201,6 @@ class PublishedMeans:
     major: float
     minor: float
     all: float
-
-
-def _rows(name: str) -> Iterator[list[str]]:
-    """The cells of every line below comment and header."""
-    lines = (files("rome.data") / "published" / name).read_text(encoding="utf-8").splitlines()
-    yield from (line.split("\t") for line in lines[2:])
 
 
 def demetr_accuracies() -> list[PublishedAccuracy]:

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rome.data.readers.lines import check_counts, number, set_name, text_lines
-from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, numbers, segment_of
+from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-
-__all__ = ["read_ad_scores", "read_daseg", "read_wmt15"]
 
 _OUTPUTS = ("mt-system", "system")
 
@@ -20,16 +18,9 @@ def read_wmt15(path: str | Path | None = None) -> RatedSet:
 
     Raises InputError for a line without language pair, segment or published scores, and for a segment that comes twice.
     """
-    segments = []
-    places: dict[tuple[str, str], str] = {}
-    for place, row in development_rows(path or data_file("human/wmt15_da_to-en.jsonl.gz")):
-        if not row.get("lp") or "segment" not in row:
-            raise InputError(f"{place}: an item needs an lp and a segment: fetch the file again")
-        key = (str(row["lp"]), str(row["segment"]))
-        if key in places:
-            raise InputError(f"{place}: segment {key[1]} of {key[0]} stands already in {places[key]}: fetch the file again")
-        places[key] = place
-        segments.append(segment_of(row, place, key[1], numbers(row["scores"], place)))
+    file = path or data_file("human/wmt15_da_to-en.jsonl.gz")
+    rows = development_rows(file, ("lp", "segment"), once=("lp", "segment"))
+    segments = [segment_of(row, place, str(row["segment"])) for place, row in rows]
     metrics = set(segments[0].published) if segments else set()
     for segment in segments:
         if set(segment.published) != metrics:
@@ -62,21 +53,12 @@ def _language_pair(ratings: Path) -> list[RatedSegment]:
     files = {path: text_lines(path) for path in (ratings, outputs, beside["reference"])}
     source = beside["source"]
     files[source] = text_lines(source) if source.exists() else [""] * len(files[ratings])
-    check_counts([(str(path), lines) for path, lines in files.items()])
+    check_counts(files.items())
     found = []
     for line, (given, output, reference, text) in enumerate(zip(*files.values(), strict=True), start=1):
         place = f"{ratings}:{line}"
-        found.append(
-            RatedSegment(
-                str(line),
-                (reference,),
-                output,
-                {"z": number(given.strip(), place, "the rating")},
-                language_pair=pair,
-                source=text,
-                place=place,
-            )
-        )
+        rating = {"z": number(given.strip(), place, "the rating")}
+        found.append(RatedSegment(str(line), (reference,), output, rating, language_pair=pair, source=text, place=place))
     return found
 
 
@@ -108,13 +90,13 @@ def read_ad_scores(
     pair = language_pair or path.name.split(".")[0].removeprefix("ad-seg-scores-")
     references = text_lines(reference)
     sources = text_lines(source) if source is not None else [""] * len(references)
-    check_counts([(str(reference), references), (str(source), sources)])
+    check_counts([(reference, references), (source, sources)])
     texts: dict[str, list[str]] = {}
     segments = []
     for place, system, number_of, ratings in _ad_rows(path):
         if system not in texts:
             texts[system] = _outputs(Path(outputs), system, pair, place)
-            check_counts([(str(reference), references), (f"{outputs} ({system})", texts[system])])
+            check_counts([(reference, references), (f"{outputs} ({system})", texts[system])])
         at = int(number_of) - first if number_of.isdecimal() and len(number_of) < 10 else -1
         if not 0 <= at < len(references):
             raise InputError(

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import math
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
+from rome.storage.bounded_gzip import as_input_error, unpacked
 
-__all__ = [
-    "check_counts",
-    "json_array",
-    "json_object",
-    "json_objects",
-    "json_value",
-    "number",
-    "same_words",
-    "set_name",
-    "shown",
-    "table",
-    "text_lines",
-    "texts_of",
-]
-
-_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
-_ROOM, _MOST_RATIO = 1 << 26, 200
-"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
+_BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -42,12 +23,8 @@ def text_lines(path: str | Path) -> list[str]:
     Raises InputError that names the file, and the line where it is not UTF-8; also for gzip that unpacks to over 200 times its
     size and over 64 MiB.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the name") from error
-    if content.startswith(_GZIP):
-        content = _unzipped(content, path)
+    with as_input_error(str(path)), open(path, "rb") as stream:
+        content = unpacked(stream, str(path)).read()
     rows = content.removeprefix(_BOM).split(b"\n")
     if rows[-1] == b"":
         rows.pop()
@@ -58,20 +35,6 @@ def text_lines(path: str | Path) -> list[str]:
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{line}: not UTF-8 at byte {error.start + 1} of the line: convert the file") from error
     return lines
-
-
-def _unzipped(content: bytes, path: str | Path) -> bytes:
-    """What the gzip bytes hold, as long as that is not out of proportion."""
-    most, unpacked = max(_ROOM, _MOST_RATIO * len(content)), bytearray()
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            while piece := stream.read(1 << 20):
-                unpacked += piece
-                if len(unpacked) > most:
-                    raise InputError(f"{path} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is a damaged gzip file ({error}): fetch it again") from error
-    return bytes(unpacked)
 
 
 def shown(text: str, most: int = 60) -> str:
@@ -93,10 +56,7 @@ def table(
     """
     lines = text_lines(path)
     ended = (line + "\n" for line in lines)
-    if quoted:
-        reader = csv.reader(ended, delimiter=delimiter, strict=True)
-    else:
-        reader = csv.reader(ended, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    reader = csv.reader(ended, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted)
     header: list[str] = []
     first = 1
     try:
@@ -139,14 +99,9 @@ def json_object(text: str, place: str, needed: Sequence[str] = ()) -> dict[str, 
 
 def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
     """The value that a JSON text holds. Raises InputError for what is no JSON, is nested too deep, or holds half a character."""
-    return _decoded(text, 0, place, remedy, whole=True)[0]
-
-
-def _decoded(text: str, start: int, place: str, remedy: str, *, whole: bool = False) -> tuple[Any, int]:
-    """The JSON value at a place of a text, or the whole text's, and where it ends."""
     try:
-        value, end = (json.loads(text), len(text)) if whole else json.JSONDecoder().raw_decode(text, start)
-        if _SURROGATE.search(text, start, end):
+        value = json.loads(text)
+        if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(f"{place}: a lone surrogate, half a character, in a text: {remedy}") from error
@@ -154,29 +109,16 @@ def _decoded(text: str, start: int, place: str, remedy: str, *, whole: bool = Fa
         raise InputError(f"{place}: nested too deep: {remedy}") from error
     except ValueError as error:
         raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
-    return value, end
+    return value
 
 
 def json_array(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(file:line where it starts, object)`` of a file that holds one JSON list. Raises InputError as json_objects does."""
-    text = "\n".join(text_lines(path))
-    position, line = _skip(text, 0), 1
-    if text[position : position + 1] != "[":
+    """Yield ``(file:number of the entry, object)`` of a file that holds one JSON list. Raises InputError as json_objects does."""
+    found = json_value("\n".join(text_lines(path)), f"{path}:1")
+    if not isinstance(found, list):
         raise InputError(f"{path}:1: not a JSON list: fetch the file again")
-    counted, position = 0, _skip(text, position + 1)
-    while text[position : position + 1] != "]":
-        line, counted = line + text.count("\n", counted, position), position
-        row, end = _decoded(text, position, f"{path}:{line}", "fetch the file again")
-        yield f"{path}:{line}", _object(row, needed, f"{path}:{line}")
-        position = _skip(text, end)
-        if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
-
-
-def _skip(text: str, position: int) -> int:
-    while position < len(text) and text[position] in " \t\r\n":
-        position += 1
-    return position
+    for entry, row in enumerate(found, start=1):
+        yield f"{path}:entry {entry}", _object(row, needed, f"{path}:entry {entry}")
 
 
 def _object(row: object, needed: Sequence[str], place: str) -> dict[str, Any]:
@@ -216,13 +158,13 @@ def set_name(path: str | Path) -> str:
     return name.split(".")[0] or name
 
 
-def check_counts(files: Mapping[str, Sized] | Iterable[tuple[str, Sized]]) -> int:
+def check_counts(files: Iterable[tuple[object, Sized]]) -> int:
     """The number of lines that parallel files share. Raises InputError naming the first line that has no partner."""
-    named = list(files.items() if isinstance(files, Mapping) else files)
-    first, count = named[0][0], len(named[0][1])
-    for name, lines in named:
-        if len(lines) != count:
-            short, long = sorted([(len(lines), name), (count, first)])
+    (first, lines), *others = files
+    count = len(lines)
+    for name, rows in others:
+        if len(rows) != count:
+            short, long = sorted([(len(rows), name), (count, first)], key=lambda one: one[0])
             raise InputError(
                 f"{long[1]}:{short[0] + 1}: no partner, {short[1]} ends after {short[0]} of {long[0]} lines: "
                 "give files that belong together"

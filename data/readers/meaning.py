@@ -14,13 +14,13 @@ from rome.data.readers.lines import json_objects, texts_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 
-__all__ = ["MEANING_SETS", "MeaningGroup", "Wording", "meaning_digest", "read_meaning"]
-
 Distance = Literal["near", "far", ""]
 
 MEANING_SETS = ("handmade", "webnlg_dev")
 """The development sets by name."""
-CELLS = tuple((side, distance) for side in ("acceptable", "critical") for distance in ("near", "far"))
+CELLS: tuple[tuple[str, Distance], ...] = tuple(
+    (side, distance) for side in ("acceptable", "critical") for distance in ("near", "far")
+)
 LAYOUTS = (
     "give `reference` with `acceptable` and `critical` (a text or a list each), "
     "or with the four texts `acceptable_near`, `acceptable_far`, `critical_near`, `critical_far`"
@@ -116,28 +116,15 @@ def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
     if "reference" not in row:
         raise InputError(f"{place}: reference is missing: {LAYOUTS}")
     four = any(f"{side}_{distance}" in row for side, distance in CELLS)
-    sides = _four(row, place) if four else _lists(row, place)
-    return MeaningGroup(texts_of(row["reference"], place, "reference"), *sides, kind=kind, place=place)
-
-
-def _lists(row: Mapping[str, Any], place: str) -> tuple[tuple[Wording, ...], tuple[Wording, ...]]:
-    """Both sides of the layout with lists."""
-    missing = [side for side in ("acceptable", "critical") if side not in row]
-    if missing:
-        raise InputError(f"{place}: {' and '.join(missing)} missing: {LAYOUTS}")
-    acceptable, critical = (tuple(map(Wording, texts_of(row[side], place, side))) for side in ("acceptable", "critical"))
-    return acceptable, critical
-
-
-def _four(row: Mapping[str, Any], place: str) -> tuple[tuple[Wording, ...], tuple[Wording, ...]]:
-    """Both sides of the layout with four cells."""
-    found: dict[str, list[Wording]] = {"acceptable": [], "critical": []}
-    for side, distance in CELLS:
-        text = row.get(f"{side}_{distance}")
-        if not isinstance(text, str):
-            raise InputError(f"{place}: {side}_{distance} is {'no text' if text is not None else 'missing'}: {LAYOUTS}")
-        found[side].append(Wording(text, "near" if distance == "near" else "far"))
-    return tuple(found["acceptable"]), tuple(found["critical"])
+    cells = CELLS if four else (("acceptable", ""), ("critical", ""))
+    sides: dict[str, list[Wording]] = {"acceptable": [], "critical": []}
+    for side, distance in cells:
+        name = f"{side}_{distance}" if distance else side
+        if name not in row or (four and not isinstance(row[name], str)):
+            raise InputError(f"{place}: {name} is {'no text' if name in row else 'missing'}: {LAYOUTS}")
+        sides[side] += [Wording(text, distance) for text in texts_of(row[name], place, name)]
+    references = texts_of(row["reference"], place, "reference")
+    return MeaningGroup(references, tuple(sides["acceptable"]), tuple(sides["critical"]), kind=kind, place=place)
 
 
 def meaning_digest(groups: Iterable[MeaningGroup]) -> str:

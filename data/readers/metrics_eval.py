@@ -13,8 +13,6 @@ from rome.data.readers.lines import check_counts, number, text_lines
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.exceptions import InputError
 
-__all__ = ["read_metrics_eval"]
-
 _Scores = dict[str, list[tuple[float | None, str]]]
 
 
@@ -69,7 +67,7 @@ def _texts(root: Path, pair: str, name: str, reference: list[str]) -> tuple[list
     paths = {path.stem: path for path in sorted((root / "system-outputs" / pair).glob("*.txt"))}
     outputs = {system: text_lines(path) for system, path in paths.items()}
     files = {**beside, **{path: outputs[system] for system, path in paths.items()}}
-    check_counts([(f"{root}/references/{pair}.{name}.txt", reference), *((str(path), lines) for path, lines in files.items())])
+    check_counts([(f"{root}/references/{pair}.{name}.txt", reference), *files.items()])
     for line, (one, other) in enumerate(zip(outputs.pop(name, reference), reference, strict=True), start=1):
         if one != other:
             raise InputError(f"{paths[name]}:{line}: not the reference {name}: fetch both again")

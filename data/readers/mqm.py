@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.lines import same_words, set_name, shown, table, text_lines
+from rome.data.readers.lines import check_counts, same_words, set_name, shown, table, text_lines
 from rome.data.readers.rated import (
     SEVERITIES,
     ErrorMark,
@@ -20,8 +20,6 @@ from rome.data.readers.rated import (
 )
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-
-__all__ = ["FREITAG_2021", "MqmWeights", "PLAIN", "map_span", "mqm_score", "read_mqm", "read_wmt23", "split_marks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,11 @@ def mqm_score(errors_by_rater: Mapping[str, Sequence[tuple[str, str]]], weights:
         total = sum(weights.cost(severity, category) for severity, category in errors)
         totals.append(total if weights.most is None else min(weights.most, total))
     return -sum(totals) / len(totals)
+
+
+def marks_score(marks_by_rater: Mapping[str, Sequence[ErrorMark]], weights: MqmWeights = PLAIN) -> float:
+    """`mqm_score` of the marks themselves."""
+    return mqm_score({r: [(mark.severity, mark.category) for mark in marks] for r, marks in marks_by_rater.items()}, weights)
 
 
 def split_marks(text: str, place: str) -> tuple[str, list[tuple[int, int]]]:
@@ -133,27 +136,21 @@ def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -
         By default those of the development figures; FREITAG_2021 gives minor punctuation 0.1 and no limit.
     """
     segments = []
-    for place, row in development_rows(path or data_file("human/wmt23_mqm_zh-en_spans.jsonl.gz"), "ratings"):
-        if "segment" not in row or not row.get("system") or not isinstance(row["ratings"], list):
-            raise InputError(f"{place}: an item needs a segment, a system and a list of ratings: fetch the file again")
+    file = path or data_file("human/wmt23_mqm_zh-en_spans.jsonl.gz")
+    for place, row in development_rows(file, ("segment", "system"), rating="ratings"):
+        if not isinstance(row["ratings"], list):
+            raise InputError(f"{place}: ratings are no list: fetch the file again")
         marks: dict[str, tuple[ErrorMark, ...]] = {}
-        errors: dict[str, list[tuple[str, str]]] = {}
         for rating in row["ratings"]:
             rater = str(rating["rater"]) if isinstance(rating, Mapping) and rating.get("rater") else ""
             if not rater or rater in marks:
                 raise InputError(
                     f"{place}: rater {shown(rater) or 'without name'} rates twice or has no name: name each one once"
                 )
-            found = _errors(rating, place)
-            marks[rater] = tuple(_mark(error, row["hypothesis"], place) for error in found)
-            errors[rater] = [(mark.severity, mark.category) for mark in marks[rater]]
-        segment = segment_of(row, place, str(row["segment"]), {"mqm": mqm_score(errors, weights)})
-        segments.append((segment, marks))
-    checked = check_shared_texts([segment for segment, _ in segments])
-    return RatedSet(
-        "wmt23" if path is None else set_name(path),
-        tuple(replace(one, marks=marks) for one, (_, marks) in zip(checked, segments, strict=True)),
-    )
+            marks[rater] = tuple(_mark(error, row["hypothesis"], place) for error in _errors(rating, place))
+        segment = segment_of(row, place, str(row["segment"]), {"mqm": marks_score(marks, weights)})
+        segments.append(replace(segment, marks=marks))
+    return RatedSet("wmt23" if path is None else set_name(path), check_shared_texts(segments))
 
 
 def _errors(rating: Mapping[str, Any], place: str) -> Sequence[Mapping[str, Any]]:
@@ -217,19 +214,11 @@ def read_mqm(
     segments = []
     for (system, segment), found in _outputs(path, texts).items():
         doc, source, where = texts[segment]
-        segments.append(
-            RatedSegment(
-                item=segment,
-                references=_paired(known, segment, doc, source, where),
-                hypothesis=found.hypothesis,
-                ratings={"mqm": mqm_score(found.errors, weights)},
-                system=system,
-                language_pair=language_pair,
-                marks={rater: tuple(given) for rater, given in found.marks.items()},
-                source=source,
-                place=found.place,
-            )
-        )
+        given = _paired(known, segment, doc, source, where)
+        marks = {rater: tuple(marked) for rater, marked in found.marks.items()}
+        rating = {"mqm": mqm_score(found.errors, weights)}
+        args = (segment, given, found.hypothesis, rating, system, language_pair, marks)
+        segments.append(RatedSegment(*args, source=source, place=found.place))
     return RatedSet(set_name(path), tuple(_without_references(segments)))
 
 
@@ -282,10 +271,7 @@ def _references(path: Path, sources: str | Path | None) -> dict[str, tuple[str |
                 f"{path}:1: references without sources cannot be checked: give the parallel text of the sources too"
             )
         given = text_lines(sources)
-        if len(given) != len(lines):
-            raise InputError(
-                f"{path}:{min(len(given), len(lines)) + 1}: {len(lines)} references for {len(given)} sources: give the pair"
-            )
+        check_counts([(path, lines), (sources, given)])
         return {str(line): (None, text, (lines[line - 1],)) for line, text in enumerate(given, start=1)}
     found: dict[str, tuple[str | None, str, tuple[str, ...]]] = {}
     for place, row in table(path, ("seg_id", "source", "reference")):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rome.data.readers.lines import json_objects, number, set_name, table, text_lines, texts_of
-from rome.data.readers.mqm import PLAIN, MqmWeights, mqm_score
+from rome.data.readers.mqm import marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, check_shared_texts, marks_of, numbers
 from rome.exceptions import InputError
-
-__all__ = ["RatedLine", "rated_line", "read_own"]
 
 _RATING, _SCORE = "rating:", "score:"
 
@@ -49,17 +47,8 @@ def _from_table(path: str | Path) -> list[RatedSegment]:
         scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
         if not ratings or not row["item"]:
             raise InputError(f"{place}: needs an item and a column rating:NAME with a number: add what people said")
-        segment = RatedSegment(
-            item=row["item"],
-            references=answers,
-            hypothesis=row["hypothesis"],
-            ratings=ratings,
-            system=row.get("system", ""),
-            language_pair=row.get("language_pair", ""),
-            published=scores,
-            source=row.get("source", ""),
-            place=place,
-        )
+        names: dict[str, Any] = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
+        segment = RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names)
         key = (*segment.group, segment.system)
         if key in seen:
             raise InputError(
@@ -125,22 +114,14 @@ def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
     """What a line of JSON with item, reference and hypothesis says. Raises InputError naming the place."""
     if not isinstance(row["hypothesis"], str) or not str(row["item"]):
         raise InputError(f"{place}: needs an item and a hypothesis that is a text: give both")
-    segment = RatedSegment(
-        item=str(row["item"]),
-        references=texts_of(row["reference"], place, "reference"),
-        hypothesis=row["hypothesis"],
-        ratings={},
-        system=str(row.get("system") or ""),
-        language_pair=str(row.get("language_pair") or ""),
-        published=numbers(row.get("published") or {}, place),
-        source=str(row.get("source") or ""),
-        place=place,
-    )
+    names: dict[str, Any] = {name: str(row.get(name) or "") for name in ("system", "language_pair", "source")}
+    references, published = texts_of(row["reference"], place, "reference"), numbers(row.get("published") or {}, place)
+    segment = RatedSegment(str(row["item"]), references, row["hypothesis"], {}, published=published, place=place, **names)
     marks = marks_of(row["errors"], len(segment.hypothesis), place) if "errors" in row else None
     return RatedLine(segment, str(row.get("annotator") or ""), numbers(row.get("ratings") or {}, place), marks)
 
 
-def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> RatedSegment:
+def _averaged(output: _Output, rated: bool) -> RatedSegment:
     """The segment with the mean of each dimension over those who rated it.
 
     Parameters
@@ -154,8 +135,5 @@ def _averaged(output: _Output, rated: bool, weights: MqmWeights = PLAIN) -> Rate
             values.setdefault(name, []).append(value)
     means = {name: sum(given) / len(given) for name, given in values.items()}
     if not rated:
-        errors: dict[str, Sequence[tuple[str, str]]] = {
-            annotator: [(mark.severity, mark.category) for mark in marks] for annotator, marks in output.marks.items()
-        }
-        means = {"mqm": mqm_score(errors, weights)}
+        means = {"mqm": marks_score(output.marks)}
     return replace(output.segment, ratings=means, marks=output.marks)

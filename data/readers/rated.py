@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rome.data.readers.lines import json_objects, number, shown, texts_of
 from rome.exceptions import InputError
-
-__all__ = [
-    "ErrorMark",
-    "RatedSegment",
-    "RatedSet",
-    "check_marks",
-    "mark_of",
-    "marks_of",
-    "check_shared_texts",
-    "development_rows",
-    "numbers",
-    "segment_of",
-]
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
 
@@ -182,15 +169,27 @@ def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:
             )
 
 
-def development_rows(path: str | Path, rating: str = "scores") -> list[tuple[str, dict[str, Any]]]:
-    """``(file:line, row)`` of each line that has a reference, a hypothesis and ratings under the key rating.
+def development_rows(
+    path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores", once: Sequence[str] = ()
+) -> list[tuple[str, dict[str, Any]]]:
+    """``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key rating, and what else is needed.
 
-    Raises InputError naming the line that has not.
+    Raises InputError naming the line that has not, and one whose values of ``once`` stand together in another line already.
     """
-    rows = list(json_objects(path, ("reference", "hypothesis", rating)))
+    rows = list(json_objects(path, ("reference", "hypothesis", rating, *needed)))
+    seen: dict[tuple[str, ...], str] = {}
     for place, row in rows:
-        if not row["reference"] or not row[rating] or not isinstance(row["hypothesis"], str):
-            raise InputError(f"{place}: an item needs a reference, a hypothesis and a rating: fetch the file again")
+        if not isinstance(row["hypothesis"], str) or not all(
+            row[name] or row[name] == 0 for name in ("reference", rating, *needed)
+        ):
+            raise InputError(
+                f"{place}: an item needs {', '.join(('a reference', 'a hypothesis', 'a rating', *needed))}: fetch the file again"
+            )
+        key = tuple(str(row[name]) for name in once)
+        if once and seen.setdefault(key, place) != place:
+            raise InputError(
+                f"{place}: {' '.join(once)} {shown(' '.join(key))} stands already in {seen[key]}: number each once"
+            )
     return rows
 
 
@@ -201,25 +200,20 @@ def numbers(values: object, place: str) -> dict[str, float]:
     return {str(name): number(value, place, str(name)) for name, value in values.items()}
 
 
-def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[str, float]) -> RatedSegment:
+def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[str, float] | None = None) -> RatedSegment:
     """The rated segment of one row.
 
     Parameters
     ----------
     item
         What it shares with other outputs for the same input.
+    ratings
+        By default the row's scores.
     """
-    return RatedSegment(
-        item=item,
-        references=texts_of(row["reference"], place, "reference"),
-        hypothesis=row["hypothesis"],
-        ratings=ratings,
-        system=str(row.get("system", "")),
-        language_pair=str(row.get("lp", "")),
-        published=numbers(row.get("published", {}), place),
-        source=str(row.get("mr", "")),
-        place=place,
-    )
+    references, published = texts_of(row["reference"], place, "reference"), numbers(row.get("published", {}), place)
+    system, pair, source = (str(row.get(name, "")) for name in ("system", "lp", "mr"))
+    rated = numbers(row["scores"], place) if ratings is None else ratings
+    return RatedSegment(item, references, row["hypothesis"], rated, system, pair, {}, published, source, place)
 
 
 def check_shared_texts(segments: list[RatedSegment]) -> tuple[RatedSegment, ...]:

@@ -16,8 +16,6 @@ from rome.data.readers.rated import RatedSet
 from rome.data.readers.webnlg import read_webnlg17, read_webnlg17_third, read_webnlg20
 from rome.exceptions import InputError
 
-__all__ = ["DEVELOPMENT_SETS", "READERS", "read_rated"]
-
 DEVELOPMENT_SETS: Mapping[str, Callable[[], RatedSet]] = {
     "bagel": read_bagel,
     "bagel-mr": partial(read_meaning_representations, "BAGEL"),

@@ -9,8 +9,6 @@ from pathlib import Path
 from rome.data.readers.lines import json_objects, number, text_lines, texts_of
 from rome.exceptions import InputError
 
-__all__ = ["Judgement", "TranslatedSegment", "read_cola", "read_wikipedia", "read_wmt"]
-
 
 def read_wikipedia(path: Path) -> Iterator[str]:
     """Yield every sentence of the file: the long one, then its shorter parts. Raises InputError naming the line that has not both."""
@@ -54,7 +52,7 @@ COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LabelledSentence:
     """One sentence, the code of its source, and whether experts call it acceptable."""
 
     text: str
@@ -62,7 +60,7 @@ class Judgement:
     source: str
 
 
-def read_cola(path: Path) -> Iterator[Judgement]:
+def read_cola(path: Path) -> Iterator[LabelledSentence]:
     """Yield the judgements of one raw CoLA file: tab-separated source, label (0 or 1), mark, sentence.
 
     Raises InputError naming the line that does not have these four columns or is not UTF-8.
@@ -73,4 +71,4 @@ def read_cola(path: Path) -> Iterator[Judgement]:
         columns = line.split("\t")
         if len(columns) != COLUMNS or columns[1] not in ("0", "1"):
             raise InputError(f"{path}:{count} is not a CoLA line (source, 0 or 1, mark, sentence): get the raw files")
-        yield Judgement(columns[3], columns[1] == "1", columns[0])
+        yield LabelledSentence(columns[3], columns[1] == "1", columns[0])

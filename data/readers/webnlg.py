@@ -14,11 +14,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from rome.data.readers.lines import check_counts, json_array, json_value, number, same_words, shown, table, text_lines
-from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, numbers, segment_of
+from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-
-__all__ = ["DIMENSIONS", "read_webnlg17", "read_webnlg17_third", "read_webnlg20"]
 
 RATINGS = "all_data_final_averaged.csv"
 INPUTS = "MRs.txt"
@@ -34,12 +32,8 @@ def read_webnlg17_third(path: str | Path | None = None) -> RatedSet:
     Raises InputError for a line without system or segment, an input with other references or another meaning representation
     elsewhere, a system with two outputs for one input.
     """
-    segments = []
-    for place, row in development_rows(path or data_file("human/webnlg17_third.jsonl.gz")):
-        if not row.get("system") or "segment" not in row or "mr" not in row:
-            raise InputError(f"{place}: an item needs a system, a segment and an mr: fetch the file again")
-        segments.append(segment_of(row, place, str(row["segment"]), numbers(row["scores"], place)))
-    return RatedSet("webnlg17", check_shared_texts(segments))
+    rows = development_rows(path or data_file("human/webnlg17_third.jsonl.gz"), ("system", "segment", "mr"))
+    return RatedSet("webnlg17", check_shared_texts([segment_of(row, place, str(row["segment"])) for place, row in rows]))
 
 
 def read_webnlg17(folder: str | Path, outputs: str | Path | None = None) -> RatedSet:
@@ -61,7 +55,7 @@ def read_webnlg17(folder: str | Path, outputs: str | Path | None = None) -> Rate
         raise InputError(f"{root} holds no {REFERENCES}: give the released folder")
     inputs = text_lines(root / INPUTS)
     columns = [text_lines(path) for path in references]
-    check_counts([(str(root / INPUTS), inputs), *((str(path), lines) for path, lines in zip(references, columns, strict=True))])
+    check_counts([(root / INPUTS, inputs), *zip(references, columns, strict=True)])
     index = {"".join(text.split()): number for number, text in enumerate(inputs)}
     if len(index) < len(inputs):
         raise InputError(f"{root / INPUTS}:1: an input stands there twice: fetch the file again")
@@ -102,19 +96,14 @@ def _check_teams(segments: list[RatedSegment]) -> None:
 
 def _check_outputs(segments: list[RatedSegment], folder: Path, count: int) -> None:
     """Every rated text is that line of the team's file."""
-    files = {team: folder / f"{team}.txt" for team in {segment.system for segment in segments}}
-    lines = {team: text_lines(path) for team, path in files.items()}
-    for team, path in files.items():
-        if len(lines[team]) != count:
-            raise InputError(
-                f"{path}:{min(len(lines[team]), count) + 1}: {len(lines[team])} lines for {count} inputs: fetch it again"
-            )
+    lines: dict[str, list[str]] = {}
     for segment in segments:
-        number_of = int(segment.item)
-        if not same_words(lines[segment.system][number_of - 1], segment.hypothesis):
-            raise InputError(
-                f"{segment.place}: the rated text is not {files[segment.system]}:{number_of}: give outputs that were rated"
-            )
+        path, at = folder / f"{segment.system}.txt", int(segment.item)
+        if segment.system not in lines:
+            lines[segment.system] = text_lines(path)
+            check_counts([(folder / INPUTS, range(count)), (path, lines[segment.system])])
+        if not same_words(lines[segment.system][at - 1], segment.hypothesis):
+            raise InputError(f"{segment.place}: the rated text is not {path}:{at}: give outputs that were rated")
 
 
 DIMENSIONS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
@@ -195,10 +184,7 @@ def _outputs(path: Path, count: int, place: str) -> list[str]:
     if not path.exists():
         raise InputError(f"{place}: rates {path.parent.name}, of which {path} is missing: give its outputs or leave it out")
     lines = text_lines(path)
-    if len(lines) != count:
-        raise InputError(
-            f"{path}:{min(len(lines), count) + 1}: {len(lines)} outputs for {count} inputs: give that system's outputs"
-        )
+    check_counts([(path, lines), ("the inputs", range(count))])
     return lines
 
 

@@ -120,12 +120,19 @@ def _checked(options: argparse.Namespace) -> str:
 
 def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Table | Figure]:
     """Everything that the experiment finds."""
-    from rome.evaluation.diagnosis.experiments import Settings, on_demetr, on_meaning, on_meaning_texts, on_rated, on_texts
+    from rome.evaluation.diagnosis.experiments import (
+        DiagnosisSettings,
+        on_demetr,
+        on_meaning,
+        on_meaning_texts,
+        on_rated,
+        on_texts,
+    )
     from rome.evaluation.diagnosis.fitting import fit_named
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
 
     fit = fit_named(options.fit)
-    settings = Settings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
+    settings = DiagnosisSettings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
     made = this.metrics(DEFAULT.get(experiment, DEFAULT_METRICS))
     if experiment == "demetr":
         parts, this.data["DEMETR"] = on_demetr(made, settings, options.demetr)
@@ -138,7 +145,7 @@ def _parts(experiment: str, options: argparse.Namespace, this: Run) -> list[Tabl
         references, hypotheses = _texts(options.texts)
         parts, this.data[options.texts] = on_texts(experiment, references, hypotheses, this.maker, made, settings)
     else:
-        from rome.evaluation.leaderboard.plan import read_sets
+        from rome.evaluation.leaderboard.evaluate import read_sets
 
         sets = read_sets(options.sets)
         this.data |= {rated.name: rated.digest for rated in sets}

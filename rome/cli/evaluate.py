@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.exceptions import InputError
 
 if TYPE_CHECKING:
-    from rome.evaluation.leaderboard.plan import EvaluationPlan, RatedScores
+    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores
     from rome.evaluation.metrics.registry import MetricMaker
     from rome.reports.model import Figure, Table
 
@@ -68,7 +67,7 @@ class Run:
     @cached_property
     def maker(self) -> MetricMaker:
         """What makes metrics, with the stores that the options name."""
-        from rome.evaluation.metrics.pairs import ScoreStore
+        from rome.evaluation.metrics.cached_scores import ScoreStore
         from rome.evaluation.metrics.registry import MetricMaker
 
         rome: Any = self.metric(self.options)
@@ -89,14 +88,10 @@ class Run:
         self.signatures |= {metric.name: metric.signature for metric in made}
         return made
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
+    def say(self, step: str) -> None:
         """Say on standard error what is being done, when that is a terminal or progress was asked for."""
-        progress = self.options.progress
-        shown = sys.stderr.isatty() if progress is None else progress
-        if shown:
-            print(f"rome: {name} ...", file=sys.stderr, flush=True)
-        yield
+        if sys.stderr.isatty() if self.options.progress is None else self.options.progress:
+            print(f"rome: {step} ...", file=sys.stderr, flush=True)
 
     def write(self, title: str, introduction: str, parts: Sequence[Table | Figure], shown: Sequence[str]) -> None:
         """Print the tables whose names are shown (or all), and write the report where one is wanted."""
@@ -160,10 +155,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them, print the leaderboards, write the report."""
-    from rome.evaluation.leaderboard.plan import read_sets
-    from rome.evaluation.leaderboard.tables import overview
+    from rome.evaluation.leaderboard.evaluate import evaluate, read_sets
+    from rome.evaluation.leaderboard.tables import overview, parts_of
+    from rome.evaluation.metrics.score_files import PublishedScores
 
-    plan = _plan(options)
+    settings = _settings(options)
     this = Run(options, metric)
     sets = read_sets(options.sets)
     parts: list[Table | Figure] = []
@@ -171,11 +167,12 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     made = this.metrics(*_metrics(options))
     for rated in sets:
         this.data[rated.name] = rated.digest
-        with this.step(f"{rated.name}, {len(rated.segments)} outputs, {len(made)} metrics"):
-            judged, found = _evaluated(rated, made, plan, options)
+        this.say(f"{rated.name}, {len(rated.segments)} outputs, {len(made)} metrics")
+        published = [] if options.no_published else [PublishedScores(name) for name in rated.published]
+        judged = evaluate(rated, [*made, *published], settings, options.dimension)
         this.signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in this.signatures}
         everything += judged
-        parts += found
+        parts += parts_of(judged, made)
     if len(everything) > 1:
         parts.insert(0, overview(everything))
     shown = [part.name for part in parts if part.name.endswith(("overview", "_leaderboard", "_spans"))]
@@ -192,23 +189,10 @@ def _metrics(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]
     return DEFAULT_METRICS, BASELINES
 
 
-def _plan(options: argparse.Namespace) -> EvaluationPlan:
-    from rome.evaluation.leaderboard.plan import ALL_FIGURES, FIGURES, EvaluationPlan, Measure
+def _settings(options: argparse.Namespace) -> EvaluationSettings:
+    from rome.evaluation.leaderboard.evaluate import ALL_FIGURES, FIGURES, EvaluationSettings, Measure
 
     figures: tuple[Measure, ...] = FIGURES
     if options.figure:
         figures = ALL_FIGURES if options.figure == ["all"] else tuple(Measure.of(text) for text in options.figure)
-    return EvaluationPlan(figures, options.samples, max(0, options.permutations), seed=options.seed)
-
-
-def _evaluated(
-    rated: Any, made: list[Any], plan: EvaluationPlan, options: argparse.Namespace
-) -> tuple[list[RatedScores], list[Table | Figure]]:
-    """Every part of one set."""
-    from rome.evaluation.leaderboard.plan import evaluate
-    from rome.evaluation.leaderboard.tables import parts_of
-    from rome.evaluation.metrics.score_files import PublishedScores
-
-    published = [] if options.no_published else [PublishedScores(name) for name in rated.published]
-    judged = evaluate(rated, [*made, *published], plan, options.dimension)
-    return judged, parts_of(judged, made)
+    return EvaluationSettings(figures, options.samples, max(0, options.permutations), seed=options.seed)

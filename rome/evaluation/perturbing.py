@@ -16,8 +16,6 @@ from rome.data.perturbations.registry import NOT_AUTOMATED, PERTURBATIONS, named
 from rome.data.perturbations.values import Edit, Materials, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PerturbedText", "SimilarWords", "inflection_note", "materials_for", "perturb_texts", "perturbation_table"]
-
 BLOCK = 32
 NEIGHBOURS = 12
 WORDS = 12_000
@@ -82,32 +80,21 @@ def perturb_texts(
         Lexicons, names, other texts; by default those of `materials_for` over these texts.
     """
     chosen = list(PERTURBATIONS.values()) if names is None else [named(name) for name in dict.fromkeys(names)]
-    return _perturbed(texts, chosen, analyse, seed, materials)
 
+    def results() -> Iterator[PerturbedText]:
+        """Block by block."""
+        known = materials or materials_for([text if isinstance(text, str) else text.text for text in texts])
+        for start in range(0, len(texts), BLOCK):
+            block = texts[start : start + BLOCK]
+            plain = [text for text in block if isinstance(text, str)]
+            if plain and analyse is None:
+                raise TypeError("texts need `analyse`, such as RoMe().analyse")
+            found = analyse(plain) if plain and analyse is not None else {}
+            for number, text in enumerate(block, start):
+                analysis = found[text] if isinstance(text, str) else text
+                yield from (_one(number, analysis, perturbation, seed, known) for perturbation in chosen)
 
-def _perturbed(
-    texts: Sequence[str | Analysis],
-    chosen: Sequence[Perturbation],
-    analyse: Analyse | None,
-    seed: int,
-    materials: Materials | None,
-) -> Iterator[PerturbedText]:
-    """The results, block by block."""
-    if materials is None:
-        materials = materials_for([text if isinstance(text, str) else text.text for text in texts])
-    for start in range(0, len(texts), BLOCK):
-        for number, analysis in enumerate(_analysed(texts[start : start + BLOCK], analyse), start):
-            for perturbation in chosen:
-                yield _one(number, analysis, perturbation, seed, materials)
-
-
-def _analysed(block: Sequence[str | Analysis], analyse: Analyse | None) -> list[Analysis]:
-    """The analyses of a block in its order."""
-    plain = [text for text in block if isinstance(text, str)]
-    if plain and analyse is None:
-        raise TypeError("texts need `analyse`, such as RoMe().analyse")
-    found = analyse(plain) if plain and analyse is not None else {}
-    return [found[text] if isinstance(text, str) else text for text in block]
+    return results()
 
 
 def _one(number: int, analysis: Analysis, perturbation: Perturbation, seed: int, materials: Materials) -> PerturbedText:

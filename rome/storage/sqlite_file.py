@@ -103,7 +103,7 @@ class KeyValueFile:
             with closing(self._connected()) as connection:
                 return action(connection)
         except sqlite3.Error as error:
-            if not _is_damage(error):
+            if not _is_damage(error) and _identity(self.path) == identity:  # not replaced meanwhile
                 raise StoreError(_explain(self.path, error)) from error
             self._set_aside(error, identity)
         try:

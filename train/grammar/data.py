@@ -12,7 +12,7 @@ import torch
 from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, read_conllu
-from rome.data.readers.texts import Judgement, read_cola, read_wikipedia, read_wmt
+from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.train.common.batches import cut_batches, padded
 
@@ -136,7 +136,7 @@ class Material:
         return encode(made, self.tokenizer, limit=LIMIT)
 
 
-def judged_examples(rows: Iterable[Judgement], tokenizer: Any) -> list[Example]:
+def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:
     """Examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
     kept = list(rows)
     examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)

@@ -20,7 +20,7 @@ from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, outputs_digest
 from rome.combining.table import FeatureTable
 from rome.evaluation.diagnosis.fitting import fold_numbers
-from rome.evaluation.leaderboard.plan import EvaluationPlan, Measure, RatedScores, read_sets
+from rome.evaluation.leaderboard.evaluate import EvaluationSettings, Measure, RatedScores, read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
@@ -238,7 +238,7 @@ def agreement_figures(ratings: Ratings, scores: Mapping[str, Vector]) -> Figures
         here = ratings.file == number
         for dimension in ratings.dimensions[number]:
             own = {name: values[here] for name, values in scores.items()}
-            compared = RatedScores(rated, dimension, own, EvaluationPlan(FIGURES))
+            compared = RatedScores(rated, dimension, own, EvaluationSettings(FIGURES))
             figures[f"{rated.name} {dimension}"] = {
                 measure.label: {name: round(compared.agreement(name, measure).value, 4) for name in scores}
                 for measure in compared.figures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
-from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair
+from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
 from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
@@ -25,9 +27,7 @@ from rome.features.protocol import Feature, Resources, compare_pairs
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
-from rome.reports.model import Cell, Heatmap, Table
-
-__all__ = ["COLUMNS", "GROWING_SETS", "AblationFeatures", "ablation", "ablation_heatmap", "features_of"]
+from rome.reports.model import Heatmap, Table
 
 COLUMNS = ("standard", "aligned", "soft", "syntax", "grammar", "errors")
 """The measured columns: the semantic component by its three transport costs, then the other three components."""
@@ -100,15 +100,9 @@ def features_of(
         raise InputError('the ablation weighs words by the embedded table: pass RoMe(idf="embedded")')
     checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
     candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
-    signature, parts = ablation_signature(metric), _parts(metric)
-    values = PairValues(
-        signature,
-        lambda pairs: _measured(metric, parts, pairs),
-        width=len(COLUMNS),
-        store=store,
-        progress=progress,
-        label="ablation",
-    ).of(candidates)
+    parts, stored = _parts(metric), {"store": store, "progress": progress, "label": "ablation"}
+    measured = CachedScores(ablation_signature(metric), partial(_measured, metric, parts), width=len(COLUMNS), **stored)  # type: ignore[arg-type]
+    values = measured.of(candidates)
     segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
     return AblationFeatures(segment, values)
 
@@ -206,7 +200,7 @@ def ablation(
     progress
         As in `watched`.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
     groups = [segment.group for segment in rated.segments]
 
@@ -219,20 +213,20 @@ def ablation(
             fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, fit, folds=folds, seed=seed)
         return fitted[key]
 
-    def numbers(dimension: str, scores: Vector, against: Vector | None) -> tuple[Cell, ...]:
-        """Change of the first measure, its low and high; then value, low and high of each measure."""
+    def numbers(dimension: str, scores: Vector, against: Vector | None) -> Row:
+        """Change of the first measure, then each measure, with intervals."""
         people = ratings_of(rated, dimension)
         keys: dict[str, Any] = {name: [getattr(s, name[:-1]) for s in rated.segments] for name in ("items", "language_pairs")}
         drawn: dict[str, Any] = {**keys, "samples": samples, "seed": seed}
-        found: list[Cell] = [None, None, None]
+        found: list[Any] = [None, None, None]
         if against is not None:
             statistic, average = measures[0]
             gap = bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn)
-            found = [gap.difference, gap.interval.low, gap.interval.high]
+            found = [(gap.difference, gap.interval.low, gap.interval.high)]
         for statistic, average in measures:
             interval = bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn)
             value = agreement(people, scores, statistic=statistic, average=average, **keys).value
-            found += [value, interval.low, interval.high]
+            found.append((value, interval.low, interval.high))
         return tuple(found)
 
     variants = {(variant.name, variant.kind): variant for variant in _variants()}
@@ -257,28 +251,22 @@ def _label(measure: Measure) -> str:
     return statistic if average == "none" else f"{statistic} per {average.replace('_', ' ')}"
 
 
-def _table(rated: RatedSet, rows: Sequence[tuple[Cell, ...]], measures: Sequence[Measure], folds: int) -> Table:
-    columns = ["dimension", "set", "components", "scorer", "compared with", "change", "change low", "change high"]
-    for measure in measures:
-        columns += [_label(measure), f"{_label(measure)} low", f"{_label(measure)} high"]
+def _table(rated: RatedSet, rows: Sequence[Row], measures: Sequence[Measure], folds: int) -> Table:
+    columns = ("dimension", "set", "components", "scorer", "compared with", "change*", *(f"{_label(one)}*" for one in measures))
     items = len({segment.group for segment in rated.segments})
     note = (
         f"{len(rated.segments)} outputs of {items} items; RoMe, table 5. Alone: the component itself. Refitted: fitted on people's ratings, "
         f"judged on items of other folds ({folds} folds). low, high: 95 % bootstrap intervals over items; change: in {_label(measures[0])}, "
         "paired. Columns: " + ", ".join(COLUMNS) + "."
     )
-    brackets = tuple((name, f"{name} low", f"{name} high") for name in ("change", *map(_label, measures)))
-    return Table("ablation", f"Component ablation on {rated.name}", tuple(columns), tuple(rows), note, intervals=brackets)
+    return interval_table("ablation", f"Component ablation on {rated.name}", columns, rows, note, joint=" ")
 
 
 def ablation_heatmap(table: Table) -> Heatmap:
     """The first measure of an `ablation` table: one row a set and scorer, one column a human dimension."""
-    columns = tuple(dict.fromkeys(str(row[0]) for row in table.rows))
-    labels = tuple(dict.fromkeys(f"{row[1]} ({row[3]})" for row in table.rows))
-    values = np.full((len(labels), len(columns)), np.nan)
-    for row in table.rows:
-        value = row[FIRST]
-        values[labels.index(f"{row[1]} ({row[3]})"), columns.index(str(row[0]))] = value if isinstance(value, float) else np.nan
-    return Heatmap(
-        "ablation-matrix", f"{table.title}: {table.columns[FIRST]}", labels, columns, values, note=table.note, digits=3
-    )
+    columns = tuple(dict.fromkeys(row[0] for row in table.rows))
+    found = {(f"{row[1]} ({row[3]})", row[0]): row[FIRST] for row in table.rows}
+    labels = tuple(dict.fromkeys(label for label, _ in found))
+    values = np.array([[found.get((label, column), np.nan) for column in columns] for label in labels], dtype=np.float64)
+    title = f"{table.title}: {table.columns[FIRST]}"
+    return Heatmap("ablation-matrix", title, labels, columns, values, note=table.note, digits=3)

@@ -4,39 +4,28 @@ robustness analysis (§4.7): five ways to change a text, weighed against each ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, Draws, Probe, interval, mean_of
-from rome.reports.model import Cell, Figure, Heatmap, Table
-
-__all__ = ["EXPECTED", "blind_spot_parts", "robustness_parts"]
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe, estimate
+from rome.evaluation.interval_table import Row, interval_table
+from rome.reports.model import Cell, Figure, Table
 
 NOTICED = 0.95
 """A perturbation that a metric notices in fewer of the texts is a blind spot."""
 SEVERITIES = ("critical", "major", "minor")
 EXAMPLES, WORST = 2, 5
 Part = Table | Figure
-Vector = NDArray[np.float64]
+Groups = Mapping[str, Sequence[str]]
+"""The perturbations of each severity."""
 
 
-class _Data:
-    """The probes with every metric's accuracy and sensitivity by perturbation, on the data and in resamples of the texts."""
-
-    def __init__(self, probes: Sequence[Probe], contrasts: Sequence[Contrast], samples: int, seed: int) -> None:
-        self.probes, self.contrasts = probes, contrasts
-        self.keys = [probe.perturbation for probe in probes]
-        self.names = [name for name in PERTURBATIONS if name in set(self.keys)]
-        self.draws = Draws.of([str(probe.number) for probe in probes], samples, seed)
-        self.accuracy = {c.name: self.draws.means(c.wins.astype(np.float64), self.keys) for c in contrasts}
-        self.z = {c.name: self.draws.means(c.sensitivity, self.keys) for c in contrasts}
-
-    def of_severity(self, severity: str) -> list[str]:
-        """The perturbations of one severity."""
-        return [name for name in self.names if PERTURBATIONS[name].severity == severity]
+def _scored(probes: Sequence[Probe], contrasts: Sequence[Contrast], samples: int, seed: int) -> PairScores:
+    """Accuracy and sensitivity by perturbation; everything made of one text is resampled together."""
+    clusters = [str(probe.number) for probe in probes]
+    return PairScores(contrasts, [probe.perturbation for probe in probes], clusters, samples, seed)
 
 
 def blind_spot_parts(
@@ -53,123 +42,88 @@ def blind_spot_parts(
     samples
         Bootstrap resamples of the texts.
     """
-    data = _Data(probes, contrasts, samples, seed)
+    data = _scored(probes, contrasts, samples, seed)
+    present = [name for name in PERTURBATIONS if name in data.counts]
+    groups = {
+        severity: [name for name in present if PERTURBATIONS[name].severity == severity]
+        for severity in (*SEVERITIES, "base", "none")
+    }
+    spots = {name: _spots(data, name, groups) for name in data.names}
+    rows = {
+        name: (name, "meaning kept" if severity == "none" else severity) for severity in groups for name in groups[severity]
+    }
+    title, note = "Sensitivity z by perturbation", "Share of the drop to an empty text; darker: more sensitive."
+    noticed, ties = "Share of texts in which a perturbation is noticed", "Strictly lower score; ties count as not noticed."
     return [
-        _summary(data),
-        _spots(data),
-        _examples(data),
-        _matrix(
-            data,
-            data.z,
-            "sensitivity",
-            "Sensitivity z by perturbation",
-            "Share of the drop to an empty text; darker: more sensitive.",
-        ),
-        _matrix(
-            data,
-            data.accuracy,
-            "accuracy",
-            "Share of texts in which a perturbation is noticed",
-            "Strictly lower score; ties count as not noticed.",
-        ),
-        _by_perturbation(data),
+        _summary(data, groups, spots, len({probe.number for probe in probes})),
+        _table_of_spots(data, spots),
+        _examples(data, spots, probes),
+        data.heatmap(data.z, rows, "blind_spots_sensitivity", title, note),
+        data.heatmap(data.accuracy, rows, "blind_spots_accuracy", noticed, ties),
+        _by_perturbation(data, present),
     ]
 
 
-def _summary(data: _Data) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    length = len(data.draws.weights)
-    for contrast in data.contrasts:
-        name = contrast.name
-        mistakes = [p for severity in SEVERITIES for p in data.of_severity(severity)]
-        noticed = mean_of([data.accuracy[name][p] for p in mistakes], length)
-        z = [mean_of([data.z[name][p] for p in data.of_severity(severity)], length) for severity in SEVERITIES]
-        steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
-        ordered = float(np.logical_and(*steps).mean()) if length > 1 else None
-        spots = sum(1 for p in mistakes if _faults(data, name, p))
-        rows.append((name, float(noticed[0]), *interval(noticed), *(float(mean[0]) for mean in z), ordered, spots))
-    return Table(
+def _spots(data: PairScores, metric: str, groups: Groups) -> dict[str, str]:
+    """The blind spots of a metric with the reason, the most severe and least noticed first."""
+    noticed, z = ({name: float(drawn[0]) for name, drawn in of[metric].items()} for of in (data.accuracy, data.z))
+    slight = [z[name] for name in groups["minor"] if z[name] == z[name]]
+    found = {}
+    for severity in SEVERITIES:
+        for name in sorted(groups[severity], key=lambda name: (noticed[name], z[name])):
+            why = [f"not noticed in {1 - noticed[name]:.0%}"] if noticed[name] < NOTICED else []
+            if severity != "minor" and slight and z[name] < float(np.median(slight)):
+                why.append("costs less than the median minor mistake")
+            if why:
+                found[name] = ", ".join(why)
+    return found
+
+
+def _summary(data: PairScores, groups: Groups, spots: Mapping[str, Mapping[str, str]], texts: int) -> Table:
+    rows: list[Row] = []
+    mistakes = [name for severity in SEVERITIES for name in groups[severity]]
+    for name in data.names:
+        z, ordered = data.by_severity(name, [groups[severity] for severity in SEVERITIES])
+        noticed = estimate(data.over(data.accuracy[name], mistakes))
+        rows.append((name, noticed, *(float(mean[0]) for mean in z), ordered, len(spots[name])))
+    return interval_table(
         "blind_spots_summary",
-        f"{len(data.probes)} minimal pairs of {len(set(p.number for p in data.probes))} texts",
-        (
-            "metric",
-            "noticed",
-            "noticed_low",
-            "noticed_high",
-            *(f"z_{severity}" for severity in SEVERITIES),
-            "ordered",
-            "blind_spots",
-        ),
-        tuple(rows),
+        f"{len(data.keys)} minimal pairs of {texts} texts",
+        ("metric", "noticed*", *(f"z_{severity}" for severity in SEVERITIES), "ordered", "blind_spots"),
+        rows,
         "noticed: mean over perturbations of the share of texts that score strictly lower after it. z: mean drop as a share of the drop to an "
         "empty text. ordered: share of bootstrap resamples with z critical > major > minor. blind_spots: perturbations of the next table.",
-        {"blind_spots": 0, **dict.fromkeys(("noticed", "z_critical", "z_major", "z_minor", "ordered"), 3)},
         highest=("noticed", "ordered"),
         lowest=("blind_spots",),
-        intervals=(("noticed", "noticed_low", "noticed_high"),),
     )
 
 
-def _faults(data: _Data, metric: str, perturbation: str) -> list[str]:
-    """Why a perturbation is a blind spot of a metric; nothing when it is none."""
-    noticed, z = float(data.accuracy[metric][perturbation][0]), float(data.z[metric][perturbation][0])
-    faults = [f"not noticed in {1 - noticed:.0%}"] if noticed < NOTICED else []
-    slight = [float(data.z[metric][name][0]) for name in data.of_severity("minor")]
-    known = [value for value in slight if value == value]
-    if PERTURBATIONS[perturbation].severity in ("critical", "major") and known and z < float(np.median(known)):
-        faults.append("costs less than the median minor mistake")
-    return faults
-
-
-def _ranked(data: _Data, metric: str) -> list[str]:
-    """The blind spots of a metric, the most severe and least noticed first."""
-    order = {severity: place for place, severity in enumerate(SEVERITIES)}
-    spots = [p for severity in SEVERITIES for p in data.of_severity(severity) if _faults(data, metric, p)]
-    return sorted(spots, key=lambda p: (order[PERTURBATIONS[p].severity], data.accuracy[metric][p][0], data.z[metric][p][0]))
-
-
-def _spots(data: _Data) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for contrast in data.contrasts:
-        for name in _ranked(data, contrast.name):
-            accuracy, z = data.accuracy[contrast.name][name], data.z[contrast.name][name]
-            why = ", ".join(_faults(data, contrast.name, name))
-            numbers = (data.keys.count(name), float(accuracy[0]), *interval(accuracy), float(z[0]))
-            rows.append((contrast.name, name, PERTURBATIONS[name].severity, *numbers, why))
-    return Table(
+def _table_of_spots(data: PairScores, spots: Mapping[str, Mapping[str, str]]) -> Table:
+    rows: list[Row] = []
+    for metric, found in spots.items():
+        for name, why in found.items():
+            noticed, z = estimate(data.accuracy[metric][name]), float(data.z[metric][name][0])
+            rows.append((metric, name, PERTURBATIONS[name].severity, data.counts[name], noticed, z, why))
+    return interval_table(
         "blind_spots",
         "Where the metrics are blind",
-        ("metric", "perturbation", "severity", "texts", "noticed", "noticed_low", "noticed_high", "z", "why"),
-        tuple(rows),
+        ("metric", "perturbation", "severity", "texts", "noticed*", "z", "why"),
+        rows,
         f"Perturbations noticed in fewer than {NOTICED:.0%} of the texts, and critical or major ones that cost less than the metric's median "
         "minor mistake. Baselines and perturbations that keep the meaning are left out.",
-        {"texts": 0, "noticed": 3, "z": 3},
-        intervals=(("noticed", "noticed_low", "noticed_high"),),
     )
 
 
-def _examples(data: _Data) -> Table:
+def _examples(data: PairScores, spots: Mapping[str, Mapping[str, str]], probes: Sequence[Probe]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for contrast in data.contrasts:
         drop = contrast.better - contrast.worse
-        for name in _ranked(data, contrast.name)[:WORST]:
+        for name in list(spots[contrast.name])[:WORST]:
             here = [n for n, key in enumerate(data.keys) if key == name]
             for n in sorted(here, key=lambda n: (drop[n], n))[:EXAMPLES]:
-                probe = data.probes[n]
-                changed = " / ".join(
-                    f"{edit.original or '(nothing)'} > {edit.perturbed or '(nothing)'}" for edit in probe.edits
-                )
-                rows.append(
-                    (
-                        contrast.name,
-                        name,
-                        probe.better,
-                        probe.worse,
-                        changed,
-                        float(contrast.better[n]),
-                        float(contrast.worse[n]),
-                    )
-                )
+                probe, scores = probes[n], (float(contrast.better[n]), float(contrast.worse[n]))
+                edits = (f"{edit.original or '(nothing)'} > {edit.perturbed or '(nothing)'}" for edit in probe.edits)
+                rows.append((contrast.name, name, probe.better, probe.worse, " / ".join(edits), *scores))
     return Table(
         "blind_spot_examples",
         "Examples: the perturbed texts that score highest",
@@ -180,36 +134,15 @@ def _examples(data: _Data) -> Table:
     )
 
 
-def _matrix(data: _Data, found: dict[str, dict[str, Vector]], name: str, title: str, note: str) -> Heatmap:
-    order = [*SEVERITIES, "base", "none"]
-    rows = sorted(data.names, key=lambda p: order.index(PERTURBATIONS[p].severity))
-    columns = [contrast.name for contrast in data.contrasts]
-    values = np.array([[found[column][row][0] for column in columns] for row in rows])
-    groups = tuple({"none": "meaning kept"}.get(PERTURBATIONS[row].severity, PERTURBATIONS[row].severity) for row in rows)
-    return Heatmap(
-        f"blind_spots_{name}", title, tuple(rows), tuple(columns), values.reshape(len(rows), len(columns)), groups, note
-    )
-
-
-def _by_perturbation(data: _Data) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for name in data.names:
-        for contrast in data.contrasts:
-            accuracy, z = data.accuracy[contrast.name][name], data.z[contrast.name][name]
-            row = PERTURBATIONS[name]
-            numbers = (data.keys.count(name), float(accuracy[0]), *interval(accuracy), float(z[0]), *interval(z))
-            rows.append((name, row.category, row.severity, contrast.name, *numbers))
-    triples = tuple((name, f"{name}_low", f"{name}_high") for name in ("noticed", "z"))
-    columns = ("perturbation", "category", "severity", "metric", "texts", *(name for triple in triples for name in triple))
-    return Table(
-        "blind_spots_all",
-        "Every perturbation and metric",
-        columns,
-        tuple(rows),
-        "",
-        {"texts": 0, "noticed": 3, "z": 3},
-        intervals=triples,
-    )
+def _by_perturbation(data: PairScores, present: Sequence[str]) -> Table:
+    rows: list[Row] = []
+    for name in present:
+        row = PERTURBATIONS[name]
+        for metric in data.names:
+            both = (estimate(found[metric][name]) for found in (data.accuracy, data.z))
+            rows.append((name, row.category, row.severity, metric, data.counts[name], *both))
+    columns = ("perturbation", "category", "severity", "metric", "texts", "noticed*", "z*")
+    return interval_table("blind_spots_all", "Every perturbation and metric", columns, rows)
 
 
 CASES = {
@@ -233,63 +166,45 @@ EXPECTED = (
 
 def robustness_parts(
     probes: Sequence[Probe], contrasts: Sequence[Contrast], *, samples: int = 1000, seed: int = 0
-) -> list[Table | Figure]:
+) -> list[Part]:
     """The five cases under every metric, without human ratings: how much each costs, and whether the costs are ordered as expected.
 
     Human ratings of such texts (table 7 of the paper) come from `rome perturb` and `rome annotate`, and are judged by `rome evaluate`.
     """
-    draws = Draws.of([str(probe.number) for probe in probes], samples, seed)
-    keys = [probe.perturbation for probe in probes]
-    present = [case for case in CASES if case in set(keys)]
-    z = {c.name: draws.means(c.sensitivity, keys) for c in contrasts}
-    rows: list[tuple[Cell, ...]] = []
-    for case in present:
-        for contrast in contrasts:
-            costs = z[contrast.name][case]
-            rows.append((CASES[case], keys.count(case), contrast.name, float(costs[0]), *interval(costs)))
-    table = Table(
+    data = _scored(probes, contrasts, samples, seed)
+    present = [case for case in CASES if case in data.counts]
+    costs = [(CASES[case], data.counts[case], name, estimate(data.z[name][case])) for case in present for name in data.names]
+    table = interval_table(
         "robustness",
         "What each case costs (RoMe, §4.7)",
-        ("case", "texts", "metric", "z", "z_low", "z_high"),
-        tuple(rows),
+        ("case", "texts", "metric", "z*"),
+        costs,
         "z: mean drop as a share of the drop to an empty text, with a 95 % bootstrap interval over texts.",
-        {"texts": 0, "z": 3},
-        intervals=(("z", "z_low", "z_high"),),
     )
-    values = np.array([[z[c.name][case][0] for c in contrasts] for case in present]).reshape(len(present), len(contrasts))
-    labels, names = tuple(CASES[case] for case in present), tuple(c.name for c in contrasts)
-    figure = Heatmap(
-        "robustness_matrix", "What each case costs", labels, names, values, note="Sensitivity z; darker costs more."
-    )
-    return [_order(probes, contrasts, draws), table, figure]
+    labels = {case: (CASES[case], "") for case in present}
+    note = "Sensitivity z; darker costs more."
+    return [_order(data, probes), table, data.heatmap(data.z, labels, "robustness_matrix", "What each case costs", note)]
 
 
-def _order(probes: Sequence[Probe], contrasts: Sequence[Contrast], draws: Draws) -> Table:
+def _order(data: PairScores, probes: Sequence[Probe]) -> Table:
     """For every expectation the share of texts in which the metric meets it, chance being one half."""
     place = {(probe.number, probe.perturbation): n for n, probe in enumerate(probes)}
-    rows: list[tuple[Cell, ...]] = []
+    numbers = {probe.number for probe in probes}
+    rows: list[Row] = []
     for worse, better in EXPECTED:
-        both = [
-            (place[n, worse], place[n, better]) for n in {p.number for p in probes} if {(n, worse), (n, better)} <= place.keys()
-        ]
+        both = sorted((place[n, worse], place[n, better]) for n in numbers if {(n, worse), (n, better)} <= place.keys())
         if not both:
             continue
-        left, right = (np.array(side) for side in zip(*sorted(both), strict=True))
-        for contrast in contrasts:
-            met = np.full(len(probes), np.nan)
-            met[left] = np.where(
-                contrast.worse[left] == contrast.worse[right], 0.5, contrast.worse[left] < contrast.worse[right]
-            )
-            share = draws.means(met, ["all"] * len(probes))["all"]
-            rows.append(
-                (f"{CASES[worse][2:]} > {CASES[better][2:]}", len(both), contrast.name, float(share[0]), *interval(share))
-            )
-    return Table(
+        left, right = np.array(both).T
+        for contrast in data.contrasts:
+            met, scores = np.full(len(probes), np.nan), contrast.worse
+            met[left] = np.where(scores[left] == scores[right], 0.5, scores[left] < scores[right])
+            share = data.draws.means(met, ["all"] * len(probes))["all"]
+            rows.append((f"{CASES[worse][2:]} > {CASES[better][2:]}", len(both), contrast.name, estimate(share)))
+    return interval_table(
         "robustness_order",
         "Does the worse change cost more?",
-        ("expected", "texts", "metric", "met", "met_low", "met_high"),
-        tuple(rows),
+        ("expected", "texts", "metric", "met*"),
+        rows,
         "Share of the texts to which both changes apply in which the first scores lower than the second; a tie counts one half, as chance does.",
-        {"texts": 0, "met": 3},
-        intervals=(("met", "met_low", "met_high"),),
     )

@@ -27,18 +27,6 @@ from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Heatmap, Lines, Table
 
-__all__ = [
-    "ALPHAS",
-    "Domain",
-    "Drift",
-    "data_size_curve",
-    "domain_of",
-    "domain_shift",
-    "drift",
-    "keep_probabilities",
-    "quality_bins",
-]
-
 Vector = NDArray[np.float64]
 Side = Literal["train", "test"]
 SIDES: tuple[Side, Side] = ("train", "test")
@@ -132,7 +120,7 @@ def drift(
         tuple(rows),
         f"Mean and standard deviation of {statistic} over seeds (new split, new sample). Skew alpha keeps a training row of quality bin "
         "B (1 worst, 10 best) with probability 1 / B^alpha, a test row with 1 / (11 - B)^alpha; BLEURT section 5.2 and appendix B.3.",
-        {"training skew": 1, "test skew": 1, statistic: 3, "spread": 3, "training rows": 0, "test rows": 0, "seeds": 0},
+        {"training skew": 1, "test skew": 1, "training rows": 0, "test rows": 0},
     )
     return Drift(_kept(people, draws, alphas), _distribution(people, draws, alphas), table, _figure(table, tuple(alphas)))
 
@@ -201,9 +189,7 @@ def _kept(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]) -> Tab
             rows.append((side, alpha, _mean_size(draws, side, alpha), expected, *quantiles))
     columns = ("side", "skew", "rows kept", "share expected", "10 % rating", "median rating", "90 % rating")
     note = "Means over seeds; quantiles of the ratings of what is kept. Skew 0 keeps everything."
-    return Table(
-        "drift-kept", "What each skew keeps", columns, tuple(rows), note, {"skew": 1, "rows kept": 0, "share expected": 3}
-    )
+    return Table("drift-kept", "What each skew keeps", columns, tuple(rows), note, {"skew": 1, "rows kept": 0})
 
 
 def _distribution(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]) -> Lines:
@@ -220,8 +206,6 @@ def _distribution(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]
 
 SMALLEST, POINTS = 4, 8
 TITLE = "Agreement by the number of rated items"
-Summary = Sequence[tuple[float, float]]
-"""Mean and spread for each size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +287,20 @@ def data_size_curve(
         f"Mean and standard deviation of {statistic} over {len(seeds)} seeds, on the {test_share:.0%} of the items that are held out; "
         "outputs of one item stay together."
     )
-    return _curve_table(found, steps, tuple(supervised), statistic, note), _curve_figure(found, steps, statistic, note)
+    rows: list[tuple[Cell, ...]] = []
+    for name, summary in found.items():  # what is not fitted has one row in all
+        rows += (
+            [(name, k, *one) for k, one in zip(steps, summary, strict=True)]
+            if name in supervised
+            else [(name, None, *summary[0])]
+        )
+    table = Table("data-size", TITLE, ("scorer", "training items", statistic, "spread"), tuple(rows), note)
+    mean, low, high = (
+        {name: [value + side * spread if side else value for value, spread in summary] for name, summary in found.items()}
+        for side in (0.0, -1.0, 1.0)
+    )
+    x = tuple(map(float, steps))
+    return table, Lines("data-size-curve", TITLE, x, mean, "training items", statistic, note, low, high)
 
 
 def _sizes(given: Sequence[int] | None, largest: int) -> tuple[int, ...]:
@@ -316,30 +313,6 @@ def _after(given: Supervised, people: Vector, rows: NDArray[np.intp], testing: N
     if len(np.unique(people[rows])) < 2:
         return float("nan")
     return STATISTICS[statistic](people[testing], predicted(given.fitted(rows, people), given.features[testing]))
-
-
-def _curve_table(
-    found: Mapping[str, Summary], steps: tuple[int, ...], fitted: tuple[str, ...], statistic: str, note: str
-) -> Table:
-    """One row a scorer and size; one in all for what is not fitted."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, summary in found.items():
-        rows += (
-            [(name, k, *numbers) for k, numbers in zip(steps, summary, strict=True)]
-            if name in fitted
-            else [(name, None, *summary[0])]
-        )
-    columns = ("scorer", "training items", statistic, "spread")
-    return Table("data-size", TITLE, columns, tuple(rows), note, {"training items": 0, statistic: 3, "spread": 3})
-
-
-def _curve_figure(found: Mapping[str, Summary], steps: tuple[int, ...], statistic: str, note: str) -> Lines:
-    """BLEURT's figure 3: one line a scorer, with a band of one standard deviation to both sides."""
-    low, high = (
-        {name: [mean + side * spread for mean, spread in summary] for name, summary in found.items()} for side in (-1.0, 1.0)
-    )
-    lines = {name: [mean for mean, _ in summary] for name, summary in found.items()}
-    return Lines("data-size-curve", TITLE, tuple(map(float, steps)), lines, "training items", statistic, note, low, high)
 
 
 def domain_shift(
@@ -370,7 +343,7 @@ def domain_shift(
     ]
     note = f"{statistic} of a scorer trained on the row and judged on the column; no item trains and judges ({folds} folds)."
     title, columns = "Domain shift", ("trained on", "judged on", statistic, "outputs", "items")
-    table = Table("domain-shift", title, columns, tuple(rows), note, {statistic: 3, "outputs": 0, "items": 0})
+    table = Table("domain-shift", title, columns, tuple(rows), note)
     groups = ("trained on",) * len(names) + ("not fitted",) * len(fixed)
     return table, Heatmap("domain-shift-matrix", title, labels, names, np.array(values), groups if fixed else (), note)
 

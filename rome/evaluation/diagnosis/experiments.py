@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,12 @@ from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.exceptions import InputError
 from rome.reports.model import Figure, Table
 
-__all__ = ["Settings", "on_demetr", "on_meaning", "on_meaning_texts", "on_rated", "on_texts"]
-
 Part = Table | Figure
 REFITTED = "RoMe refitted"
 
 
 @dataclass(frozen=True)
-class Settings:
+class DiagnosisSettings:
     """What every experiment shares. samples : bootstrap resamples. limit : minimal pairs a perturbation. progress : as in RoMe.
 
     Attributes
@@ -53,7 +52,7 @@ class Settings:
     worst: int = 10
 
 
-def on_demetr(metrics: Sequence[Any], settings: Settings, folder: str | None = None) -> tuple[list[Part], str]:
+def on_demetr(metrics: Sequence[Any], settings: DiagnosisSettings, folder: str | None = None) -> tuple[list[Part], str]:
     """DEMETR's tables and figures for these metrics, and the digest of its items.
 
     Parameters
@@ -79,7 +78,7 @@ def on_texts(
     hypotheses: Sequence[str],
     maker: MetricMaker,
     metrics: Sequence[Any],
-    settings: Settings,
+    settings: DiagnosisSettings,
 ) -> tuple[list[Part], str]:
     """Minimal pairs of the user's texts: ``texts`` finds blind spots, ``robustness`` runs RoMe's five cases. And the texts' digest."""
     names = names_of(robustness=experiment == "robustness")
@@ -90,7 +89,9 @@ def on_texts(
     return [*parts(probes, found, samples=settings.samples, seed=settings.seed), table], _digest([references, hypotheses])
 
 
-def on_meaning(metrics: Sequence[Any], settings: Settings, files: Sequence[str] = ()) -> tuple[list[Part], dict[str, str]]:
+def on_meaning(
+    metrics: Sequence[Any], settings: DiagnosisSettings, files: Sequence[str] = ()
+) -> tuple[list[Part], dict[str, str]]:
     """Meaning before surface on files of groups (none: the development sets), each by itself, and the digest of each."""
     sets = {set_name(file): read_meaning(file, settings.limit) for file in files or MEANING_SETS}
     if len(sets) < len(files):
@@ -107,7 +108,7 @@ def on_meaning_texts(
     hypotheses: Sequence[str],
     maker: MetricMaker,
     metrics: Sequence[Any],
-    settings: Settings,
+    settings: DiagnosisSettings,
 ) -> tuple[list[Part], str]:
     """The same on groups made of the user's texts. And the texts' digest."""
     analyse = maker.rome.analyse
@@ -121,15 +122,19 @@ def _of_probes(metric: Any, probes: Sequence[Probe]) -> Contrast:
 
 
 def on_rated(
-    experiment: str, sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: Settings
+    experiment: str, sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings
 ) -> list[Part]:
     """The experiments that fit a scorer to people's ratings: ``ablation``, ``drift``, ``sizes`` for each set, ``domains`` over all."""
     if experiment == "domains":
         return _domains(sets, maker, metrics, settings)
-    run = {"ablation": _ablation, "drift": _drift, "sizes": _sizes}[experiment]
-    parts = []
+    runs: dict[str, Callable[..., list[Part]]] = {
+        "ablation": _ablation,
+        "drift": partial(_refitted, drift),
+        "sizes": partial(_refitted, data_size_curve),
+    }
+    parts: list[Part] = []
     for rated in sets:
-        parts += [replace(part, name=f"{rated.name}-{part.name}") for part in run(rated, maker, metrics, settings)]
+        parts += [replace(part, name=f"{rated.name}-{part.name}") for part in runs[experiment](rated, maker, metrics, settings)]
     return parts
 
 
@@ -146,7 +151,7 @@ def _scores(rated: RatedSet, metrics: Sequence[Any]) -> dict[str, Any]:
     return {metric.name: scores_on(metric, rated) for metric in metrics}
 
 
-def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
     """RoMe's table 5: what every component adds, with the net fitted anew each time."""
     references, hypotheses = _texts(rated)
     features = features_of(maker.rome, references, hypotheses, store=maker.store, progress=settings.progress)
@@ -156,22 +161,12 @@ def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], setti
     return [table, ablation_heatmap(table)]
 
 
-def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
-    """BLEURT's quality drift, one part of everything a dimension."""
-    return _refitted(drift, rated, maker, metrics, settings)
-
-
-def _sizes(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
-    """How many rated inputs a fitted scorer needs (BLEURT, figure 3)."""
-    return _refitted(data_size_curve, rated, maker, metrics, settings)
-
-
 def _refitted(
     experiment: Callable[..., Sequence[Part]],
     rated: RatedSet,
     maker: MetricMaker,
     metrics: Sequence[Any],
-    settings: Settings,
+    settings: DiagnosisSettings,
 ) -> list[Part]:
     """The experiment on each dimension, with RoMe's net fitted anew beside the metrics as they are."""
     groups, scores = [segment.group for segment in rated.segments], _scores(rated, metrics)
@@ -184,7 +179,7 @@ def _refitted(
     return parts
 
 
-def _domains(sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: Settings) -> list[Part]:
+def _domains(sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
     """Every set, dimension and language pair as a domain: fitted on one, judged on another."""
     domains = []
     for rated in sets:

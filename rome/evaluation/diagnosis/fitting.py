@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,21 +17,6 @@ from tqdm import tqdm
 
 from rome.evaluation.metrics.functions import imported
 from rome.exceptions import InputError
-
-__all__ = [
-    "Fit",
-    "Supervised",
-    "cross_validated",
-    "distinct_groups",
-    "fit_linear",
-    "fit_monotone_net",
-    "fit_named",
-    "fold_numbers",
-    "held_out",
-    "mean_and_spread",
-    "predicted",
-    "watched",
-]
 
 
 def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
@@ -105,11 +90,9 @@ DECAY = 1.0
 ITERATIONS = 600
 
 
-class Fit(Protocol):
-    """Anything that learns to predict ratings: ``fit(features (n, d), ratings (n,))`` gives a Predict for the same d columns."""
-
-    def __call__(self, features: Matrix, ratings: Vector, /) -> Predict:
-        """Fit on n rated rows; the same rows give the same predictions."""
+Fit = Callable[[Matrix, Vector], Predict]
+"""Anything that learns to predict ratings: ``fit(features (n, d), ratings (n,))`` gives a Predict for the same d columns, the same for the same
+rows."""
 
 
 def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, /, *, seed: int = 0, decay: float = DECAY) -> Predict:

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
-from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, interval
-from rome.evaluation.metrics.protocol import Metric
+from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, estimate
+from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.metrics.protocol import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Table
-
-__all__ = ["CELLS", "Meaning", "groups_of_texts", "meaning"]
 
 Vector = NDArray[np.float64]
 CELLS = ("near>near", "far>far", "far>near", "near>far")
@@ -195,10 +194,7 @@ def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vect
     """(n,) the metric's scores of distinct pairs, checked."""
     if not hasattr(metric, "score"):
         raise InputError(f"{metric.name} knows the scores of its own rated set only: leave it out here")
-    scores = np.asarray(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), dtype=np.float64)
-    if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
-        raise InputError(f"{metric.name} gave no finite score for each of the {len(pairs)} pairs: check it")
-    return scores
+    return checked_scores(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), len(pairs), metric.name)
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
@@ -210,34 +206,24 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         The name of the column that parts the groups, or "" for one row a metric.
     """
     keys = [of_group[n] for n in data.of_group]
-    sizes = {value: keys.count(value) for value in dict.fromkeys(keys)}
-    rows: list[tuple[Cell, ...]] = []
-    columns: list[str] = []
+    rows: list[Row] = []
     for metric in data.scores:
         found = {column: data.draws.means(values, keys) for column, values in data.columns(metric).items()}
-        columns = [c for column in found for c in _with_interval(column)]
-        for value, size in sizes.items():
-            cells = [cell for column in found for cell in _cells(column, found[column][value])]
-            rows.append((metric, *([value, size] if key else []), *cells))
-    wide = [column for column in columns if column in WITH_INTERVALS]
-    return Table(
+        columns = tuple(found)
+        for value, size in Counter(keys).items():
+            cells = (estimate(drawn[value]) for drawn in found.values())
+            shown = (cell if column in WITH_INTERVALS else cell[0] for column, cell in zip(found, cells, strict=True))
+            rows.append((metric, *([value, size] if key else []), *shown))
+    names = (f"{column}*" if column in WITH_INTERVALS else column for column in columns)
+    return interval_table(
         name,
         title,
-        ("metric", *([key, "comparisons"] if key else []), *columns),
-        tuple(rows),
+        ("metric", *([key, "comparisons"] if key else []), *names),
+        rows,
         SHARES.format(over="texts" if any(group.cluster for group in data.groups) else "groups"),
-        {**dict.fromkeys(columns, 1), "comparisons": 0},
-        highest=() if key else tuple(column for column in columns if not column.endswith(("_low", "_high"))),
-        intervals=tuple((column, f"{column}_low", f"{column}_high") for column in wide),
+        1,
+        highest=() if key else columns,
     )
-
-
-def _with_interval(column: str) -> list[str]:
-    return [column, f"{column}_low", f"{column}_high"] if column in WITH_INTERVALS else [column]
-
-
-def _cells(column: str, drawn: Vector) -> list[float]:
-    return [float(drawn[0]), *(interval(drawn) if column in WITH_INTERVALS else ())]
 
 
 def _scores(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
@@ -281,12 +267,7 @@ def _worst(data: _Data, most: int) -> Table:
 
 
 def groups_of_texts(
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[str],
-    analyse: Analyse,
-    *,
-    seed: int = 0,
-    limit: int | None = None,
+    references: Sequence[Sequence[str]], hypotheses: Sequence[str], analyse: Analyse, *, seed: int = 0, limit: int | None = None
 ) -> tuple[list[MeaningGroup], Table]:
     """A group for every hypothesis and every perturbation of severity critical that applies to it; and what applied how often.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,36 +19,14 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.perturbations.values import Edit
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
+from rome.evaluation.statistics.resampling import interval_of
 from rome.exceptions import InputError
-from rome.reports.model import Table
-
-__all__ = [
-    "EMPTY",
-    "Contrast",
-    "Draws",
-    "Probe",
-    "Welch",
-    "applicability",
-    "contrast",
-    "interval",
-    "make_probes",
-    "mean_of",
-    "names_of",
-]
+from rome.reports.model import Heatmap, Table
 
 EMPTY = "."
 """What stands for the empty text, because some metrics refuse one (as in the paper)."""
 SEES_EMPTY = 0.95
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Welch:
-    """Welch's two-sample t-test of the unperturbed against the perturbed scores; p is two-sided."""
-
-    t: float
-    p: float
-    df: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +64,18 @@ class Contrast:
         whole = self.better - self.empty
         return np.divide(self.better - self.worse, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
-    def welch(self, rows: Flags) -> Welch:
-        """The test over some pairs; nan where it is undefined (fewer than two pairs, or no variance on either side)."""
+    def welch(self, rows: Flags) -> tuple[float, float, float]:
+        """Welch's two-sample t-test of the unperturbed against the perturbed scores of some pairs: t, the two-sided p, degrees of freedom.
+
+        nan where it is undefined (fewer than two pairs, or no variance on either side).
+        """
         better, worse = self.better[rows], self.worse[rows]
         if len(better) < 2 or (better.std() == 0 and worse.std() == 0):
-            return Welch(float("nan"), float("nan"), float("nan"))
+            return (float("nan"),) * 3
         with warnings.catch_warnings():  # nearly equal scores: the result says as much as the warning
             warnings.simplefilter("ignore", RuntimeWarning)
             found = ttest_ind(better, worse, equal_var=False)
-        return Welch(float(found.statistic), float(found.pvalue), float(found.df))
+        return float(found.statistic), float(found.pvalue), float(found.df)
 
 
 def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
@@ -150,13 +131,65 @@ def mean_of(rows: Sequence[NDArray[np.float64]], length: int) -> NDArray[np.floa
     return np.divide(np.where(known, table, 0.0).sum(axis=0), counts, out=np.full(length, np.nan), where=counts > 0)
 
 
-def interval(values: NDArray[np.float64], level: float = 0.95) -> tuple[float, float]:
-    """The middle share of the resamples, which follow the data's own value in (1 + samples,); nan where there are none."""
-    drawn = values[1:][~np.isnan(values[1:])]
-    if not len(drawn):
-        return float("nan"), float("nan")
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+def estimate(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """The data's own value, the first of (1 + samples,), with the ends of the middle 95 % of the resamples that follow it."""
+    interval = interval_of(values[1:], 0.95)
+    return float(values[0]), interval.low, interval.high
+
+
+class PairScores:
+    """What metrics make of minimal pairs: accuracy and sensitivity z of each kind of pair, on the data and in resamples of the clusters.
+
+    Attributes
+    ----------
+    correct
+        Metric -> (n,) 1 (or 100) where it is right.
+    accuracy, z
+        Metric -> kind -> (1 + samples,) mean over the pairs of that kind.
+    """
+
+    def __init__(
+        self,
+        contrasts: Sequence[Contrast],
+        keys: Sequence[str],
+        clusters: Sequence[str],
+        samples: int,
+        seed: int,
+        correct: Mapping[str, NDArray[np.float64]] | None = None,
+    ) -> None:
+        self.contrasts, self.keys, self.counts = contrasts, keys, Counter(keys)
+        self.names = [contrast.name for contrast in contrasts]
+        self.draws = Draws.of(clusters, samples, seed)
+        self.correct = correct or {one.name: one.wins.astype(np.float64) for one in contrasts}
+        self.accuracy = {name: self.draws.means(correct, keys) for name, correct in self.correct.items()}
+        self.z = {one.name: self.draws.means(one.sensitivity, keys) for one in contrasts}
+
+    def over(self, of_kind: Mapping[str, NDArray[np.float64]], kinds: Iterable[str]) -> NDArray[np.float64]:
+        """(1 + samples,) the unweighted mean over kinds."""
+        return mean_of([of_kind[kind] for kind in kinds], len(self.draws.weights))
+
+    def by_severity(self, name: str, kinds: Iterable[Iterable[str]]) -> tuple[list[NDArray[np.float64]], float | None]:
+        """The mean z of each severity's kinds, and the share of resamples in which they fall from one severity to the next."""
+        z = [self.over(self.z[name], of_one) for of_one in kinds]
+        steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
+        return z, float(np.logical_and.reduce(steps).mean()) if len(z[0]) > 1 else None
+
+    def heatmap(
+        self,
+        found: Mapping[str, Mapping[str, NDArray[np.float64]]],
+        rows: Mapping[str, tuple[str, str]],
+        name: str,
+        title: str,
+        note: str,
+        digits: int = 2,
+    ) -> Heatmap:
+        """One row a kind, given with its label and its group, and one column a metric."""
+        values = np.array([[found[metric][kind][0] for metric in self.names] for kind in rows])
+        labels, groups = tuple(label for label, _ in rows.values()), tuple(group for _, group in rows.values())
+        shape = (len(rows), len(self.names))
+        return Heatmap(
+            name, title, labels, tuple(self.names), values.reshape(shape), groups if any(groups) else (), note, digits
+        )
 
 
 MOST_REASONS = 3
@@ -242,5 +275,5 @@ def applicability(made: Counter[str], reasons: dict[str, Counter[str]], texts: i
         ("perturbation", "category", "severity", "made", "share", "otherwise"),
         tuple(rows),
         "otherwise: why a text gave none, with how many texts.",
-        {"made": 0, "share": 2},
+        {"share": 2},
     )

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.leaderboard.plan import RatedScores
+from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.leaderboard.evaluate import RatedScores
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.statistics.agreement import agreement
@@ -22,20 +23,6 @@ from rome.evaluation.statistics.spans import SpanScores, corpus_spans
 from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
 from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
-
-__all__ = [
-    "by_system",
-    "component_correlations",
-    "differences",
-    "error_spans",
-    "language_pairs",
-    "leaderboard",
-    "overview",
-    "parts_of",
-    "ranking",
-    "scattered",
-    "systems",
-]
 
 FEWEST = 3
 """Systems below which a ranking says nothing."""
@@ -48,26 +35,19 @@ def systems(judged: RatedScores) -> Table | None:
     names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
     if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
         return None
-    rows: list[tuple[Cell, ...]] = []
+    settings, rows = judged.settings, list[Row]()
+    chosen: dict[str, Any] = {"samples": settings.samples, "seed": settings.seed, "level": settings.level, **keys}
     for metric, scores in judged.scores.items():
-        cells: list[Cell] = [metric]
-        for statistic in OF_SYSTEMS:
-            plan = judged.plan
-            found = system_agreement(
-                judged.people, scores, statistic=statistic, samples=plan.samples, seed=plan.seed, level=plan.level, **keys
-            )
-            cells += [found.value, found.interval.low, found.interval.high]
-        rows.append(tuple(cells))
-    triples = tuple((name, f"{name}_low", f"{name}_high") for name in OF_SYSTEMS)
-    return Table(
+        found = (system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS)
+        rows.append((metric, *((one.value, one.interval.low, one.interval.high) for one in found)))
+    return interval_table(
         f"{judged.label}_systems",
         f"{judged.rated.name}, {judged.dimension}: ranking {len(names)} systems",
-        ("metric", *(name for triple in triples for name in triple)),
-        tuple(rows),
+        ("metric", *(f"{name}*" for name in OF_SYSTEMS)),
+        rows,
         "Systems' mean scores against their mean ratings. pairwise_accuracy: share of pairs of systems in the right order. Brackets: "
         "bootstrap over inputs, the systems held fixed.",
         highest=OF_SYSTEMS,
-        intervals=triples,
     )
 
 
@@ -82,36 +62,28 @@ def ranking(judged: RatedScores) -> Table | None:
     sides = {"people": judged.people, metric: judged.scores[metric]}
     rows_of = {name: [n for n, segment in enumerate(segments) if segment.system == name] for name in names}
     names.sort(key=lambda name: -float(judged.people[rows_of[name]].mean()))
-    rows: list[tuple[Cell, ...]] = []
-    for place, name in enumerate(names):
-        following = names[place + 1] if place + 1 < len(names) else None
-        cells: list[Cell] = [name, len(rows_of[name])]
+    rows: list[Row] = []
+    for name, following in zip(names, (*names[1:], None), strict=True):
+        cells: list[Any] = [name, len(rows_of[name])]
         for side in sides.values():
-            cells += _mean_and_interval(judged, side, rows_of[name])
+            cells.append(_mean_and_interval(judged, side, rows_of[name]))
             cells.append(None if following is None else _ahead(judged, side, rows_of[name], rows_of[following]))
         rows.append(tuple(cells))
-    triples = tuple((side, f"{side}_low", f"{side}_high") for side in sides)
-    columns = [name for triple in triples for name in (*triple, f"{triple[0]}_ahead")]
-    return Table(
+    return interval_table(
         f"{judged.label}_system_ranking",
         f"{judged.rated.name}, {judged.dimension}: the systems under people and under {metric}",
-        ("system", "outputs", *columns),
-        tuple(rows),
+        ("system", "outputs", *(column for side in sides for column in (f"{side}*", f"{side}_ahead"))),
+        rows,
         "Mean over the system's outputs. ahead: share of bootstrap resamples of the inputs that both systems answered in which a system is "
         "ahead of the one in the next row (Koehn 2004); 1 minus that is a p-value.",
-        {"outputs": 0, **dict.fromkeys((*sides, *(f"{side}_ahead" for side in sides)), 3)},
-        intervals=triples,
     )
 
 
-def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> list[Cell]:
+def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> tuple[float, float, float]:
     """The mean of a system's outputs with its bootstrap interval."""
-    own = scores[rows]
-    items = [judged.keys["items"][n] for n in rows]
-    found = paired_bootstrap(
-        own, np.zeros(len(own)), items=items, samples=judged.plan.samples, seed=judged.plan.seed, level=judged.plan.level
-    )
-    return [float(own.mean()), found.interval.low, found.interval.high]
+    own, settings, items = scores[rows], judged.settings, [judged.keys["items"][n] for n in rows]
+    found = paired_bootstrap(own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level)
+    return float(own.mean()), found.interval.low, found.interval.high
 
 
 def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
@@ -123,7 +95,9 @@ def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[i
         return None
     left, right = (list(side) for side in zip(*pairs, strict=True))
     keys = [items[n] for n in left]
-    found = paired_bootstrap(scores[left], scores[right], items=keys, samples=judged.plan.samples, seed=judged.plan.seed)
+    found = paired_bootstrap(
+        scores[left], scores[right], items=keys, samples=judged.settings.samples, seed=judged.settings.seed
+    )
     return found.wins_a + found.ties / 2
 
 
@@ -156,7 +130,6 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
         "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
         "spans). Against every rater of a segment, then the mean; f1_best_rater: against the rater nearest in each segment. Marks "
         "without a place in the text (omissions) are no targets. A rater is judged against the others of the same segment.",
-        {"segments": 0},
     )
 
 
@@ -195,31 +168,27 @@ PER_SYSTEM = ("spearman", "pearson", "kendall_b")
 
 def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
     """Every figure of every metric with its interval, best first, and the main figure as bars."""
-    rows = []
+    rows: list[Any] = []
     for metric in judged.scores:
-        cells: list[Cell] = [metric]
-        for measure in judged.figures:
-            interval = judged.interval(metric, measure)
-            cells += [judged.agreement(metric, measure).value, interval.low, interval.high]
-        rows.append(tuple(cells))
-    rows.sort(key=lambda row: -_known(row[1]))
+        found = ((judged.agreement(metric, one).value, judged.interval(metric, one)) for one in judged.figures)
+        rows.append((metric, *((value, interval.low, interval.high) for value, interval in found)))
+    rows.sort(key=lambda row: float("inf") if np.isnan(row[1][0]) else -row[1][0])
     labels = [measure.label for measure in judged.figures]
-    triples = tuple((label, f"{label}_low", f"{label}_high") for label in labels)
     title = f"{judged.rated.name}: agreement with people, {judged.dimension}"
-    table = Table(
+    table = interval_table(
         f"{judged.label}_leaderboard",
         title,
-        ("metric", *(name for triple in triples for name in triple)),
-        tuple(rows),
-        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.plan.level:.0%} bootstrap interval over inputs "
+        ("metric", *(f"{label}*" for label in labels)),
+        rows,
+        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.settings.level:.0%} bootstrap interval over inputs "
         "(all outputs of an input together). Without a slash: pooled over all outputs, which also rewards guessing how hard an input "
         "is: compare with length. Groups in which a figure is undefined are left out.",
         highest=tuple(labels),
-        intervals=triples,
     )
-    values, low, high = (tuple(_cell(row[place]) for row in rows) for place in (1, 2, 3))
-    names = tuple(str(row[0]) for row in rows)
-    return table, Bars(f"{judged.label}_bars", f"{title} ({labels[0]})", names, values, low, high, axis=labels[0])
+    values, low, high = zip(*(row[1] for row in rows), strict=True)
+    return table, Bars(
+        f"{judged.label}_bars", f"{title} ({labels[0]})", tuple(row[0] for row in rows), values, low, high, labels[0]
+    )
 
 
 def language_pairs(judged: RatedScores) -> Table:
@@ -258,7 +227,6 @@ def by_system(judged: RatedScores) -> Table:
         ("system", "outputs", "metric", *PER_SYSTEM),
         tuple(rows),
         "Over the outputs of one system: how far the metric tells its good outputs from its bad ones (RoMe, tables 6 and 7).",
-        {"outputs": 0, **dict.fromkeys(PER_SYSTEM, 3)},
     )
 
 
@@ -281,40 +249,26 @@ def overview(all_judged: Sequence[RatedScores]) -> Table:
     )
 
 
-def _known(value: Cell) -> float:
-    return _cell(value) if _cell(value) == _cell(value) else float("-inf")
-
-
-def _cell(value: Cell) -> float:
-    return float("nan") if value is None else float(value)
-
-
 def differences(judged: RatedScores) -> Table:
     """The first metric against each other one, by the main figure: bootstrap, permutation, Williams."""
     first, *others = judged.scores
-    main, plan = judged.figures[0], judged.plan
+    main, settings = judged.figures[0], judged.settings
     rows = []
     for other in others:
         common = (judged.people, judged.scores[first], judged.scores[other])
-        chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": plan.seed, **judged.keys}
-        gap = bootstrap_difference(*common, samples=plan.samples, level=plan.level, **chosen)
-        test = permutation_test(*common, samples=plan.permutations, **chosen) if plan.permutations else None
-        rows.append(
-            (
-                *(other, gap.difference, gap.interval.low, gap.interval.high, gap.wins),
-                test.p_two_sided if test else None,
-                _williams(judged, first, other),
-            )
-        )
-    return Table(
+        chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": settings.seed, **judged.keys}
+        gap = bootstrap_difference(*common, samples=settings.samples, level=settings.level, **chosen)
+        test = permutation_test(*common, samples=settings.permutations, **chosen) if settings.permutations else None
+        change = (gap.difference, gap.interval.low, gap.interval.high)
+        rows.append((other, change, gap.wins, test.p_two_sided if test else None, _williams(judged, first, other)))
+    return interval_table(
         f"{judged.label}_differences",
         f"{judged.rated.name}, {judged.dimension}: {first} minus each other metric ({main.label})",
-        ("metric", "difference", "difference_low", "difference_high", "wins", "permutation_p", "williams_p"),
-        tuple(rows),
-        f"wins: share of bootstrap resamples in which {first} is ahead. permutation_p: two-sided, {plan.permutations} swaps of the two "
+        ("metric", "difference*", "wins", "permutation_p", "williams_p"),
+        rows,
+        f"wins: share of bootstrap resamples in which {first} is ahead. permutation_p: two-sided, {settings.permutations} swaps of the two "
         "metrics' standardised scores. williams_p: two-sided Williams' test of the pooled Pearson correlations.",
-        digits={"difference": 3, "wins": 3, "permutation_p": 4, "williams_p": 4},
-        intervals=(("difference", "difference_low", "difference_high"),),
+        {"permutation_p": 4, "williams_p": 4},
     )
 
 

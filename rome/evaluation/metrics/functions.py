@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rome.evaluation.metrics.protocol import References, Scores
+from rome.evaluation.metrics.protocol import References, Scores, checked_scores
 from rome.exceptions import InputError
-
-__all__ = ["Length", "Random", "UserMetric", "imported"]
 
 
 def imported(specification: str) -> Callable[..., Any]:
@@ -95,20 +93,4 @@ class UserMetric:
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
         """What the function returns, checked: one finite number a hypothesis."""
-        found = self.function([list(row) for row in references], list(hypotheses))
-        try:
-            scores = np.asarray(found, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{self.name} returned {type(found).__name__} ({error}): return one number a hypothesis"
-            ) from error
-        if scores.shape != (len(hypotheses),):
-            raise InputError(
-                f"{self.name} returned shape {scores.shape} for {len(hypotheses)} hypotheses: return one number each"
-            )
-        if not np.isfinite(scores).all():
-            raise InputError(
-                f"{self.name} returned {scores[~np.isfinite(scores)][0]} for segment {np.flatnonzero(~np.isfinite(scores))[0]}: "
-                "return finite numbers"
-            )
-        return scores
+        return checked_scores(self.function([list(row) for row in references], list(hypotheses)), len(hypotheses), self.name)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.metrics.pairs import PairMetric, PairValues, ScoreStore, TextPair
+from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore, TextPair
 from rome.evaluation.metrics.protocol import Scores
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
@@ -23,7 +23,6 @@ from rome.features.analyser.model_set import file_digest
 if TYPE_CHECKING:
     from rome.features.analyser.transformer import PieceStates
 
-__all__ = ["LEXICAL", "BertScore", "Comet", "bleurt", "library", "prism"]
 
 PairFunction = Callable[[Sequence[TextPair]], list[float]]
 
@@ -174,15 +173,15 @@ def _identity(path: Path) -> str:
     return file_digest(path if path.is_dir() else path.parent)
 
 
-def _pair_metric(name: str, path: str, load: Callable[[Path], Any], **stored: Any) -> PairMetric:
+def _pair_metric(name: str, path: str, load: Callable[[Path], Any], **stored: Any) -> BestReferenceMetric:
     """A metric of pairs whose model is loaded now, so that what is missing is said before anything is computed."""
     checkpoint = _checkpoint(name, path)
     function = load(checkpoint)
-    values = PairValues(f"{name}:{checkpoint.name}|files:{_identity(checkpoint)}", function, label=name, **stored)
-    return PairMetric(f"{name.upper()}-{checkpoint.name}", values)
+    values = CachedScores(f"{name}:{checkpoint.name}|files:{_identity(checkpoint)}", function, label=name, **stored)
+    return BestReferenceMetric(f"{name.upper()}-{checkpoint.name}", values)
 
 
-def bleurt(path: str, **stored: Any) -> PairMetric:
+def bleurt(path: str, **stored: Any) -> BestReferenceMetric:
     """BLEURT (Sellam et al. 2020) through the package ``bleurt``. Raises ModelMissingError without package or checkpoint."""
 
     def load(checkpoint: Path) -> Callable[[Sequence[TextPair]], Any]:
@@ -192,7 +191,7 @@ def bleurt(path: str, **stored: Any) -> PairMetric:
     return _pair_metric("bleurt", path, load, **stored)
 
 
-def prism(path: str, **stored: Any) -> PairMetric:
+def prism(path: str, **stored: Any) -> BestReferenceMetric:
     """PRISM (Thompson and Post 2020) through the module ``prism``. Raises ModelMissingError without module or checkpoint."""
 
     def load(checkpoint: Path) -> Callable[[Sequence[TextPair]], Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Metric", "References", "Scores"]
+from rome.exceptions import InputError
 
 References = Sequence[Sequence[str]]
 """For each hypothesis its references, at least one: ``[segment][reference]``."""
@@ -38,3 +38,17 @@ class Metric(Protocol):
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
         """(n,) float64, one finite score a hypothesis; hypotheses may be empty texts."""
+
+
+def checked_scores(found: Any, count: int, name: str) -> Scores:
+    """What a metric returned as (n,) float64. Raises InputError unless that is one finite number for each of so many hypotheses."""
+    try:
+        scores = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} returned {type(found).__name__} ({error}): return one number a hypothesis") from error
+    if scores.shape != (count,):
+        raise InputError(f"{name} returned shape {scores.shape} for {count} hypotheses: return one number each")
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if wrong.size:
+        raise InputError(f"{name} returned {scores[wrong[0]]} for segment {wrong[0]}: return finite numbers")
+    return scores

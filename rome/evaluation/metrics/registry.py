@@ -8,20 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
+from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore
 from rome.evaluation.metrics.functions import Length, Random, UserMetric
-from rome.evaluation.metrics.pairs import PairMetric, PairValues, ScoreStore
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.protocol import Scores, checked_scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-
-__all__ = ["BASELINES", "DEFAULT_METRICS", "MetricMaker", "marks_on", "scores_on"]
 
 COMPONENTS = tuple(f"rome.{feature}" for feature in FEATURES)
 SUPERVISED = "rome-supervised"
@@ -87,7 +83,7 @@ class MetricMaker:
         if kind in LEXICAL:
             name, make = LEXICAL[kind]
             signature, function = make()
-            return PairMetric(name, PairValues(signature, function, label=name, **self._stored))
+            return BestReferenceMetric(name, CachedScores(signature, function, label=name, **self._stored))
         if kind in BASELINES:
             return Length() if kind == "length" else Random(self.seed)
         raise InputError(f"the metric {kind!r} is unknown: choose one of {KINDS}")
@@ -106,13 +102,13 @@ class MetricMaker:
     def _stored(self) -> dict[str, Any]:
         return {"store": self.store, "progress": self.progress}
 
-    def _bertscore(self, rest: str) -> PairMetric:
+    def _bertscore(self, rest: str) -> BestReferenceMetric:
         path, _, layer = rest.rpartition(":") if rest.rpartition(":")[2].lstrip("-").isdecimal() else (rest, "", "")
         if layer and not path:
             raise InputError(f"bertscore:{rest} names a layer without an encoder: write bertscore:PATH:LAYER")
         score = BertScore(path, int(layer) if layer else None)
         name = f"BERTScore-{Path(path).name}" if path else "BERTScore"
-        return PairMetric(name, PairValues(score.signature, score, label=name, **self._stored))
+        return BestReferenceMetric(name, CachedScores(score.signature, score, label=name, **self._stored))
 
 
 KINDS = (
@@ -132,12 +128,7 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
         found = metric.score_set(rated)
     else:
         found = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
-    scores = np.asarray(found, dtype=np.float64)
-    if scores.shape != (len(rated.segments),) or not np.isfinite(scores).all():
-        raise InputError(
-            f"{metric.name} gave no finite score for each of the {len(rated.segments)} segments of {rated.name}: check it"
-        )
-    return scores
+    return checked_scores(found, len(rated.segments), metric.name)
 
 
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:

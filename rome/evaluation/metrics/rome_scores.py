@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from rome.combining.combiner import Combiner
 from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.pairs import PairValues, ScoreStore, TextPair, candidates
+from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
-
-__all__ = ["RomeComponent", "RomeFeatures", "RomeScore", "RomeSupervised"]
 
 
 class RomeFeatures:
@@ -32,7 +30,7 @@ class RomeFeatures:
 
     def __init__(self, metric: RoMe, *, store: ScoreStore | None = None, progress: bool | None = None) -> None:
         self.metric = metric
-        self.values = PairValues(
+        self.values = CachedScores(
             metric.feature_signature, self._measure, width=len(FEATURES), store=store, progress=progress, label="RoMe"
         )
 

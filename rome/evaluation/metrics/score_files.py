@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rome.data.readers.lines import json_objects
-from rome.data.readers.mqm import MqmWeights, mqm_score
+from rome.data.readers.lines import json_objects, number, table
+from rome.data.readers.mqm import MqmWeights, marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
-from rome.evaluation.metrics.pairs import candidates
+from rome.evaluation.metrics.cached_scores import candidates
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
 from rome.storage.files import read_lines
 from rome.text_table import shorten
-
-__all__ = ["MarkFile", "PublishedScores", "ScoreFile"]
 
 IDENTIFIERS = ("language_pair", "system", "item")
 TEXTS = ("reference", "hypothesis")
@@ -58,7 +55,7 @@ class ScoreFile:
         if not self.lines:
             raise InputError(f"{path} is empty: give one score a line, or a TSV file with a header")
         self.header = self.lines[0].split("\t")
-        if _number(self.lines[0]) is not None:
+        if _is_number(self.lines[0]):
             self.header = []
         elif "score" not in self.header or not ({"item"} <= set(self.header) or set(TEXTS) <= set(self.header)):
             raise InputError(
@@ -100,51 +97,37 @@ class ScoreFile:
                 f"{self.path} has {len(self.lines)} scores and {rated.name} has {len(rated.segments)} segments: "
                 "give one score a segment, in the order of the set, or a TSV file with `item` and `score`"
             )
-        return np.array([self._parsed(line, number) for number, line in enumerate(self.lines, start=1)])
+        return np.array([number(line, f"{self.path}:{at}", "the score") for at, line in enumerate(self.lines, start=1)])
 
-    def _of(self, segment: RatedSegment, known: dict[tuple[str, ...], tuple[float, str, int]], columns: Sequence[str]) -> float:
+    def _of(self, segment: RatedSegment, known: dict[tuple[str, ...], tuple[float, str, str]], columns: Sequence[str]) -> float:
         key = tuple(str(getattr(segment, name)) for name in columns)
         if key not in known:
             raise InputError(f"{self.path} has no score for {' '.join(key)} ({segment.place}): score every segment of the set")
-        score, hypothesis, number = known[key]
+        score, hypothesis, place = known[key]
         if "hypothesis" in self.header and hypothesis != segment.hypothesis:
             raise InputError(
-                f"{self.path}:{number}: the hypothesis is {shorten(hypothesis, 50)!r} and that of {segment.place} is "
+                f"{place}: the hypothesis is {shorten(hypothesis, 50)!r} and that of {segment.place} is "
                 f"{shorten(segment.hypothesis, 50)!r}: pair the scores with the outputs that they were made for"
             )
         return score
 
-    def _table(self, columns: Sequence[str]) -> dict[tuple[str, ...], tuple[float, str, int]]:
-        """Key of each line -> score, hypothesis, line number; a key that comes twice is refused."""
-        known: dict[tuple[str, ...], tuple[float, str, int]] = {}
-        for number, line in enumerate(self.lines[1:], start=2):
-            cells = line.split("\t")
-            if len(cells) != len(self.header):
-                raise InputError(
-                    f"{self.path}:{number}: {len(cells)} columns, the header has {len(self.header)}: write no tab in a text"
-                )
-            cell = dict(zip(self.header, cells, strict=True))
+    def _table(self, columns: Sequence[str]) -> dict[tuple[str, ...], tuple[float, str, str]]:
+        """Key of each line -> score, hypothesis, place; a key that comes twice is refused."""
+        known: dict[tuple[str, ...], tuple[float, str, str]] = {}
+        for place, cell in table(self.path, ("score", *columns)):
             key = tuple(cell[name] for name in columns)
-            score = self._parsed(cell["score"], number)
+            score = number(cell["score"], place, "the score")
             if key in known and known[key][0] != score:
-                raise InputError(
-                    f"{self.path}:{number}: {shorten(' '.join(key), 60)} has another score in line {known[key][2]}: keep one"
-                )
-            known[key] = score, cell.get("hypothesis", ""), number
+                raise InputError(f"{place}: {shorten(' '.join(key), 60)} has another score in {known[key][2]}: keep one")
+            known[key] = score, cell.get("hypothesis", ""), place
         return known
 
-    def _parsed(self, cell: str, number: int) -> float:
-        value = _number(cell)
-        if value is None or not math.isfinite(value):
-            raise InputError(f"{self.path}:{number}: {cell!r} is no finite number: give one score a line")
-        return value
 
-
-def _number(cell: str) -> float | None:
+def _is_number(cell: str) -> bool:
     try:
-        return float(cell)
+        return float(cell) is not None
     except ValueError:
-        return None
+        return False
 
 
 WEIGHTS = MqmWeights(critical=5.0, minor_punctuation=1.0, most=25.0)
@@ -178,8 +161,7 @@ class MarkFile:
         found = []
         for segment in rated.segments:
             place, row = self._row(segment)
-            counted = mqm_score({self.name: [(mark.severity, mark.category) for mark in self._marks(segment)]}, WEIGHTS)
-            value = row.get("score", counted)
+            value = row.get("score", marks_score({self.name: self._marks(segment)}, WEIGHTS))
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise InputError(f"{place}: the score is {value!r}: give a number")
             found.append(float(value))

@@ -9,7 +9,7 @@ Source: Deutsch, Foster and Freitag, "Ties Matter: Meta-Evaluating Modern Metric
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -21,6 +21,7 @@ from rome.evaluation.statistics.correlation import (
     ROWS,
     STATISTICS,
     Keys,
+    Matrix,
     Vector,
     check_choice,
     check_keys,
@@ -30,24 +31,6 @@ from rome.evaluation.statistics.correlation import (
     threshold_of,
 )
 from rome.exceptions import InputError
-
-__all__ = [
-    "AVERAGES",
-    "CALIBRATED",
-    "MAX_PAIRS",
-    "Agreement",
-    "Average",
-    "Groups",
-    "agreement",
-    "group_by",
-    "group_keys",
-    "group_values",
-    "group_weights",
-    "numbered",
-    "pairs_within",
-    "sweep",
-    "weighted_mean",
-]
 
 Average = Literal["none", "item", "system", "language_pair"]
 AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
@@ -109,9 +92,14 @@ def group_by(average: str, size: int, items: Keys = None, systems: Keys = None, 
     return group_keys(zip(pairs, of_items if average == "item" else of_systems, strict=True))
 
 
+def rows_of(statistic: str, epsilon: float | None = None) -> Callable[[Matrix, Matrix], Vector]:
+    """The statistic for many groups of one size; with an epsilon, pairwise accuracy at that epsilon."""
+    return ROWS[statistic] if epsilon is None else partial(pairwise_accuracy_rows, epsilon=epsilon)
+
+
 def group_values(statistic: str, people: Vector, metric: Vector, groups: Groups, epsilon: float | None = None) -> Vector:
     """(groups,) the statistic of each group, nan where it is undefined; with an epsilon, pairwise accuracy at that epsilon."""
-    rows = ROWS[statistic] if epsilon is None else partial(pairwise_accuracy_rows, epsilon=epsilon)
+    rows = rows_of(statistic, epsilon)
     found = np.full(groups.count, np.nan)
     for which, members in groups.blocks:
         found[which] = rows(people[members], metric[members])
@@ -137,7 +125,7 @@ NEAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class SegmentPairs:
     """Pairs of segments within groups: (k,) first, second, and the weight of each pair (1 / pairs of its group, summing to 1)."""
 
     first: NDArray[np.int64]
@@ -146,36 +134,22 @@ class Pairs:
     sampled: bool
 
 
-def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Pairs:
+def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> SegmentPairs:
     """All pairs within groups, or max_pairs of them drawn without replacement. Raises InputError for max_pairs below 1."""
     if max_pairs < 1:
         raise InputError(f"max_pairs={max_pairs} leaves nothing to calibrate on: give 1 or more")
-    order = np.argsort(groups.codes, kind="stable")
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    ends = np.cumsum(sizes * (sizes - 1) // 2)
-    total = int(ends[-1]) if groups.count else 0
-    sampled = total > max_pairs
-    chosen = np.arange(total)
+    parts = [np.zeros((0, 2), dtype=np.int64)]
+    parts += [members[:, np.transpose(np.triu_indices(members.shape[1], 1))].reshape(-1, 2) for _, members in groups.blocks]
+    found = np.concatenate(parts)
+    sampled = len(found) > max_pairs
     if sampled:
-        chosen = np.sort(np.random.default_rng(seed).choice(total, max_pairs, replace=False, shuffle=False))
-    group = np.searchsorted(ends, chosen, side="right")
-    within = chosen - np.concatenate([[0], ends])[group]
-    first, second = _unfold(within)
-    counts = np.bincount(group, minlength=groups.count).astype(np.float64)
-    weight = 1.0 / counts[group] / max(1, int((counts > 0).sum()))
-    return Pairs(order[starts[group] + first], order[starts[group] + second], weight, sampled)
+        found = found[np.sort(np.random.default_rng(seed).choice(len(found), max_pairs, replace=False, shuffle=False))]
+    codes = groups.codes[found[:, 0]]
+    counts = np.bincount(codes, minlength=groups.count).astype(np.float64)
+    return SegmentPairs(found[:, 0], found[:, 1], 1.0 / counts[codes] / max(1, int((counts > 0).sum())), sampled)
 
 
-def _unfold(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pair (first < second) behind each number when pairs are counted 01, 02, 12, 03, 13, 23, ..."""
-    second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-    second -= second * (second - 1) // 2 > numbers  # a root rounded up
-    second += (second + 1) * second // 2 <= numbers  # or down
-    return numbers - second * (second - 1) // 2, second
-
-
-def sweep(people: Vector, metric: Vector, pairs: Pairs) -> tuple[float, float]:
+def sweep(people: Vector, metric: Vector, pairs: SegmentPairs) -> tuple[float, float]:
     """The smallest epsilon of highest accuracy over the pairs, and that accuracy; (0, nan) without any pair.
 
     With epsilon 0 the concordant pairs are right, and people's ties where the metric ties too. Raising epsilon past a pair's difference
@@ -214,10 +188,6 @@ class Agreement:
         The statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
     groups_used, groups_left_out
         Groups with a value, and those without (one output only, or all rated or scored alike).
-    items
-        Distinct inputs (item and language pair).
-    segments
-        Rated outputs.
     epsilon
         The calibrated tie, only for CALIBRATED.
     sampled_pairs
@@ -228,10 +198,8 @@ class Agreement:
     statistic: str
     average: str
     groups_used: int
-    items: int
     epsilon: float | None = None
     groups_left_out: int = 0
-    segments: int = 0
     sampled_pairs: int | None = None
 
 
@@ -280,10 +248,8 @@ def agreement(
         statistic=statistic,
         average=average,
         groups_used=used,
-        items=count_items(ratings.size, items, language_pairs),
         epsilon=epsilon,
         groups_left_out=groups.count - used,
-        segments=ratings.size,
         sampled_pairs=sampled,
     )
 
@@ -293,10 +259,3 @@ def weighted_mean(values: Vector, weights: Vector) -> float:
     defined = ~np.isnan(values)
     total = float(weights[defined].sum())
     return float((values[defined] * weights[defined]).sum() / total) if total > 0 else float("nan")
-
-
-def count_items(size: int, items: Keys, language_pairs: Keys) -> int:
-    """Number of distinct inputs; segments without an item key are their own."""
-    of_pairs = check_keys(language_pairs, "language_pairs", size)
-    of_items = range(size) if items is None else check_keys(items, "items", size)
-    return numbered(zip(of_pairs, of_items, strict=True))[1]

@@ -2,8 +2,7 @@
 
 Definitions and ties are those of mt-metrics-eval (google-research/mt-metrics-eval, stats.py), the tool of the WMT Metrics Task.
 Every variant of Kendall's tau and pairwise accuracy is a ratio of five counts of pairs (Deutsch et al. 2023, table 1). Each statistic is
-written once, for many groups at once (`ROWS`: people and metric (g, m), one group a row, to (g,)); the public functions of two (n,)
-arrays are that for one group.
+written once, for many groups at once (`ROWS`: people and metric (g, m), one group a row, to (g,)); `STATISTICS` are that for one group.
 
 A correlation is undefined, nan, for fewer than two segments or where one side is constant. The pair statistics count ties, so a
 constant metric has a value there: what its ties earn.
@@ -20,26 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from rome.exceptions import InputError
-
-__all__ = [
-    "ROWS",
-    "STATISTICS",
-    "Keys",
-    "Vector",
-    "check_choice",
-    "check_keys",
-    "check_pair",
-    "check_scores",
-    "kendall_b",
-    "kendall_c",
-    "kendall_wmt",
-    "pair_counts",
-    "pairwise_accuracy",
-    "pearson",
-    "relations",
-    "spearman",
-    "threshold_of",
-]
 
 Vector = NDArray[np.float64]
 Keys = Sequence[Hashable] | None
@@ -105,13 +84,13 @@ def check_choice(given: str, name: str, known: Iterable[str]) -> None:
 
 Matrix = NDArray[np.float64]
 SMALL = 64
-"""Largest group whose pairs are laid out at once; larger ones go through scipy or block by block."""
+"""Largest group whose pairs are all laid out; without thresholds larger ones are counted by scipy in O(n log n)."""
 ROOM = 2_000_000
 """Most pairs held in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class ConcordanceCounts:
     """(g,) float64 each, for g groups; the five add up to all m * (m - 1) / 2 pairs of a group.
 
     Attributes
@@ -141,7 +120,7 @@ def relations(differences: Matrix, below: float = 0.0, within: float = 0.0) -> M
     return np.sign(differences) * (np.abs(differences) >= below) * (np.abs(differences) > within)
 
 
-def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> PairCounts:
+def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> ConcordanceCounts:
     """The counts of each row's pairs.
 
     Parameters
@@ -154,40 +133,19 @@ def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon:
         The metric's difference must exceed it, otherwise it ties.
     """
     groups, size = people.shape
-    if size <= SMALL:
-        step = max(1, ROOM // max(1, size * (size - 1) // 2))
-        parts = [_laid_out(people[n : n + step], metric[n : n + step], threshold, epsilon) for n in range(0, groups, step)]
-    elif threshold or epsilon:
-        parts = [_by_blocks(*row, threshold, epsilon)[:, None] for row in zip(people, metric, strict=True)]
-    else:
-        parts = [_from_tau_c(*row)[:, None] for row in zip(people, metric, strict=True)]
-    return PairCounts(*np.concatenate(parts, axis=1)) if parts else PairCounts(*np.zeros((5, 0)))
-
-
-def _five(people: Matrix, metric: Matrix, axis: int | tuple[int, ...]) -> Matrix:
-    """The five counts of relations, summed over an axis."""
-    product = people * metric
-    people_tie, metric_tie = people == 0, metric == 0
-    kinds = (product > 0, product < 0, people_tie & ~metric_tie, ~people_tie & metric_tie, people_tie & metric_tie)
-    return np.array([kind.sum(axis=axis) for kind in kinds], dtype=np.float64)
-
-
-def _laid_out(people: Matrix, metric: Matrix, threshold: float, epsilon: float) -> Matrix:
-    """(5, g) counts, all pairs of all rows in one array."""
-    first, second = np.triu_indices(people.shape[1], 1)
-    ours = relations(people[:, first] - people[:, second], below=threshold)
-    return _five(ours, relations(metric[:, first] - metric[:, second], within=epsilon), axis=1)
-
-
-def _by_blocks(people: Matrix, metric: Matrix, threshold: float, epsilon: float) -> Matrix:
-    """(5,) counts of one large group: every ordered pair, block by block, then halved without each output's pair with itself."""
-    found = np.zeros(5)
-    step = max(1, ROOM // people.size)
-    for n in range(0, people.size, step):
-        ours = relations(people[n : n + step, None] - people, below=threshold)
-        found += _five(ours, relations(metric[n : n + step, None] - metric, within=epsilon), axis=(0, 1))
-    found[4] -= people.size
-    return found / 2
+    if size > SMALL and not (threshold or epsilon):
+        rows = [_from_tau_c(*row) for row in zip(people, metric, strict=True)]
+        return ConcordanceCounts(*np.array(rows).reshape(groups, 5).T)
+    found = np.zeros((5, groups))
+    step = max(1, ROOM // max(1, people.size))
+    for n in range(0, size, step):  # every ordered pair, halved without each output's pair with itself
+        ours = relations(people[:, n : n + step, None] - people[:, None], below=threshold)
+        theirs = relations(metric[:, n : n + step, None] - metric[:, None], within=epsilon)
+        product, people_tie, metric_tie = ours * theirs, ours == 0, theirs == 0
+        kinds = (product > 0, product < 0, people_tie & ~metric_tie, ~people_tie & metric_tie, people_tie & metric_tie)
+        found += [kind.sum(axis=(1, 2)) for kind in kinds]
+    found[4] -= size
+    return ConcordanceCounts(*found / 2)
 
 
 def _from_tau_c(ratings: Matrix, scores: Matrix) -> Matrix:
@@ -238,31 +196,12 @@ def pearson_rows(people: Matrix, metric: Matrix) -> Matrix:
 
 def spearman_rows(people: Matrix, metric: Matrix) -> Matrix:
     """(g,) Pearson's r of each row's ranks; tied values share the mean of their ranks."""
-    return pearson_rows(_ranks(people), _ranks(metric))
-
-
-def _ranks(rows: Matrix) -> Matrix:
-    """(g, m) mean rank of each value in its row; short rows by comparing all with all, which spares scipy's cost per call."""
-    if rows.shape[1] > SMALL:
-        return np.asarray(stats.rankdata(rows, axis=1))
-    lower = (rows[:, :, None] > rows[:, None, :]).sum(axis=2)
-    equal = (rows[:, :, None] == rows[:, None, :]).sum(axis=2)
-    return np.asarray(lower + (equal + 1) / 2)
-
-
-def _by_scipy(people: Matrix, metric: Matrix, variant: str) -> Matrix:
-    """(g,) Kendall's tau of long rows in O(n log n) each."""
-    found = np.full(len(people), np.nan)
-    for n, (ours, theirs) in enumerate(zip(people, metric, strict=True)):
-        if (ours != ours[0]).any() and (theirs != theirs[0]).any():
-            found[n] = stats.kendalltau(ours, theirs, variant=variant, method="asymptotic").statistic
-    return found
+    ours, theirs = (np.asarray(stats.rankdata(side, axis=1), dtype=np.float64) for side in (people, metric))
+    return pearson_rows(ours, theirs)
 
 
 def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
-    """(g,) tau-b of each row."""
-    if people.shape[1] > SMALL:
-        return _by_scipy(people, metric, "b")
+    """(g,) tau-b of each row: (C - D) / sqrt((C + D + T_people) (C + D + T_metric)), T being pairs tied on that side only."""
     found = pair_counts(people, metric)
     untied = found.concordant + found.discordant
     below = np.sqrt(untied + found.tied_people) * np.sqrt(untied + found.tied_metric)
@@ -270,9 +209,7 @@ def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
 
 
 def kendall_c_rows(people: Matrix, metric: Matrix) -> Matrix:
-    """(g,) tau-c of each row."""
-    if people.shape[1] > SMALL:
-        return _by_scipy(people, metric, "c")
+    """(g,) Stuart's tau-c of each row, for sides with different numbers k of distinct values: 2 (C - D) / (n^2 (k - 1) / k), smaller k."""
     found = pair_counts(people, metric)
     size = people.shape[1]
     distinct = [1 + (np.diff(np.sort(side, axis=1), axis=1) != 0).sum(axis=1) for side in (people, metric)]
@@ -281,59 +218,10 @@ def kendall_c_rows(people: Matrix, metric: Matrix) -> Matrix:
 
 
 def kendall_wmt_rows(people: Matrix, metric: Matrix, threshold: float = 0.0) -> Matrix:
-    """(g,) WMT's Kendall-like tau of each row; nan where people order no pair."""
-    found = pair_counts(people, metric, threshold=threshold)
-    wrong = found.discordant + found.tied_metric
-    return _ratio(found.concordant - wrong, found.concordant + wrong)
-
-
-def pairwise_accuracy_rows(people: Matrix, metric: Matrix, epsilon: float = 0.0) -> Matrix:
-    """(g,) acc_eq of each row."""
-    found = pair_counts(people, metric, epsilon=epsilon)
-    return _ratio(found.concordant + found.tied_both, found.pairs)
-
-
-def _one(rows: Callable[[Matrix, Matrix], Matrix], people: ArrayLike, metric: ArrayLike) -> float:
-    ratings, scores = check_pair(people, metric)
-    return float(rows(ratings[None], scores[None])[0])
-
-
-def pearson(people: ArrayLike, metric: ArrayLike) -> float:
-    """Linear correlation r in [-1, 1] of two (n,) arrays; nan for n < 2 or a constant side. Raises InputError for nan or infinity."""
-    return _one(pearson_rows, people, metric)
-
-
-def spearman(people: ArrayLike, metric: ArrayLike) -> float:
-    """Rank correlation rho in [-1, 1], ties sharing their mean rank; nan for n < 2 or a constant side. Raises InputError as `pearson`."""
-    return _one(spearman_rows, people, metric)
-
-
-def kendall_b(people: ArrayLike, metric: ArrayLike) -> float:
-    """Kendall's tau-b in [-1, 1]; nan for n < 2 or a constant side.
-
-    (C - D) / sqrt((C + D + T_people) (C + D + T_metric)), T being pairs tied on that side only; as ``scipy.stats.kendalltau``.
-    Raises InputError as `pearson`.
-    """
-    return _one(kendall_b_rows, people, metric)
-
-
-def kendall_c(people: ArrayLike, metric: ArrayLike) -> float:
-    """Stuart's tau-c in [-1, 1], for sides with different numbers k of distinct values; nan for n < 2 or a constant side.
-
-    2 (C - D) / (n^2 (k - 1) / k) with the smaller k; as ``scipy.stats.kendalltau(variant="c")``. Raises InputError as `pearson`.
-    """
-    return _one(kendall_c_rows, people, metric)
-
-
-def kendall_wmt(people: ArrayLike, metric: ArrayLike, threshold: float = 0.0) -> float:
-    """WMT's Kendall-like tau in [-1, 1]: (concordant - discordant) / (concordant + discordant).
+    """(g,) WMT's Kendall-like tau of each row, (concordant - discordant) / (concordant + discordant); nan where people order no pair.
 
     Pairs that people tie, or whose ratings differ by less than threshold, are left out; of the rest, a pair that the metric ties counts as
-    discordant. nan where no pair is left.
-
-    Raises InputError as `pearson`, and for a negative threshold.
-
-    Source: SEScore (Xu et al. 2022), appendix C, equation 3; BLEURT (Sellam et al. 2020), appendix B.2; ``KendallLike``.
+    discordant. Source: SEScore (Xu et al. 2022), appendix C, equation 3; BLEURT (Sellam et al. 2020), appendix B.2; ``KendallLike``.
 
     Parameters
     ----------
@@ -341,15 +229,13 @@ def kendall_wmt(people: ArrayLike, metric: ArrayLike, threshold: float = 0.0) ->
         0 or more; WMT_THRESHOLD (25) gives DARR on direct assessments. mt-metrics-eval differs in one point: at its threshold 0 it counts
         people's ties as discordant; we leave them out, as SEScore does.
     """
-    if not threshold >= 0:
-        raise InputError(f"threshold={threshold} is no difference: give 0 or more")
-    return _one(partial(kendall_wmt_rows, threshold=threshold), people, metric)
+    found = pair_counts(people, metric, threshold=threshold)
+    wrong = found.discordant + found.tied_metric
+    return _ratio(found.concordant - wrong, found.concordant + wrong)
 
 
-def pairwise_accuracy(people: ArrayLike, metric: ArrayLike, epsilon: float = 0.0) -> float:
-    """acc_eq in [0, 1]: the share of pairs in which people and metric say the same: better, worse, or tied; nan for n < 2.
-
-    Raises InputError as `pearson`, and for a negative epsilon.
+def pairwise_accuracy_rows(people: Matrix, metric: Matrix, epsilon: float = 0.0) -> Matrix:
+    """(g,) acc_eq in [0, 1]: the share of each row's pairs in which people and metric say the same: better, worse, or tied.
 
     Source: Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023), section 4: (C + T_both) / all pairs; variant ``acc23``.
 
@@ -358,12 +244,11 @@ def pairwise_accuracy(people: ArrayLike, metric: ArrayLike, epsilon: float = 0.0
     epsilon
         0 or more; scores that differ by at most this count as tied.
     """
-    if not epsilon >= 0:
-        raise InputError(f"epsilon={epsilon} is no difference: give 0 or more")
-    return _one(partial(pairwise_accuracy_rows, epsilon=epsilon), people, metric)
+    found = pair_counts(people, metric, epsilon=epsilon)
+    return _ratio(found.concordant + found.tied_both, found.pairs)
 
 
-ROWS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+ROWS: dict[str, Callable[..., Matrix]] = {
     "pearson": pearson_rows,
     "spearman": spearman_rows,
     "kendall_b": kendall_b_rows,
@@ -380,13 +265,17 @@ def threshold_of(statistic: str) -> float:
     return WMT_THRESHOLD if statistic == "kendall_wmt_25" else 0.0
 
 
-STATISTICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "kendall_b": kendall_b,
-    "kendall_c": kendall_c,
-    "kendall_wmt": kendall_wmt,
-    "kendall_wmt_25": partial(kendall_wmt, threshold=WMT_THRESHOLD),
-    "pairwise_accuracy": pairwise_accuracy,
-}
+def statistic_of(name: str, people: ArrayLike, metric: ArrayLike, **limit: float) -> float:
+    """A statistic of ROWS of two (n,) sides; nan where it is undefined.
+
+    Raises InputError as `check_pair`, and for a threshold or an epsilon below 0.
+    """
+    for what, value in limit.items():
+        if not value >= 0:
+            raise InputError(f"{what}={value} is no difference: give 0 or more")
+    ratings, scores = check_pair(people, metric)
+    return float(ROWS[name](ratings[None], scores[None], **limit)[0])
+
+
+STATISTICS: dict[str, Callable[..., float]] = {name: partial(statistic_of, name) for name in ROWS}
 """Name of a statistic -> function of (people, metric); `agreement` also knows ``pairwise_accuracy_calibrated`` (acc_eq*)."""

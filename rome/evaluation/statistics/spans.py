@@ -13,15 +13,13 @@ no errors.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.rated import ErrorMark
 from rome.exceptions import InputError
-
-__all__ = ["SpanScores", "corpus_spans", "segment_spans"]
 
 WRONG_SEVERITY = 0.5
 """What a character found with the wrong severity is worth."""
@@ -116,9 +114,7 @@ def segment_spans(predicted: Sequence[ErrorMark], gold: Sequence[ErrorMark], len
 
 
 def corpus_spans(
-    predicted: Sequence[Sequence[ErrorMark]],
-    gold: Sequence[Mapping[str, Sequence[ErrorMark]]],
-    lengths: Sequence[int],
+    predicted: Sequence[Sequence[ErrorMark]], gold: Sequence[Mapping[str, Sequence[ErrorMark]]], lengths: Sequence[int]
 ) -> SpanAgreement:
     """Predicted marks of each segment against the marks of its raters, micro-averaged: counts are summed, then divided.
 
@@ -133,9 +129,7 @@ def corpus_spans(
         raise InputError(
             f"{len(predicted)} predictions, {len(gold)} annotations, {len(lengths)} lengths: give one of each a segment"
         )
-    averaged: list[SpanScores] = []
-    highest: list[SpanScores] = []
-    f1: list[float] = []
+    averaged, highest, f1 = list[SpanScores](), list[SpanScores](), list[float]()
     of_rater: dict[str, list[SpanScores]] = {}
     for number, (ours, raters, length) in enumerate(zip(predicted, gold, lengths, strict=True), start=1):
         try:
@@ -178,11 +172,4 @@ def _covered(marks: Sequence[ErrorMark], length: int, side: str) -> NDArray[np.b
 
 def _sum(scores: Sequence[SpanScores], factor: float = 1.0) -> SpanScores:
     """Counts added, times a factor."""
-    return SpanScores(
-        credit=factor * sum(one.credit for one in scores),
-        predicted=factor * sum(one.predicted for one in scores),
-        gold=factor * sum(one.gold for one in scores),
-        unplaced_predicted=factor * sum(one.unplaced_predicted for one in scores),
-        unplaced_gold=factor * sum(one.unplaced_gold for one in scores),
-        neutral=factor * sum(one.neutral for one in scores),
-    )
+    return SpanScores(*(factor * np.array([astuple(one) for one in scores]).sum(axis=0)).tolist())

@@ -25,8 +25,6 @@ from rome.evaluation.statistics.correlation import (
 from rome.evaluation.statistics.resampling import Interval, draw, interval_of
 from rome.exceptions import InputError
 
-__all__ = ["paired_bootstrap", "system_agreement"]
-
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 NEAR = 1e-12
 """Means closer than this are equal: rounding."""
@@ -125,13 +123,7 @@ def system_agreement(
 
 
 def paired_bootstrap(
-    scores_a: ArrayLike,
-    scores_b: ArrayLike,
-    *,
-    items: Keys = None,
-    samples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
+    scores_a: ArrayLike, scores_b: ArrayLike, *, items: Keys = None, samples: int = 1000, seed: int = 0, level: float = 0.95
 ) -> PairedBootstrap:
     """Is one system better than another under one metric? Both (n,) on the same segments in the same order.
 

@@ -15,8 +15,6 @@ from rome.exceptions import InputError
 from rome.storage.sqlite_file import KeyValueFile
 from rome.text_table import shorten
 
-__all__ = ["PairMetric", "PairValues", "ScoreStore", "TextPair", "candidates"]
-
 TextPair = tuple[str, str]
 """Reference and hypothesis."""
 
@@ -57,7 +55,7 @@ def _key(signature: str, pair: TextPair) -> bytes:
 BLOCK = 256
 
 
-class PairValues:
+class CachedScores:
     """`width` numbers for each pair of reference and hypothesis.
 
     Parameters
@@ -139,10 +137,10 @@ def candidates(references: References, hypotheses: Sequence[str]) -> tuple[list[
     return pairs, np.array(starts, dtype=np.int64)
 
 
-class PairMetric:
+class BestReferenceMetric:
     """A metric of one reference and one hypothesis; with several references a segment gets its best one."""
 
-    def __init__(self, name: str, values: PairValues) -> None:
+    def __init__(self, name: str, values: CachedScores) -> None:
         self.name, self.values = name, values
 
     @property

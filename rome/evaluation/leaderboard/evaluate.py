@@ -1,4 +1,4 @@
-"""What is judged and how: figures of agreement, the plan of a run, and one human dimension of a set with every metric's scores."""
+"""What is judged and how: figures of agreement, the settings of a run, and one human dimension of a set with every metric's scores."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement
 from rome.evaluation.statistics.correlation import STATISTICS
 from rome.evaluation.statistics.resampling import Interval, bootstrap_interval
 from rome.exceptions import InputError
-
-__all__ = ["ALL_FIGURES", "FIGURES", "RatedScores", "Measure", "EvaluationPlan", "evaluate", "read_sets"]
 
 
 class Measure(NamedTuple):
@@ -66,7 +64,7 @@ ALL_FIGURES = tuple(
 
 
 @dataclass(frozen=True)
-class EvaluationPlan:
+class EvaluationSettings:
     """How to judge.
 
     Attributes
@@ -103,7 +101,7 @@ class RatedScores:
     rated: RatedSet
     dimension: str
     scores: Mapping[str, Scores]
-    plan: EvaluationPlan
+    settings: EvaluationSettings
     notes: tuple[str, ...] = ()
 
     @property
@@ -141,8 +139,8 @@ class RatedScores:
 
     @cached_property
     def figures(self) -> tuple[Measure, ...]:
-        """The plan's figures that this set offers."""
-        return tuple(measure for measure in self.plan.figures if self.offers(measure)) or (FIGURES[0],)
+        """The settings' figures that this set offers."""
+        return tuple(measure for measure in self.settings.figures if self.offers(measure)) or (FIGURES[0],)
 
     def agreement(self, metric: str, measure: Measure) -> Agreement:
         """One figure of one metric."""
@@ -150,13 +148,18 @@ class RatedScores:
 
     def interval(self, metric: str, measure: Measure) -> Interval:
         """Its bootstrap interval over inputs."""
-        plan = self.plan
-        chosen = {"statistic": measure.statistic, "average": measure.average, "samples": plan.samples, "seed": plan.seed}
-        return bootstrap_interval(self.people, self.scores[metric], level=plan.level, **chosen, **self.keys)  # type: ignore[arg-type]
+        settings = self.settings
+        chosen = {
+            "statistic": measure.statistic,
+            "average": measure.average,
+            "samples": settings.samples,
+            "seed": settings.seed,
+        }
+        return bootstrap_interval(self.people, self.scores[metric], level=settings.level, **chosen, **self.keys)  # type: ignore[arg-type]
 
 
 def evaluate(
-    rated: RatedSet, metrics: Sequence[Any], plan: EvaluationPlan, dimensions: Sequence[str] = ()
+    rated: RatedSet, metrics: Sequence[Any], settings: EvaluationSettings, dimensions: Sequence[str] = ()
 ) -> list[RatedScores]:
     """Score a set once with every metric; one RatedScores a dimension (all of them, or those named).
 
@@ -172,7 +175,7 @@ def evaluate(
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
     notes = tuple(note for note in said if note)
-    return [RatedScores(rated, dimension, scores, plan, notes) for dimension in dimensions or rated.dimensions]
+    return [RatedScores(rated, dimension, scores, settings, notes) for dimension in dimensions or rated.dimensions]
 
 
 def read_sets(specifications: Sequence[str]) -> list[RatedSet]:
