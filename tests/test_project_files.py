@@ -54,7 +54,11 @@ def test_the_citation_is_that_of_this_package() -> None:
     found = citation()
     assert {"authors", "cff-version", "message", "title"} <= found.keys() <= CITED
     assert (found["cff-version"], found["type"]) == ("1.2.0", "software")
-    assert (found["version"], found["license"], found["authors"]) == (META["version"], META["license"], [{"name": META["author"]}])
+    assert (found["version"], found["license"], found["authors"]) == (
+        META["version"],
+        META["license"],
+        [{"name": META["author"]}],
+    )
     assert found["keywords"] == META["keywords"].split(", ")
 
 
@@ -76,7 +80,10 @@ def test_the_notice_has_the_licence_of_every_model() -> None:
     """Each model stands below the licence that its card states, and below no other."""
     part = NOTICE.split("MODELS, BY THE LICENCE THAT THEIR CARDS STATE\n")[1].split("\n\n\n")[0].splitlines()
     stated = {
-        model: licence for licence, models in pairwise(part) if models.startswith("    ") for model in models.strip().split(", ")
+        model: licence
+        for licence, models in pairwise(part)
+        if models.startswith("    ")
+        for model in models.strip().split(", ")
     }
     assert stated == {model: card["licence"] for model, card in cards().items()}
 
@@ -87,7 +94,9 @@ def test_the_notice_names_what_the_models_were_made_from() -> None:
     names = {name for line in part if not line.startswith(" ") for name in line.split(", ")}
     data = " ".join(text for card in cards().values() for text in card["data"]).lower()
     assert {name for name in names if all(word.lower() not in data for word in (name, name.partition(" ")[0]))} == set()
-    known = re.compile("|".join(names | {"written by hand", "perturbations", "system outputs", "distinct texts", "pairs of"}), re.I)
+    known = re.compile(
+        "|".join(names | {"written by hand", "perturbations", "system outputs", "distinct texts", "pairs of"}), re.I
+    )
     assert [text for card in cards().values() for text in card["data"] if not known.search(text)] == []
 
 
@@ -127,7 +136,10 @@ def test_the_matrix_has_every_python_of_the_package() -> None:
     jobs = yaml.safe_load((TOP / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
     cells = jobs["matrix"]["strategy"]["matrix"]
     assert (cells["python"], cells["dependencies"]) == (named, list(MATRIX["DEPENDENCIES"]))
-    assert [step["run"].partition(" ")[0] for job in jobs.values() for step in job["steps"] if "run" in step] == [".ci/run", ".ci/matrix"]
+    assert [step["run"].partition(" ")[0] for job in jobs.values() for step in job["steps"] if "run" in step] == [
+        ".ci/run",
+        ".ci/matrix",
+    ]
 
 
 @pytest.mark.parametrize("python", MATRIX["PYTHONS"])
