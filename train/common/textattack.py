@@ -97,6 +97,7 @@ class Perturber:
         python = os.path.abspath(python) if os.sep in python else python  # the process starts in another folder
         command = [
             python,
+            "-P",
             "-m",
             "rome.train.common.textattack_worker",
             self._folder.name,
