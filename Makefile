@@ -22,9 +22,10 @@ audit:
 test:
 	pytest -n 2 --dist loadfile
 
-# A stale build folder brings deleted modules back.
+# The source archive and the wheel that is made from it, as they are published. A stale build folder brings deleted modules back.
 build: clean
-	pip wheel --no-deps --wheel-dir dist .
+	python -m build
+	twine check --strict dist/*
 
 clean:
 	rm -rf build dist *.egg-info

@@ -40,12 +40,13 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "rome.evaluation": ("models", "evaluate"),
     "rome.reports": ("evaluate",),
     "rome.service": ("serve",),
+    "rome.integrations.frames": ("frames",),
     "rome.integrations.ray": ("ray",),
     "rome.integrations.spark": ("spark",),
 }
 """Where packages of an extra are imported; everywhere else only those of the base install."""
 TOGETHER = {
-    "rome.integrations.frames": {"narwhals", "polars"},
+    "rome.integrations.frames": {"polars"},
     "rome.integrations.huggingface": {"datasets", "evaluate"},
     "rome.integrations.sklearn": {"scikit-learn"},
     "rome.integrations.torchmetrics": {"torch", "torchmetrics"},

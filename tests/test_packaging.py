@@ -77,7 +77,8 @@ def test_constraints_pin_what_extras_name() -> None:
     config = ConfigParser()
     config.read(TOP / "setup.cfg")
     groups = [config["options"]["install_requires"], *config["options.extras_require"].values()]
-    names = {re.split(r"[<>=\[]", line)[0].lower() for group in groups for line in group.split()} - {"rome-metric"}
+    lines = [line for group in groups for line in group.split("\n") if line]
+    names = {re.split(r"[<>=\[]", line)[0].lower() for line in lines} - {"rome-metric"}
     pins = [line for line in (TOP / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
     assert names <= {line.partition("==")[0].lower() for line in pins}
     assert "torch==2.13.0" in pins

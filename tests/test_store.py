@@ -145,7 +145,7 @@ with AnalysisStore(sys.argv[1]) as store:
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     """Processes that make and fill the same new file at the same time lose nothing."""
     path = str(tmp_path / "a.sqlite")
-    workers = [subprocess.Popen([sys.executable, "-P", "-c", WRITER, path, str(worker)]) for worker in range(3)]
+    workers = [subprocess.Popen([sys.executable, "-I", "-c", WRITER, path, str(worker)]) for worker in range(3)]
     assert [worker.wait() for worker in workers] == [0, 0, 0]
     with AnalysisStore(path) as store:
         assert len(store) == 120

@@ -230,5 +230,5 @@ def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
         "heavy = ('torch', 'transformers', 'stanza', 'textattack', 'matplotlib');"
         "print([name for name in heavy if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,0 +1,190 @@
+"""What stands around the code: citation, notice, changelog, matrix, issue forms and package page agree with setup.cfg and the models."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from configparser import ConfigParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+yaml: Any = pytest.importorskip("yaml", reason="PyYAML reads the citation and the forms; mkdocs brings it")
+
+TOP = Path(__file__).resolve().parents[1]
+SETUP = ConfigParser()
+SETUP.read(TOP / "setup.cfg")
+META = SETUP["metadata"]
+NOTICE = (TOP / "NOTICE").read_text(encoding="utf-8")
+MATRIX = runpy.run_path(str(TOP / ".ci" / "matrix"))
+CITED = {
+    "authors", "cff-version", "message", "title", "type", "version", "license", "abstract", "keywords", "references",
+    "repository-code", "url", "doi", "date-released",
+}  # fmt: skip
+"""Fields of the Citation File Format 1.2.0 that may stand here; its first four are required."""
+REFERENCE = {"type", "title", "authors", "notes", "collection-title", "year", "start", "end", "doi", "url"}
+ANTHOLOGY = "https://aclanthology.org/"
+
+
+def listed(text: str) -> list[str]:
+    """The lines of a value of setup.cfg."""
+    return [line for line in text.split("\n") if line]
+
+
+def citation() -> dict[str, Any]:
+    """CITATION.cff as it is read by others."""
+    found: dict[str, Any] = yaml.safe_load((TOP / "CITATION.cff").read_text(encoding="utf-8"))
+    return found
+
+
+def cards() -> dict[str, dict[str, Any]]:
+    """The card of every model, by set and folder."""
+    paths = sorted((TOP / "data" / "models").glob("*/*/card.json"))
+    return {"/".join(path.parts[-3:-1]): json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def test_the_citation_is_that_of_this_package() -> None:
+    """Version, licence, author and keywords are those of setup.cfg; the fields are ones that the format knows."""
+    found = citation()
+    assert {"authors", "cff-version", "message", "title"} <= found.keys() <= CITED
+    assert (found["cff-version"], found["type"]) == ("1.2.0", "software")
+    assert (found["version"], found["license"], found["authors"]) == (
+        META["version"],
+        META["license"],
+        [{"name": META["author"]}],
+    )
+    assert found["keywords"] == META["keywords"].split(", ")
+
+
+def test_the_papers_are_cited_whole() -> None:
+    """Five papers, each with its people, year, pages and the DOI that its address is made of; RoMe's is the one that setup.cfg links."""
+    papers = citation()["references"]
+    assert [(one["authors"][0]["family-names"], one["year"]) for one in papers] == [
+        ("Rony", 2022), ("Xu", 2022), ("Xu", 2023), ("Sellam", 2020), ("Karpinska", 2022),
+    ]  # fmt: skip
+    for one in papers:
+        assert one.keys() == REFERENCE and one["type"] == "conference-paper" and one["start"] < one["end"]
+        assert all(person.keys() == {"family-names", "given-names"} for person in one["authors"])
+        assert re.fullmatch(r"10\.18653/v1/[\w.-]+", one["doi"]) and str(one["year"]) in one["doi"]
+        assert one["url"] == ANTHOLOGY + one["doi"].rpartition("/")[2]
+    assert f"Paper = {papers[0]['url']}" in listed(META["project_urls"])
+
+
+def test_the_notice_has_the_licence_of_every_model() -> None:
+    """Each model stands below the licence that its card states, and below no other."""
+    part = NOTICE.split("MODELS, BY THE LICENCE THAT THEIR CARDS STATE\n")[1].split("\n\n\n")[0].splitlines()
+    stated = {
+        model: licence
+        for licence, models in pairwise(part)
+        if models.startswith("    ")
+        for model in models.strip().split(", ")
+    }
+    assert stated == {model: card["licence"] for model, card in cards().items()}
+
+
+def test_the_notice_names_what_the_models_were_made_from() -> None:
+    """Every collection that a card names has a paragraph, and every paragraph is of one that a card names."""
+    part = NOTICE.split("WHAT THEY WERE MADE FROM\n\n")[1].split("\n\n")[0].splitlines()
+    names = {name for line in part if not line.startswith(" ") for name in line.split(", ")}
+    data = " ".join(text for card in cards().values() for text in card["data"]).lower()
+    assert {name for name in names if all(word.lower() not in data for word in (name, name.partition(" ")[0]))} == set()
+    known = re.compile(
+        "|".join(names | {"written by hand", "perturbations", "system outputs", "distinct texts", "pairs of"}), re.I
+    )
+    assert [text for card in cards().values() for text in card["data"] if not known.search(text)] == []
+
+
+def test_lists_of_words_are_our_own() -> None:
+    """What the notice says of them stands at the head of each."""
+    lists = [*(TOP / "data" / "lexicons").glob("*.tsv"), *(TOP / "data" / "models").glob("*/lexicon/*.tsv")]
+    heads = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in lists}
+    assert heads and {name: head for name, head in heads.items() if "written for RoMe" not in head} == {}
+    tables = (TOP / "data" / "published").glob("*.tsv")
+    assert all("DEMETR (Karpinska et al. 2022)" in path.read_text().partition("\n")[0] for path in tables)
+
+
+def test_the_changelog_begins_with_the_scale() -> None:
+    """The newest version is the one of setup.cfg, and what became of scores is said first."""
+    headings = re.findall(r"^##+ .*", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    versions = [heading for heading in headings if heading.startswith("## [") and heading != "## [Unreleased]"]
+    assert versions[0] == f"## [{META['version']}]"
+    assert headings[headings.index(versions[0]) + 1] == "### The scale"
+
+
+def test_the_package_page_needs_no_file_beside_it() -> None:
+    """No picture and no link of the long description leads into the checkout, and no words are lost; the README has some of both."""
+    readme, page = (TOP / "README.md").read_text(encoding="utf-8"), runpy.run_path(str(TOP / "setup.py"))["package_page"]()
+    link = re.compile(r"!?\[[^]]*\]\((?!https:|#)[^)]*\)")
+    assert link.search(readme) and not link.search(page)
+    assert "long_description" not in META and META["long_description_content_type"] == "text/markdown"
+    assert [line for line in readme.splitlines() if not link.search(line) and line not in page] == []
+
+
+# The matrix
+
+
+def test_the_matrix_has_every_python_of_the_package() -> None:
+    """Classifiers, the lower bound of Python, the hosted run and the script name the same versions."""
+    named = [line.rpartition(" ")[2] for line in listed(META["classifiers"]) if re.search(r":: 3\.\d+$", line)]
+    assert tuple(named) == MATRIX["PYTHONS"] and SETUP["options"]["python_requires"] == f">={named[0]}"
+    jobs = yaml.safe_load((TOP / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    cells = jobs["matrix"]["strategy"]["matrix"]
+    assert (cells["python"], cells["dependencies"]) == (named, list(MATRIX["DEPENDENCIES"]))
+    assert [step["run"].partition(" ")[0] for job in jobs.values() for step in job["steps"] if "run" in step] == [
+        ".ci/run",
+        ".ci/matrix",
+    ]
+
+
+@pytest.mark.parametrize("python", MATRIX["PYTHONS"])
+def test_the_oldest_versions_are_those_of_setup_cfg(python: str) -> None:
+    """Each package that is needed on this Python is taken at a version that setup.cfg allows, and that is one of its bounds."""
+    lines = [*listed(SETUP["options"]["install_requires"]), *listed(SETUP["options.extras_require"]["models"])]
+    needed = [one for one in map(Requirement, lines) if one.marker is None or one.marker.evaluate({"python_version": python})]
+    taken = MATRIX["oldest"](python)
+    assert taken.keys() == {one.name for one in needed}
+    assert [str(one) for one in needed if not one.specifier.contains(taken[one.name])] == []
+    assert {f">={version}" for version in taken.values()} <= {str(one.specifier) for one in needed}
+
+
+def test_files_of_tests_that_the_matrix_names_exist() -> None:
+    """A test that moved is missed here and not in a cell."""
+    files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
+    assert [name for name in files if not (TOP / name).is_file()] == []
+
+
+def test_a_cell_that_cannot_run_has_its_own_code(tmp_path: Path) -> None:
+    """77 and a line without the interpreter, also where a program of that name does not start; 2 for what is no cell."""
+
+    def ran(*words: str) -> tuple[int, str]:
+        command = [sys.executable, TOP / ".ci" / "matrix", *words]
+        done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert ran("3.12", "oldest") == (77, "matrix: python3.12 is not installed here, or not in the path: nothing was tested\n")
+    (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 127\n")
+    (tmp_path / "python3.12").chmod(0o755)
+    assert ran("3.12", "oldest")[0] == 77
+    for words in (("3.9", "oldest"), ("3.12", "middle"), ("3.12",), (), ("3.12", "oldest", "everything")):
+        code, said = ran(*words)
+        assert code == 2 and said.startswith("usage: .ci/matrix {3.10,")
+
+
+# Issues
+
+
+@pytest.mark.parametrize("form", ["bug", "idea", "score"])
+def test_issue_forms_are_whole(form: str) -> None:
+    """Name, description, and questions that have a label and a name of their own each."""
+    found = yaml.safe_load((TOP / ".github" / "ISSUE_TEMPLATE" / f"{form}.yml").read_text(encoding="utf-8"))
+    assert found.keys() == {"name", "description", "labels", "body"}
+    asked = [part for part in found["body"] if part["type"] != "markdown"]
+    assert all({"type", "id", "attributes"} <= part.keys() and part["attributes"]["label"] for part in asked)
+    assert len({part["id"] for part in asked}) == len(asked) >= 2
+    assert all(part["attributes"]["value"] for part in found["body"] if part["type"] == "markdown")
