@@ -57,7 +57,7 @@ class OverlapMetric:
         """Every segment by the reference that it matches best."""
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    def score_pairs(self, pairs: Sequence[Pair]) -> CorpusScore:
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """`score` of checked pairs."""
         table = self.features(references=[pair.references for pair in pairs], hypotheses=[pair.hypothesis for pair in pairs])
         best = self.combiner.combine(table, allow_mismatch=True)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import cut
-from rome.checks import EmptyReference, Pair, check_pairs
+from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.results import CorpusScore, SegmentScore
@@ -159,7 +159,7 @@ def score_rows(
         (plain_list(given), text) for given, text in zip(columns[options.reference], columns[options.hypothesis], strict=True)
     ]
     names = list(keys) if keys is not None else [_digest(*row) for row in texts]
-    found: list[SegmentScore | Pair | str] = []
+    found: list[SegmentScore | CheckedPair | str] = []
     for n, row in enumerate(texts):
         problem = faults[n] if faults is not None else None
         if options.key:
@@ -168,7 +168,7 @@ def score_rows(
             names[n] = names[n] if named is None else named
             problem = problem or (_bad_key(options.key, given) if named is None else None)
         found.append(problem or _checked(n, *row, options.longest, getattr(metric, "empty_reference", "error")))
-    good = [pair for pair in found if isinstance(pair, Pair)]
+    good = [pair for pair in found if isinstance(pair, CheckedPair)]
     for group in cut(good, lambda pair: 1 + len(pair.references), TEXTS_AT_ONCE):
         for pair, result in zip(group, _scored(group, metric, options.exact), strict=True):
             found[pair.segment] = result
@@ -183,7 +183,7 @@ def _digest(reference: Any, hypothesis: Any) -> str:
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def _checked(n: int, reference: Any, hypothesis: Any, longest: int, empty: EmptyReference) -> Pair | str:
+def _checked(n: int, reference: Any, hypothesis: Any, longest: int, empty: EmptyReference) -> CheckedPair | str:
     """The row, or what is wrong with it."""
     try:
         (pair,) = check_pairs([reference], [hypothesis], empty_reference=empty, first=n)
@@ -214,7 +214,7 @@ def _bad_key(column: str, value: Any) -> str:
     return f"the key {column} is {value!r:.40}: give each row a text or a whole number of its own"
 
 
-def _scored(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
+def _scored(pairs: Sequence[CheckedPair], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
     """The score of each pair, or the message of what it did to the metric."""
     try:
         return list(_score(pairs, metric, exact))
@@ -224,7 +224,7 @@ def _scored(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> list[SegmentSco
         return [result for pair in pairs for result in _scored([pair], metric, exact)]
 
 
-def _score(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
+def _score(pairs: Sequence[CheckedPair], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
     """Score the pairs together; when exact each text was analysed alone before, or, of a metric that shows no analyses, each pair is."""
     analyse = getattr(metric, "analyse", None)
     if exact and analyse is None:
@@ -237,7 +237,7 @@ def _score(pairs: Sequence[Pair], metric: RoMe, exact: bool) -> Iterator[Segment
     yield from metric.score_pairs(pairs)
 
 
-def _values(result: SegmentScore | Pair | str, evidence: bool) -> dict[str, Any]:
+def _values(result: SegmentScore | CheckedPair | str, evidence: bool) -> dict[str, Any]:
     """The values of one row by column; what is absent is null."""
     if not isinstance(result, SegmentScore):
         return {"error": result}
