@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["any_bits", "bits", "cut", "cut_by_pages", "header", "pages"]
-
 PAGE = 4096
 
 

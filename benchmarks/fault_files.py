@@ -26,8 +26,6 @@ from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.files import open_output
 
-__all__ = ["interrupted", "output", "table_damaged"]
-
 Trial = Callable[[random.Random, Path], dict[str, int]]
 PAIRS, BLOCK, SECONDS = 240, 20, 0.004
 

@@ -20,8 +20,6 @@ from fault_stores import (
     two_writers,
 )
 
-__all__ = ["DAMAGE", "DONE", "FAULTS"]
-
 Trial = Callable[[random.Random, Path], dict[str, int]]
 
 FAULTS: dict[str, Trial] = {

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-__all__ = ["Child", "void"]
-
 
 class Child:
     """A process of its own that says which rows are finished: a number goes through a pipe once the call that kept it returned."""

@@ -21,15 +21,6 @@ from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
 from rome.storage.analysis_store import AnalysisStore
 
-__all__ = [
-    "damaged",
-    "full_by_limit",
-    "full_disk",
-    "killed",
-    "two_replacing",
-    "two_writers",
-]
-
 ROWS = 48
 Trial = Callable[[random.Random, Path], dict[str, int]]
 

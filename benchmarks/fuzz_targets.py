@@ -37,8 +37,6 @@ from rome.storage.files import _each_line
 from rome.storage.pair_files import pair_rows
 from rome.text_table import shorten
 
-__all__ = ["TARGETS", "Target", "outcome"]
-
 
 @dataclass(frozen=True)
 class Target:

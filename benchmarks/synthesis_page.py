@@ -17,8 +17,6 @@ from rome.reports.model import Figure, Heatmap, Lines
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.summary import Summary
 
-__all__ = ["Run", "marked", "write_page"]
-
 SEVERITIES = ("none", "minor", "major")
 MOST_EDITS, MOST_ROWS, EXAMPLES = 12, 15, 10
 ABOUT = {

@@ -10,8 +10,6 @@ from typing import Any
 from rome.data.readers.lines import json_objects
 from rome.exceptions import InputError
 
-__all__ = ["data_folder", "data_file", "read_jsonl"]
-
 
 def data_folder() -> Path:
     """The folder that holds the public development data.

@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
 
-__all__ = ["PAGE", "Camera", "terminal_page"]
-
 SCALE, COLOURS = 1.5, 96
 PAGE = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><body style="margin:1rem">{body}</body>'
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>body {{ margin: 0; background: #1c1f24; }} pre {{ margin: 0; padding: 1rem 1.2rem;

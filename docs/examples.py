@@ -20,8 +20,6 @@ from os import chdir
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PAGES", "Example", "agree", "examples_of", "rewritten", "run"]
-
 PAGES = Path(__file__).resolve().parent / "pages"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```output\n(?P<output>.*?)^```$)?", re.M | re.S)
 NEEDS = re.compile(r"# needs (\w+)\n")

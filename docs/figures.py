@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TABLES", "filled", "markdown_table"]
-
 TOP = Path(__file__).resolve().parents[1]
 RESULTS, MODELS = TOP / "benchmarks" / "results", TOP / "data" / "models"
 PLACE = re.compile(r"\{\{ (\w+) \}\}")

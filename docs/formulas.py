@@ -13,8 +13,6 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
 
-__all__ = ["FENCE", "Formulas"]
-
 BEFORE_CODE = 195  # code in a line has priority 190
 
 

@@ -13,8 +13,6 @@ from figures import markdown_table
 from rome.cli import COMMANDS, _parser
 from rome.cli.models import Cards, read_cards
 
-__all__ = ["card_page", "command_page"]
-
 FACTS = ("task", "data", "licence", "recipe", "seed", "steps", "seconds", "machine")
 
 

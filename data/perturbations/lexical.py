@@ -13,8 +13,6 @@ from .surgery import Change, choose, in_case_of, replacement
 from .tree import child_of, children, in_title_case, of_relation, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "exchanged", "may_turn", "open_words"]
-
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
 INFLECTED_TAGS = ("NNS", "VBZ", "VBD", "VBN", "VBG", "JJR", "JJS", "RBR", "RBS")

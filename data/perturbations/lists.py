@@ -11,8 +11,6 @@ from typing import Any
 
 from rome.exceptions import InputError, ModelMissingError
 
-__all__ = ["MONTHS", "alternatives", "names_of", "read_table", "replacements", "table", "word_sequence", "word_set"]
-
 MONTHS = tuple("January February March April May June July August September October November December".split())
 
 

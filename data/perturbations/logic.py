@@ -13,8 +13,6 @@ from .surgery import Change, choose, deletion, in_case_of, replacement
 from .tree import child_of, children, clauses, has_own_span, is_plural, of_relation, stands_alone, subject_of
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 Rule = Callable[[Analysis, int, random.Random, Materials], Sequence[Change] | None]
 
 TIMES = word_set("logic.times")

@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from .lists import table
 from .values import Materials
 
-__all__ = ["both_ways", "can_inflect", "default_materials", "embedded_antonyms", "inflect"]
-
 NAME_KINDS = ("country", "region", "continent", "city", "organisation", "male name", "female name", "family name")
 ENOUGH = 4
 """So many names of a kind in the texts make the list of names unnecessary for that kind."""

@@ -11,8 +11,6 @@ from rome.data.perturbations.tree import has_own_span, in_title_case, of_relatio
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["Entity", "LISTED", "PERTURBATIONS", "PLACES", "entities"]
-
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
 IN_PLACES = ("in", "near", "throughout", "outside", "around")

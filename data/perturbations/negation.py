@@ -12,8 +12,6 @@ from .surgery import Change, choose, deletion, in_case_of, replacement, starts_s
 from .tree import child_of, children, clauses, has_own_span, of_relation, stands_alone, subject_of, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 NEGATIVE = word_set("negation.negative")
 WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 POSITIVE = {"nothing": "something", "nobody": "somebody", "nowhere": "somewhere", "without": "with"}

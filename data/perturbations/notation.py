@@ -16,8 +16,6 @@ from .surgery import Change, finish, in_case_of, replacement, starts_sentence
 from .tree import in_title_case, of_relation, stands_alone, subject_of
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "at_start", "several", "word_at"]
-
 NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 NEGATED = tuple("do does did is are was were has have had would could should will can must".split())
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}

@@ -13,8 +13,6 @@ from .surgery import Change, choose, in_case_of, replacement
 from .tree import has_own_span
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["CARDINALS", "PERTURBATIONS", "ordinal_ending"]
-
 LATEST_YEAR = 2025
 CARDINALS = word_sequence("numbers.cardinals")
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()

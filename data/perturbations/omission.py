@@ -20,8 +20,6 @@ from rome.data.perturbations.tree import (
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PERTURBATIONS"]
-
 KEPT_ADVERBS = word_set("omission.kept_adverbs")
 KEPT_ADJECTIVES = frozenset("same own other such first last next many few much several more most".split())
 LIGHT_VERBS = frozenset("be have do".split())

@@ -15,8 +15,6 @@ from .surgery import Change, choose, in_case_of, replacement
 from .tree import child_of, children, in_title_case, is_contiguous, of_relation, span, stands_alone, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 Phrase = tuple[int, int, tuple[str, ...]]
 """First and last word of a phrase that a lexicon has, and what it may become."""
 

@@ -11,8 +11,6 @@ from rome.data.perturbations.tree import base, child_of, children, stands_alone
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PERTURBATIONS"]
-
 BOUND_PAIRS = frozenset(
     (first, second)
     for first in ("DET", "ADP", "ADJ", "NUM", "SCONJ", "AUX")

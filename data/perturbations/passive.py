@@ -24,8 +24,6 @@ from .tree import (
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 LONGEST = 10
 """Words of an object that a passive form may begin with."""
 NOT_PASSIVE = word_set("passive.not_passive")

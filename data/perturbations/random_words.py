@@ -11,8 +11,6 @@ from rome.data.perturbations.surgery import Change, needs_an
 from rome.data.perturbations.values import apply_edits
 from rome.features.values import Analysis, Word
 
-__all__ = ["Vocabulary", "WORD_PROBES"]
-
 CONTENT = {"NN", "NNS", "JJ", "JJR", "RB", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}
 FUNCTION = {"ADP", "DET", "CCONJ", "SCONJ", "PRON", "AUX", "PART"}
 SMOOTHING = 0.6

@@ -26,8 +26,6 @@ from rome.exceptions import InputError
 
 from .values import Perturbation
 
-__all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
-
 FAMILIES = (
     *(order, lexical, omission, negation, names, numbers, word_forms, verb_forms, typography, robustness, passive),
     *(notation, rewording, rewriting, opposites, quantities, logic, roles),

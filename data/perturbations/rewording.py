@@ -16,8 +16,6 @@ from .surgery import Change, in_case_of
 from .tree import child_of, children, in_title_case, of_relation, stands_alone, subject_of, subtree
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
 LONGEST = 7
 """Words of a listed phrase, at most."""

@@ -28,8 +28,6 @@ from .tree import (
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 GIVING = frozenset("give send show offer lend sell teach hand award grant promise owe bring tell read pass".split())
 GIVING_BACK = frozenset("give show offer lend teach award grant promise tell".split())
 TIMES = (

@@ -12,8 +12,6 @@ from rome.data.perturbations.tree import has_own_span, in_title_case, of_relatio
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PERTURBATIONS", "TOKEN"]
-
 DRAWS = 12
 
 

@@ -33,8 +33,6 @@ from .tree import (
 )
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 LONGEST = 12
 """Words of a noun phrase that may change its place."""
 PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}

@@ -13,8 +13,6 @@ from rome.features.values import Analysis
 from .tree import has_own_span, in_title_case, span
 from .values import NotApplicable, Perturbed, apply_edits
 
-__all__ = ["Change", "choose", "deletion", "finish", "in_case_of", "needs_an", "replacement", "starts_sentence", "without"]
-
 Change = tuple[int, int, str]
 Candidate = TypeVar("Candidate")
 

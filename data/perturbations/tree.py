@@ -6,26 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from rome.features.values import Analysis, Word
 
-__all__ = [
-    "OBJECTIVE",
-    "OPEN_CLASSES",
-    "SUBJECTIVE",
-    "base",
-    "child_of",
-    "children",
-    "clauses",
-    "has_own_span",
-    "in_title_case",
-    "is_contiguous",
-    "is_plural",
-    "nominal_core",
-    "of_relation",
-    "span",
-    "stands_alone",
-    "subject_of",
-    "subtree",
-]
-
 OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "it": "it", "you": "you"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it", "you": "you"}

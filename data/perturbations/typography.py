@@ -13,8 +13,6 @@ from .surgery import Change, choose, finish, in_case_of
 from .tree import has_own_span, stands_alone
 from .values import Materials, NotApplicable, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS"]
-
 MISSPELT_PATTERNS = (
     (r"cc|tt|mm|ss|nn|rr|pp|ff", lambda m: m.group()[0]),
     (r"(?<=[a-z])ei(?=[a-z])", lambda m: "ie"),

@@ -10,8 +10,6 @@ from typing import Literal
 from rome.exceptions import InputError
 from rome.features.values import Analysis
 
-__all__ = ["Edit", "Materials", "NotApplicable", "Perturbation", "Perturbed", "apply_edits"]
-
 Severity = Literal["minor", "major", "critical", "base", "none"]
 
 

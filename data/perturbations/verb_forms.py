@@ -19,8 +19,6 @@ from rome.data.perturbations.tree import (
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["DO", "PERTURBATIONS", "clauses_that_inflect", "form_of_be"]
-
 DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 CLITICS = {"'s", "’s", "'re", "’re", "'m", "’m", "'ve", "’ve", "'ll", "’ll", "'d", "’d"}
 

@@ -10,8 +10,6 @@ from rome.data.perturbations.tree import OPEN_CLASSES, base, child_of, has_own_s
 from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
 from rome.features.values import Analysis
 
-__all__ = ["PERTURBATIONS"]
-
 GENDER = replacements("word_forms.gender")
 NOMINATIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 ACCUSATIVE = {new: old for old, new in NOMINATIVE.items()} | {"me": "I"}

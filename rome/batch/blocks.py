@@ -22,8 +22,6 @@ from rome.storage.pair_files import PairRow
 if TYPE_CHECKING:
     from rome.metric import RoMe
 
-__all__ = ["Block", "BlockScorer", "Checked", "check_rows", "cut", "cut_blocks", "read_blocks"]
-
 MOST_PAIRS, MOST_CHARACTERS = 1000, 1 << 17
 """A block ends before it has more of either, but for a single pair that is longer."""
 SHARED_CHARACTERS = 600_000

@@ -16,8 +16,6 @@ from filelock import FileLock, Timeout
 from rome.exceptions import InputError
 from rome.storage.files import atomic_path
 
-__all__ = ["Checkpoint", "located"]
-
 PLAN, TEMPORARY = "_plan.json", ".part-"
 
 

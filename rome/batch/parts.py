@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from rome.metric import RoMe
 
-__all__ = ["OUTPUT_FORMATS", "OutputFolder", "Summary", "score_part"]
-
 OUTPUT_FORMATS = ("parquet", "jsonl")
 DONE = "_SUCCESS"
 ATTEMPTS = 4

@@ -19,8 +19,6 @@ from rome.batch.row_files import Part, SourceRow, input_files, kind_of, opened_p
 from rome.batch.rows import RowOptions, key_text, plain_list
 from rome.exceptions import InputError
 
-__all__ = ["PART_ROWS", "PART_WORK", "PartPlan", "make_plan", "row_key"]
-
 PART_ROWS, PART_WORK = 1000, 200_000
 """A part is full at so many rows or so much work, whichever comes first; see `work_of`."""
 KEY = 16

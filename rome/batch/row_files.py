@@ -14,8 +14,6 @@ from typing import Any
 from rome.batch.checkpoint import located
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["FORMATS", "Part", "SourceRow", "input_files", "kind_of", "read_rows"]
-
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 READ_ROWS = 512
 

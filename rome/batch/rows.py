@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from rome.metric import RoMe
 
-__all__ = ["COLUMNS", "LONGEST", "MakeMetric", "RowOptions", "arrow_schema", "own_metric", "score_rows"]
-
 
 LONGEST = 10_000
 """Characters of the longest text that is scored unless another bound is given: about 1,800 words, some ten seconds of one core and 1.2 GB."""

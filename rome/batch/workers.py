@@ -23,8 +23,6 @@ from tqdm import tqdm
 
 from rome.exceptions import StoreError
 
-__all__ = ["Report", "run_in_order"]
-
 AHEAD = 3
 """Tasks a worker that may be done or under way before the next result in order is taken."""
 TRIES = 2

@@ -11,8 +11,6 @@ from rome.cli.metric import MakeMetric
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome annotate`."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Named = tuple[list[str], list[SegmentScore]]
 
-__all__ = ["add_arguments", "run"]
-
 FAILED = 1
 
 

@@ -14,8 +14,6 @@ from rome.storage.files import open_output
 if TYPE_CHECKING:
     from rome.results.comparison import Comparison
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome compare`."""

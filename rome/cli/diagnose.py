@@ -14,8 +14,6 @@ from rome.storage.pair_files import read_pairs
 if TYPE_CHECKING:
     from rome.reports.model import Figure, Table
 
-__all__ = ["add_arguments", "run"]
-
 ON_TEXTS = ("texts", "robustness")
 ON_SETS = ("ablation", "drift", "sizes", "domains")
 TITLES = {

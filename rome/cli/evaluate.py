@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rome.evaluation.metrics.registry import MetricMaker
     from rome.reports.model import Figure, Table
 
-__all__ = ["Run", "add_arguments", "add_judging_arguments", "run"]
-
 
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     """Metrics, resampling, report; and the options of RoMe itself, where --store now names a folder."""

@@ -11,8 +11,6 @@ from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
-__all__ = ["FILES", "add_arguments", "run"]
-
 FILES = {
     "pairs.jsonl": "pairs of every kind, with a note of what is wrong",
     "pairs.tsv": "the same as a table",

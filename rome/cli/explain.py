@@ -16,8 +16,6 @@ from rome.storage.files import open_output
 if TYPE_CHECKING:
     from rome.results import SegmentScore
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome explain`."""

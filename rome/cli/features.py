@@ -11,8 +11,6 @@ from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import add_pair_arguments, add_worker_argument, block_metric, checked_blocks, ended_by_signal, run_blocks
 from rome.storage.files import atomic_path
 
-__all__ = ["add_arguments", "run"]
-
 ROWS = 1 << 16
 """Rows that are written together, at most: one group of the Parquet file."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
     from rome.results import SegmentScore
 
-__all__ = ["FORMATS", "STREAMED", "LineScorer", "Means", "columns", "finished", "json_lines", "table_lines"]
-
 FORMATS = ("table", "tsv", "json", "jsonl")
 STREAMED = ("tsv", "jsonl")
 """Formats whose lines can be written as soon as they are there."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.metric import RoMe
 
-__all__ = ["MakeMetric", "add_metric_arguments", "add_options", "add_output_arguments", "make_metric", "named_net", "positive"]
-
 MakeMetric = Callable[[argparse.Namespace], Any]
 """Makes a RoMe, or what stands in for one, of the parsed options."""
 

@@ -14,8 +14,6 @@ from rome.features.analyser.config import SETS, set_folder
 from rome.storage.files import open_output
 from rome.text_table import aligned, shorten
 
-__all__ = ["Cards", "add_arguments", "cards_table", "read_cards", "run", "sets_table"]
-
 MEGABYTE, TEXT_WIDTH = 1_000_000, 44
 Cards = Sequence[Mapping[str, Any]]
 

@@ -24,19 +24,6 @@ from rome.exceptions import InputError
 from rome.storage.files import open_lines
 from rome.storage.pair_files import PairRow, check_standard_input, pair_rows, parallel_rows, read_pairs
 
-__all__ = [
-    "add_pair_arguments",
-    "add_worker_argument",
-    "block_metric",
-    "checked_blocks",
-    "ended_by_signal",
-    "example_pairs",
-    "open_named_pairs",
-    "progress_bar",
-    "report_line",
-    "run_blocks",
-]
-
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     """Three ways to name pairs: a file of pairs, parallel text files, the embedded examples."""

@@ -17,8 +17,6 @@ from rome.storage.files import open_output, read_lines
 if TYPE_CHECKING:
     from rome.evaluation.perturbing import PerturbedText
 
-__all__ = ["add_arguments", "run"]
-
 COLUMNS = (
     *("number", "perturbation", "category", "type", "severity", "identifier", "seed"),
     *("text", "perturbed", "edits", "reason"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Rows = Iterator[tuple[str, Sequence[SegmentScore]]]
 
-__all__ = ["add_arguments", "run"]
-
 BLOCK = 500
 """Segments that are scored together: their evidence is in memory at once."""
 

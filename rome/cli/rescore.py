@@ -19,8 +19,6 @@ from rome.text_table import fixed
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
 
-__all__ = ["add_arguments", "run"]
-
 BATCH = 1 << 17
 """Rows of the table that are in memory at a time."""
 NUMBERS = slice(1, 2 + len(FEATURES))

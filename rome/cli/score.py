@@ -32,8 +32,6 @@ from rome.cli.pairs import (
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
-__all__ = ["add_arguments", "run"]
-
 Work = Callable[[], LineScorer]
 
 

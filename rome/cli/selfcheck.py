@@ -8,8 +8,6 @@ from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import example_pairs
 from rome.storage.files import open_output
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome selfcheck`."""

@@ -11,8 +11,6 @@ from dataclasses import fields
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.service.limits import Limits
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome serve`."""

@@ -17,8 +17,6 @@ from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 
-__all__ = ["PIPELINES", "add_arguments", "run"]
-
 PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
 INTRODUCTION = "Pairs of a text and a copy with known mistakes, as `rome synthesize` made them."
 SHOWN = ("synthesis", "synthesis_kinds", "synthesis_types", "synthesis_rescaled")

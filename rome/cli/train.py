@@ -6,8 +6,6 @@ import argparse
 
 from rome.cli.metric import MakeMetric
 
-__all__ = ["NAMES", "add_arguments", "run"]
-
 NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "errors", "scorer")
 
 

@@ -12,8 +12,6 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 
-__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "check_columns", "check_names", "default_metric", "refuse_batches", "score_columns"]
-
 DEFAULT_COLUMNS = ("score", *FEATURES)
 COLUMNS = (
     *DEFAULT_COLUMNS,

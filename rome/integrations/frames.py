@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rome.results import CorpusScore
 
-__all__ = ["score_frame", "texts_of_frame", "to_polars"]
-
 Frame = TypeVar("Frame")
 _TEXT, _WHOLE = ("flags", "signature"), ("reference_index",)
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
     from rome.results import SegmentScore
 
-__all__ = ["RomeCheck", "pytest_addoption", "rome_check", "rome_metric"]
-
 NO = ("critical",)
 
 

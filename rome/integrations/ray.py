@@ -22,8 +22,6 @@ from rome.batch.row_files import Part, input_files, kind_of
 from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError
 
-__all__ = ["RowOptions", "ScoreBatches", "ScoreParts", "Summary", "score_dataset", "score_files"]
-
 
 class ScoreBatches:
     """What each worker of `score_dataset` runs: made once, called with every batch."""

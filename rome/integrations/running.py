@@ -11,8 +11,6 @@ from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
 
-__all__ = ["RunningScore"]
-
 
 class RunningScore:
     """Adds up batches: ``update(predictions=..., references=...)``, ``compute()``, ``reset()``, as torchmetrics names them.

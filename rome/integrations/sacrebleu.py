@@ -9,8 +9,6 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.results import CorpusScore
 
-__all__ = ["format_score", "format_signature", "parse_signature", "reference_count"]
-
 SHORT = {
     "nrefs": "#",
     "features": "f",

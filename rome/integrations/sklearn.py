@@ -16,8 +16,6 @@ try:
 except ImportError as _error:
     raise ModelMissingError("RoMeFeatures needs scikit-learn: run `pip install scikit-learn`") from _error
 
-__all__ = ["RoMeFeatures"]
-
 
 class RoMeFeatures(TransformerMixin, BaseEstimator):
     """Turns pairs of texts into the four features, (n, 4) float64 in [0, 1], in the order semantic, syntax, grammar, errors.

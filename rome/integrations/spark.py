@@ -12,8 +12,6 @@ from rome.exceptions import InputError
 if TYPE_CHECKING:
     from rome.metric import RoMe
 
-__all__ = ["RowOptions", "result_schema", "score_frame", "scorer"]
-
 Frames = Iterator[Any]
 _LOADED: dict[str, RoMe] = {}
 """The metric of this process, under the name of the scorer that it belongs to: Spark sends the function anew for each partition."""

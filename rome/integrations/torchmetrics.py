@@ -17,8 +17,6 @@ try:
 except ImportError as _error:
     raise ModelMissingError(f"RoMeScore needs the package {_error.name}: run `pip install torchmetrics`") from _error
 
-__all__ = ["RoMeScore"]
-
 
 class RoMeScore(torchmetrics.Metric):
     """The mean score and the means of the four features, each in [0, 1].

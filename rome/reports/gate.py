@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 from rome.results.gate import GateResult, Offence
 from rome.text_table import shorten, visible
 
-__all__ = ["gate_junit", "gate_markdown", "gate_text"]
-
 LISTED = 50
 """Segments that a Markdown summary lists at most."""
 

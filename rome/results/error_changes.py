@@ -11,8 +11,6 @@ from rome.features.errors.evidence import ErrorSpan
 from rome.results import SegmentScore
 from rome.results.counterfactual import errors_of, unmatched
 
-__all__ = ["ErrorChange", "error_changes", "error_name"]
-
 DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
 """What was done to the word that an error is about."""
 NAMES = {

@@ -14,8 +14,6 @@ from rome.results import SegmentScore
 from rome.results.counterfactual import errors_of, unmatched
 from rome.results.serialisation import plain
 
-__all__ = ["GateResult", "Limits", "Offence", "check_limits"]
-
 SEVERITIES = ("critical", "major", "minor")
 
 

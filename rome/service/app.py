@@ -25,8 +25,6 @@ from rome.service.errors import RequestError
 from rome.service.requests import read_json, read_pair, read_pairs
 from rome.service.server import LocalServer
 
-__all__ = ["ScoreServer"]
-
 
 class ScoreServer(LocalServer):
     """A metric behind HTTP; its limits are the batcher's.

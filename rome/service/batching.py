@@ -18,8 +18,6 @@ from rome.service.limits import Limits
 if TYPE_CHECKING:
     from rome.metric import RoMe
 
-__all__ = ["Batcher"]
-
 WARM_UP = CheckedPair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
 
 

@@ -12,8 +12,6 @@ from starlette.responses import JSONResponse, Response
 
 from rome.exceptions import RomeError
 
-__all__ = ["CODES", "HANDLERS", "RequestError", "Say", "described"]
-
 Say = Callable[[str], None]
 """Takes a line for whoever started the server; no line holds a text."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from rome.exceptions import InputError
 
-__all__ = ["Limits"]
-
 
 def _limit(default: float, unit: str, text: str) -> Any:
     """A field with what the command line says of it."""

@@ -14,8 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rome.service.errors import RequestError, Say, described
 
-__all__ = ["Guard", "HostNames", "is_loopback"]
-
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",

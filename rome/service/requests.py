@@ -14,8 +14,6 @@ from rome.exceptions import InputError
 from rome.service.errors import RequestError
 from rome.service.limits import Limits
 
-__all__ = ["parse_json", "read_json", "read_pair", "read_pairs"]
-
 _FORM = 'a pair is {"reference": TEXT or [TEXT, ...], "hypothesis": TEXT}'
 
 

@@ -15,8 +15,6 @@ from rome.exceptions import InputError
 from rome.service.errors import HANDLERS, Say
 from rome.service.middleware import Guard, HostNames, is_loopback
 
-__all__ = ["LOOPBACK", "LocalServer"]
-
 LOOPBACK = "127.0.0.1"
 
 

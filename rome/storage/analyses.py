@@ -23,8 +23,6 @@ from rome.storage.analysis_store import AnalysisStore
 if TYPE_CHECKING:
     from rome.features.analyser.analyser import Analyser
 
-__all__ = ["Analyses", "Seen"]
-
 KEPT = 60_000
 """Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from rome.features.values import Analysis, Sentence, Word
 from rome.storage.sqlite_file import KeyValueFile
 
-__all__ = ["AnalysisStore", "pack", "unpack"]
-
 _SIZE = struct.Struct("<I")
 _DTYPES: dict[str, np.dtype[Any]] = {"2": np.dtype("<f2"), "4": np.dtype("<f4")}
 _WORD_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "relation", "start", "end", "sentence")

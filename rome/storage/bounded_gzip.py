@@ -12,8 +12,6 @@ from typing import IO, Any, BinaryIO, cast
 
 from rome.exceptions import InputError
 
-__all__ = ["as_input_error", "long_lines_refused", "unpacked"]
-
 _GZIP = b"\x1f\x8b"
 _ROOM, _MOST_RATIO = 1 << 26, 200
 """Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""

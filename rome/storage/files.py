@@ -18,8 +18,6 @@ from typing import IO, BinaryIO, TextIO
 from rome.exceptions import InputError, RomeError
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
-__all__ = ["STANDARD_INPUT", "atomic_path", "open_lines", "open_output", "read_lines"]
-
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

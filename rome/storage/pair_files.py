@@ -12,8 +12,6 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 from rome.text_table import shorten
 
-__all__ = ["PairRow", "check_standard_input", "pair_rows", "parallel_rows", "read_pairs", "read_parallel"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairRow:

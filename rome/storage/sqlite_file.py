@@ -17,8 +17,6 @@ from filelock import FileLock
 
 from rome.exceptions import StoreError
 
-__all__ = ["KeyValueFile"]
-
 BUSY_SECONDS = 60.0
 _KEYS_A_QUERY = 500  # below SQLite's limit of 999 variables in older builds
 _SEAL = 8

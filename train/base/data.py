@@ -19,8 +19,6 @@ from rome.train.common.batches import cut_batches
 from rome.train.errors.texts import wmt_segments
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
 
-__all__ = ["PairedBatch", "VectorMap", "grammar_batches", "map_texts", "related_texts", "vector_map"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairedBatch:

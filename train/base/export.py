@@ -30,8 +30,6 @@ from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figu
 if TYPE_CHECKING:
     from rome.train.base.recipe import BaseModel, BaseOptions
 
-__all__ = ["OTHER", "Origin", "SHARED", "export"]
-
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
 WORDS = "embeddings.word_embeddings.weight"

@@ -41,8 +41,6 @@ from rome.train.grammar.data import Material, load_material
 from rome.train.grammar.teacher import known_loss
 from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, tree_batches
 
-__all__ = ["BaseModel", "BaseOptions", "add_arguments", "read_mpnet", "run"]
-
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """Of all-mpnet-base-v2's published model.safetensors."""
 RENAMED = {

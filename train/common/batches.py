@@ -8,8 +8,6 @@ from typing import TypeVar
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-__all__ = ["cut_batches", "padded"]
-
 Item = TypeVar("Item")
 
 

@@ -11,8 +11,6 @@ from transformers import AutoModel
 from rome.features.analyser.acceptability import HIDDEN
 from rome.train.encoder import source_folder
 
-__all__ = ["narrowed", "start_from_encoder", "torch_layer"]
-
 NAMES = {
     "self_attn.out_proj": "attention.output.dense",
     "norm1": "attention.output.LayerNorm",

@@ -16,8 +16,6 @@ import torch
 
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
-__all__ = ["TrainingOptions", "add_training_arguments", "load_recipe", "read_options", "write_card", "write_training_card"]
-
 
 @dataclass(frozen=True)
 class TrainingOptions:

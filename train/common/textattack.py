@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from rome.exceptions import InputError, ModelMissingError, RomeError
 
-__all__ = ["Perturber", "Request", "Vocabulary", "trunk_vocabulary"]
-
 PYTHON_VARIABLE = "ROME_TEXTATTACK_PYTHON"
 NEIGHBOURS = 24
 # Our own list: what a careful perturbation leaves alone. TextAttack would download NLTK's.

@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CHARACTER_OPERATIONS", "Operations", "main"]
-
 
 def load_embedding(folder: Path) -> Any:
     """TextAttack's in-memory WordEmbedding from vectors.npy, neighbours.npy and words.json in the folder; None without them."""

@@ -17,8 +17,6 @@ from rome.exceptions import InputError
 from rome.storage.files import atomic_path
 from rome.train.common.recipe import TrainingOptions
 
-__all__ = ["Checkpoint", "Log", "Loss", "rise_and_fall", "train"]
-
 CHECKPOINT, PROGRESS = "checkpoint.pt", "progress.jsonl"
 WARM_UP, LEAST = 0.06, 0.02
 """The share of the steps in which the rate rises, and what it falls to."""

@@ -20,8 +20,6 @@ from rome.exceptions import InputError
 from rome.train.errors.texts import Paraphrase, Pool, translated
 from rome.train.synthesis.pairs import SyntheticPair
 
-__all__ = ["COST", "Group", "Groups", "Member", "Mixture"]
-
 NAN = float("nan")
 GRADES = ("none", "minor", "major", "critical")
 COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}

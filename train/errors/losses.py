@@ -18,8 +18,6 @@ from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.train.errors.groups import Group, Member
 from rome.train.errors.net import PairNet, Read, Sides
 
-__all__ = ["Labels", "Weights", "labels_of", "losses"]
-
 NAMES = json.loads((Path(__file__).parent / "types.json").read_text(encoding="utf-8"))
 TYPE_OF: dict[str, str] = {name: kind for kind, names in NAMES.items() for name in names}
 """The types of errors by the names of the perturbations that make them."""

@@ -26,8 +26,6 @@ from rome.features.analyser.pieces import pooled, touched
 from rome.features.analyser.trunk import Trunk, distance_bias
 from rome.features.errors.evidence import MARKS, SEVERITIES, TYPES, WEIGHTS
 
-__all__ = ["PairNet", "Read", "Side", "Sides", "counts", "meaning_figures"]
-
 
 class Adapted(nn.Module):
     """A frozen linear map plus a product of two narrow ones, the second of them zero at first."""

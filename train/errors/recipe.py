@@ -27,8 +27,6 @@ from rome.train.errors.signals import learn_signals
 from rome.train.errors.texts import Pool, paraphrases, prepare, write_agreements
 from rome.train.synthesis.pairs import read_synthetic
 
-__all__ = ["ErrorsOptions", "add_arguments", "export", "fit", "held_out", "run"]
-
 FIRST = Mixture()
 LATER_RATE = 0.7
 WARMING = 100

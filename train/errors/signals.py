@@ -23,8 +23,6 @@ from rome.train.errors.net import PairNet, Sides
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import REGRESSION, available_signals, signal_targets
 
-__all__ = ["learn_signals"]
-
 BATCH = 24
 
 

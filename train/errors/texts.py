@@ -28,8 +28,6 @@ from rome.features.values import Analysis
 from rome.storage.files import atomic_path
 from rome.train.encoder import source_folder
 
-__all__ = ["Paraphrase", "Pool", "changes_of", "paraphrases", "prepare", "translated", "write_agreements"]
-
 LENGTHS = (4, 48)
 SAMPLE = 3000
 BLOCK = 250

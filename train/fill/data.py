@@ -16,8 +16,6 @@ from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.train.common.batches import cut_batches, padded
 
-__all__ = ["Masked", "casing_of", "hide", "judging_texts", "one_word", "stream", "tokenised", "training_texts"]
-
 SHORTEST, LONGEST = 5, 96
 """Pieces of a sentence, special tokens included; longer ones are cut."""
 FURTHER = 0.3

@@ -28,8 +28,6 @@ from rome.train.common.recipe import TrainingOptions, add_training_arguments, re
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
 from rome.train.fill.data import Masked, casing_of, collate, hide, judging_texts, one_word, stream, tokenised, training_texts
 
-__all__ = ["FillOptions", "add_arguments", "fit", "run"]
-
 JUDGED = 2000
 JUDGED_SHARE = 0.15
 FASTER = 4.0

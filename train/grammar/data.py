@@ -16,8 +16,6 @@ from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia,
 from rome.data.sources import data_file
 from rome.train.common.batches import cut_batches, padded
 
-__all__ = ["Batch", "Example", "Material", "batches", "clean_or_corrupt", "collate", "encode", "load_material", "tokens_of"]
-
 IGNORED = -1
 LIMIT, SHORTEST, LONGEST = 48, 3, 32
 HELD_OUT, CALIBRATION = 1500, 400

@@ -13,17 +13,6 @@ from rome.features.analyser.acceptability import Acceptability
 from rome.features.analyser.trunk import Trunk
 from rome.train.grammar.data import Batch, Example, collate
 
-__all__ = [
-    "matthews",
-    "pair_figures",
-    "predict",
-    "sentence_figures",
-    "several_states",
-    "temperature",
-    "threshold",
-    "trunk_states",
-]
-
 BATCH = 48
 
 

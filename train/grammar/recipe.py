@@ -43,8 +43,6 @@ from rome.train.grammar.data import Batch, Example, Material, batches, load_mate
 from rome.train.grammar.figures import pair_figures, predict, sentence_figures, temperature, trunk_states
 from rome.train.grammar.teacher import known_loss, start_from_teacher, taught_loss
 
-__all__ = ["GrammarOptions", "add_arguments", "calibrate", "judge", "run"]
-
 ROUND = 2000
 START = "FOLDER.work/pretrained.safetensors"
 

@@ -15,8 +15,6 @@ from rome.train.common.layers import narrowed
 from rome.train.grammar.data import Batch
 from rome.train.grammar.figures import several_states
 
-__all__ = ["known_loss", "start_from_teacher", "taught_loss"]
-
 PIECE_WEIGHT = 3.0
 LABEL_WEIGHT = 0.5
 """What the labels count beside the teacher's probabilities."""

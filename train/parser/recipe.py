@@ -29,8 +29,6 @@ from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser
 from rome.train.common.recipe import add_models_argument, card_text, write_card
 
-__all__ = ["METRICS", "STAGES", "Stage", "Stages", "add_arguments", "export_model", "raw_text_scores", "run", "to_conllu"]
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:

@@ -34,18 +34,6 @@ from rome.train.common.layers import narrowed, start_from_encoder
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Log, train
 
-__all__ = [
-    "TreeExample",
-    "TreesOptions",
-    "examples_of",
-    "fit",
-    "labels_of",
-    "loss_of",
-    "save_head",
-    "tree_batches",
-    "tree_figures",
-]
-
 UNKNOWN = -100
 """The number of a class that training did not see; it is never learned and never right."""
 FEWEST = 2

@@ -12,8 +12,6 @@ from rome.train.common.textattack import STOPWORDS, Perturber, Request
 from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
 from rome.train.scorer.pairs import TrainingPair
 
-__all__ = ["edit_severity", "make_pairs"]
-
 LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
 """Each rung perturbs the rung before it, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
 DRAW: tuple[str, ...] = (

@@ -20,8 +20,6 @@ from rome.features.values import FEATURES
 from rome.train.scorer.pairs import TrainingPair
 from rome.train.scorer.settings import ScorerConfig
 
-__all__ = ["ANCHORS", "MonotoneNet", "fit", "fit_targets", "held_out_mask", "ranked_pairs", "scale_figures"]
-
 Matrix = NDArray[np.float64]
 EDGE = 1e-6
 """The cross-entropy takes a score no nearer than this to 0 and to 1."""

@@ -15,8 +15,6 @@ from rome.storage.files import open_output, read_lines
 from rome.train.errors.groups import Groups
 from rome.train.errors.texts import Pool, paraphrases
 
-__all__ = ["TrainingPair", "agreed_pairs", "base_pairs", "meaning_pairs", "rated_pairs", "read_pairs", "write_pairs"]
-
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
 OUTPUTS = 5
 """Of one segment, that are ranked."""

@@ -15,8 +15,6 @@ from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.exceptions import InputError
 from rome.train.scorer.net import ranked_pairs
 
-__all__ = ["Ratings", "drawn_pairs", "ratings_of"]
-
 MINIMUM = 50
 """Fewer rated outputs a file say next to nothing of four weights and their bends."""
 SCALE = (0.05, 0.95)

@@ -18,8 +18,6 @@ from rome.train.common.recipe import add_models_argument, models_option
 from rome.train.scorer.pairs import TrainingPair, agreed_pairs, base_pairs, rated_pairs, read_pairs, write_pairs
 from rome.train.scorer.settings import OBJECTIVES, ScorerConfig
 
-__all__ = ["add_arguments", "measure_texts", "measured_table", "rome_features", "run", "save", "train"]
-
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
 MEANING = 600

@@ -11,8 +11,6 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.train.scorer.pairs import TrainingPair
 
-__all__ = ["OBJECTIVES", "ScorerConfig"]
-
 OBJECTIVES = ("graded", "binary")
 
 

@@ -29,8 +29,6 @@ from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, ratings_of
 from rome.train.scorer.recipe import measured_table, save
 from rome.train.scorer.settings import ScorerConfig
 
-__all__ = ["Anchors", "Measured", "anchors_of", "fit_rows", "folds_of", "measured", "run_supervised", "validated"]
-
 FREE: Mapping[str, Any] = {"hidden": 6, "decay": 1e-4, "weight_floor": dict.fromkeys(FEATURES, 0.3)}
 """Settings of a net that ratings decide alone."""
 PAIRS = 4000

@@ -16,8 +16,6 @@ from rome.train.synthesis.pairs import Operation, Pipeline, SyntheticPair, appli
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 from rome.train.synthesis.translation import RoundTrip
 
-__all__ = ["BleurtPipeline", "Mask", "contiguous_masks", "dropped_words", "fill_masks", "scattered_masks"]
-
 SCATTERED, CONTIGUOUS = "scattered", "contiguous"
 """The two strategies, and the types of their operations."""
 CLINGING = frozenset(".,;:!?")

@@ -14,8 +14,6 @@ from rapidfuzz.distance import Levenshtein
 from rome.exceptions import InputError
 from rome.train.synthesis.pairs import Operation
 
-__all__ = ["KINDS", "SPACING", "TYPES", "EditSequence", "Step", "WordSpan", "diff_operations", "error_type", "words_of"]
-
 TYPES = ("addition", "omission", "mistranslation", "punctuation", "spelling", "grammar")
 KINDS = {(True, True): "replacement", (False, True): "insertion", (True, False): "deletion"}
 """What an edit does, by whether it takes something and whether it brings something."""

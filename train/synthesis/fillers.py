@@ -11,8 +11,6 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.model_set import file_digest
 
-__all__ = ["TOP_K", "EmbeddedFiller", "FillRequest", "Filler", "Likelihood", "load_filler", "other_words", "rounded"]
-
 TOP_K = 4
 """Candidates a place (SEScore §3.2: top-k sampling with k = 4)."""
 

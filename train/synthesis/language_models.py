@@ -18,8 +18,6 @@ from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.pieces import batches_of
 from rome.train.synthesis.fillers import TOP_K, FillRequest, other_words, rounded
 
-__all__ = ["MaskedLMFiller", "Seq2SeqFiller", "Use", "load_checkpoint", "load_language_model", "window_of"]
-
 
 @dataclass(frozen=True)
 class Use:

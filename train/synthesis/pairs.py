@@ -18,8 +18,6 @@ from rome.batch.checkpoint import PLAN, Checkpoint
 from rome.exceptions import InputError
 from rome.storage.files import open_lines, open_output
 
-__all__ = ["LOWEST_LABEL", "Operation", "Pipeline", "SyntheticPair", "applied", "read_synthetic", "write_synthetic"]
-
 LOWEST_LABEL = -25.0
 """The most that all mistakes of a text can cost, as in MQM and SEScore (labels lie in [-25, 0])."""
 FORMAT = 1

@@ -16,8 +16,6 @@ from rome.train.scorer.chains import DRAW, edit_severity
 from rome.train.synthesis.edits import KINDS, diff_operations, words_of
 from rome.train.synthesis.pairs import LOWEST_LABEL, Operation, Pipeline, SyntheticPair, identifier, pair_seed
 
-__all__ = ["LABELS", "PerturbationPipeline", "TextAttackPipeline", "weighed"]
-
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
     "minor": ("minor", -1.0),

@@ -13,8 +13,6 @@ from rome.train.synthesis.pairs import Pipeline
 if TYPE_CHECKING:
     from rome.train.synthesis.severities import SeverityModel
 
-__all__ = ["PIPELINES", "SynthesisOptions", "make_pipeline"]
-
 
 @dataclass(frozen=True, slots=True)
 class SynthesisOptions:

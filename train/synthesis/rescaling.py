@@ -19,8 +19,6 @@ from rome.exceptions import InputError
 from rome.reports.model import Table
 from rome.train.synthesis.pairs import SyntheticPair
 
-__all__ = ["SCALE", "Bounds", "rescale", "rescaled_table"]
-
 SCALE = 50.0
 """How far below 0 random pairs come to lie (SEScore2, equation 1)."""
 

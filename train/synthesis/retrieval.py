@@ -25,8 +25,6 @@ from rome.features.analyser.transformer import PieceStates
 from rome.storage.files import atomic_path
 from rome.train.synthesis.pairs import batches
 
-__all__ = ["Neighbour", "SentenceIndex", "SentenceVectors", "key_of", "kept_index", "ratio_margin", "texts_digest"]
-
 
 class Vectors(Protocol):
     """Gives each text a vector.

@@ -15,8 +15,6 @@ from rome.train.synthesis.fillers import Filler, FillRequest
 from rome.train.synthesis.pairs import Operation, Pipeline, SyntheticPair, applied, pair_seed, settings_signature
 from rome.train.synthesis.severities import SeverityModel, with_severity
 
-__all__ = ["Draft", "SEScorePipeline", "SEScoreSettings", "poisson", "tokens_of"]
-
 TOKEN = re.compile(r"\w+(?:[-'’.,]\w+)*|[^\w\s]")
 CLOSING = frozenset(".,;:!?)]}%…’”")
 OPENING = frozenset("([{“‘\"'/-")

@@ -15,8 +15,6 @@ from rome.train.synthesis.pairs import Pipeline, SyntheticPair, applied, setting
 from rome.train.synthesis.retrieval import MARGIN, SentenceIndex
 from rome.train.synthesis.severities import SeverityModel, with_severity
 
-__all__ = ["SEScore2Pipeline", "SEScore2Settings", "draw_steps"]
-
 VERSION = 3
 
 

@@ -39,8 +39,6 @@ from rome.train.synthesis.fillers import FillRequest, Likelihood
 from rome.train.synthesis.language_models import Use, load_checkpoint, window_of
 from rome.train.synthesis.pairs import Operation, applied
 
-__all__ = ["EntailmentSeverity", "LikelihoodSeverity", "ReaderSeverity", "SeverityModel", "load_reader", "load_severity"]
-
 Edits = Sequence[tuple[str, Operation]]
 """Texts, each with an edit of it; each is carried out alone."""
 Verdict = tuple[bool, dict[str, float]]

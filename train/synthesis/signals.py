@@ -15,8 +15,6 @@ from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.pairs import SyntheticPair, batches
 
-__all__ = ["Signal", "available_signals", "make_signal", "signal_targets"]
-
 FLAG = "backtranslation_flag"
 """Column, and key in a pair's own signals: 1 for a pair made by back-translation, 0 otherwise."""
 BACK_TRANSLATION = "back-translation"

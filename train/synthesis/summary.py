@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from rome.reports.model import Bars, Cell, Figure, Lines, Table
 from rome.train.synthesis.pairs import Operation, SyntheticPair
 
-__all__ = ["Summary", "parts_of"]
-
 SEVERITIES = ("none", "minor", "major")
 MOST_TYPES = 40
 EXAMPLES = 10

@@ -12,8 +12,6 @@ from transformers import AutoModelForSeq2SeqLM
 from rome.train.synthesis.language_models import Use, load_checkpoint, window_of
 from rome.train.synthesis.pairs import batches
 
-__all__ = ["RoundTrip", "Translator"]
-
 TRANSLATION = Use(
     "does not translate",
     "a sequence-to-sequence translation model",

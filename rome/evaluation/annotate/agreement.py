@@ -11,8 +11,6 @@ from rome.evaluation.annotate.ratings import Ratings, Record, dimensions_of
 from rome.exceptions import ModelMissingError
 from rome.reports.model import Table
 
-__all__ = ["agreement_table", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "span_agreement", "span_table"]
-
 Matrix = Mapping[str, Mapping[int, float]]
 """Annotator -> item -> rating; what is missing is left out."""
 _MOST_CATEGORIES = 10

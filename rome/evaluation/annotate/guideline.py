@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from rome.exceptions import InputError
 
-__all__ = ["CATEGORIES", "DIMENSIONS", "SEVERITIES", "Guideline", "Scale"]
-
 DIMENSIONS = ("fluency", "semantic", "grammar")
 """The three that RoMe's annotators rated (appendix A.2)."""
 SEVERITIES = ("minor", "major", "critical")

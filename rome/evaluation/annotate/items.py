@@ -13,8 +13,6 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT
 from rome.storage.pair_files import read_pairs
 
-__all__ = ["AnnotationItem", "Identity", "in_order", "read_items"]
-
 Identity = tuple[str, str, str]
 """Language pair, item and system: what tells one output from every other."""
 

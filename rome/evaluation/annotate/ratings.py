@@ -20,8 +20,6 @@ from rome.data.readers.rated import ErrorMark
 from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
 
-__all__ = ["RatingsFile", "Record", "dimensions_of", "export_lines", "last_records", "read_ratings", "read_records"]
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -20,8 +20,6 @@ from rome.service.errors import RequestError, Say
 from rome.service.requests import read_json
 from rome.service.server import LocalServer
 
-__all__ = ["AnnotationServer", "usual_port"]
-
 MAX_BODY, SECONDS = 256 * 1024, 30.0
 POLICY = "script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
 

@@ -13,8 +13,6 @@ from rome.evaluation.annotate.items import AnnotationItem, in_order
 from rome.evaluation.annotate.ratings import RatingsFile, Record, last_records
 from rome.exceptions import InputError
 
-__all__ = ["Conflict", "Study", "UnknownItem"]
-
 _LONGEST_NAME, _MOST_MARKS = 80, 500
 
 
