@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .values import Perturbed, apply_edits
+from .perturbation import Perturbed, apply_edits
 
 __all__ = ["TOKEN", "Change", "Made", "Mark", "Spans", "Text", "damages", "fits", "made", "plain"]
 

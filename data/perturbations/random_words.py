@@ -7,8 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from rome.data.perturbations.surgery import Change, needs_an
-from rome.data.perturbations.values import apply_edits
+from rome.data.perturbations.perturbation import Change, apply_edits, needs_an
 from rome.features.values import Analysis, Word
 
 __all__ = ["Vocabulary", "WORD_PROBES"]

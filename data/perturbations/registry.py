@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rome.data.perturbations import (
+from rome.exceptions import InputError
+
+from . import (
     lexical,
     logic,
     names,
@@ -22,9 +24,7 @@ from rome.data.perturbations import (
     verb_forms,
     word_forms,
 )
-from rome.exceptions import InputError
-
-from .values import Perturbation
+from .perturbation import Perturbation
 
 __all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
 
@@ -32,11 +32,8 @@ FAMILIES = (
     *(order, lexical, omission, negation, names, numbers, word_forms, verb_forms, typography, robustness, passive),
     *(notation, rewording, rewriting, opposites, quantities, logic, roles),
 )
-
-PERTURBATIONS: dict[str, Perturbation] = {
-    one.name: one
-    for one in sorted((one for family in FAMILIES for one in family.PERTURBATIONS), key=lambda one: one.identifier or 100)
-}
+_FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
+PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}
 
 NOT_AUTOMATED = {
     4: "untranslated word (codemix): needs the source text or a bilingual lexicon",

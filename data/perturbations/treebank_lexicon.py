@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rome.data.perturbations.lists import replacements
+from rome.data.perturbations.lexicons import replacements
 from rome.data.readers.conllu import TreebankSentence
 
 __all__ = ["Corruption", "Token", "TreebankLexicon", "render", "tokenise"]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from rome.data.perturbations.lists import replacements, word_set
+from rome.data.perturbations.lexicons import replacements, word_set
 from rome.data.perturbations.treebank_lexicon import VERB_TAGS, Token, TreebankLexicon
 
 __all__ = ["EXTRA", "MISSING", "ORDER", "remove"]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from rome.data.perturbations.perturbation import Materials, Replacement, Severity
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Edit, Materials, Severity
 from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.train.common.textattack import Perturber, Request
@@ -102,7 +102,7 @@ class PerturbationPairs:
                     yield GeneratedPair(name, self.signature, seed, text, one.perturbed or "", operations, label, source=source)
 
 
-def _operations(edits: Sequence[Edit], name: str) -> tuple[Operation, ...]:
+def _operations(edits: Sequence[Replacement], name: str) -> tuple[Operation, ...]:
     """A perturbation's edits one after the other, from left to right; the first one bears the label of all."""
     severity, label = LABELS[PERTURBATIONS[name].severity]
     details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}
