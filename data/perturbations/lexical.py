@@ -31,12 +31,7 @@ def new_form(materials: Materials, lemma: str, tag: str) -> str | None:
     return materials.inflect(lemma, tag)
 
 
-def exchanged(
-    parse: Parse,
-    n: int,
-    words: Mapping[str, Sequence[str]],
-    key: str | None = None,
-) -> list[Change] | None:
+def exchanged(parse: Parse, n: int, words: Mapping[str, Sequence[str]], key: str | None = None) -> list[Change] | None:
     """The word replaced by one that a lexicon has for its lemma (or for ``key``), in the same form and case, with its article put right."""
     word = parse.words[n]
     lemma = word.lemma.lower()

@@ -69,7 +69,7 @@ def _bound(parse: Parse, n: int) -> list[Change] | None:
         if last is None or not _is_number(parse, last + 1):
             continue
         lasting = phrase in ("over", "under") and any(parse.low(m) in TIMES for m in range(last + 2, last + 4))
-        moving = phrase in ("up to", "over", "under") and parse.words[n].relation in ("advmod:prt", "compound:prt")
+        moving = phrase in ("up to", "over", "under") and parse.relation(n) in ("advmod:prt", "compound:prt")
         year = phrase in ("over", "under", "up to") and re.fullmatch(r"(1[5-9]|20)\d\d", parse.low(last + 1))
         return None if lasting or moving or year else _put(parse, n, last, new)
     return None
@@ -79,7 +79,7 @@ def _share(parse: Parse, n: int) -> list[Change] | None:
     """*all*, *every*, *each*, *most*, *many*, *few*, *some*, *none*, *no*, *half* before a noun or before *of*."""
     low, before = parse.low(n), parse.low(n - 1)
     if low == "not" and parse.low(n + 1) in ("all", "every", "everyone", "everybody", "everything", "many"):
-        verbal = n > 0 and parse.words[n - 1].upos in ("AUX", "VERB")
+        verbal = n > 0 and parse.pos(n - 1) in ("AUX", "VERB")
         return None if verbal else _put(parse, n, n + 1, parse.low(n + 1))
     if low not in QUANTIFIERS or before in ("not", "n't", "how", "the"):
         return None
@@ -159,7 +159,7 @@ def _before_noun(parse: Parse, n: int, head: int) -> tuple[str, ...]:
     low, before, following = parse.low(n), parse.low(n - 1), parse.low(n + 1)
     noun = parse.words[head]
     plural, bare = noun.xpos in ("NNS", "NNPS"), noun.relation in (*SUBJECTS, "obj")
-    preposition = n > 0 and parse.words[n - 1].upos in ("ADP", "SCONJ")
+    preposition = n > 0 and parse.pos(n - 1) in ("ADP", "SCONJ")
     there = noun.head >= 0 and parse.child(noun.head, "expl") is not None
     numbered = parse.tag(n + 1) == "CD"
     if before in word_set("logic.not_before_quantifier"):
@@ -240,13 +240,11 @@ def _joined(parse: Parse, n: int) -> int | None:
     """The *and*, *or* or *nor* that goes with *both*, *either* or *neither*; None where there is none or several."""
     low, head = parse.low(n), parse.words[n].head
     wanted = {"both": "and", "either": "or", "neither": "nor"}[low]
-    if not parse.words[n].relation.startswith("cc") or head < n:
+    if not parse.relation(n).startswith("cc") or head < n:
         return None
-    parts = [m for m in parse.children(head) if parse.words[m].relation == "conj"]
+    parts = [m for m in parse.children(head) if parse.relation(m) == "conj"]
     found = [m for part in parts for m in parse.children(part) if parse.low(m) == wanted]
-    return (
-        found[0] if len(parts) == 1 and len(found) == 1 and parse.words[head].upos in ("NOUN", "PROPN", "PRON", "ADJ") else None
-    )
+    return found[0] if len(parts) == 1 and len(found) == 1 and parse.pos(head) in ("NOUN", "PROPN", "PRON", "ADJ") else None
 
 
 def _whole(parse: Parse, n: int) -> list[Change] | None:
@@ -298,10 +296,7 @@ def _condition(parse: Parse, n: int) -> list[Change] | None:
     if low == "if" and parse.low(n - 1) not in word_set("logic.not_before_if"):
         clause = word.head
         whole = (
-            word.relation == "mark"
-            and clause > n
-            and parse.words[clause].relation == "advcl"
-            and parse.subject(clause) is not None
+            word.relation == "mark" and clause > n and parse.relation(clause) == "advcl" and parse.subject(clause) is not None
         )
         return (
             _put(parse, n, n, "unless")
@@ -310,7 +305,7 @@ def _condition(parse: Parse, n: int) -> list[Change] | None:
         )
     if low == "as" or low == "so":
         last = _phrase(parse, n, f"{low} long as")
-        if last is None or parse.words[last].relation != "mark" or parse.subject(parse.words[last].head) is None:
+        if last is None or parse.relation(last) != "mark" or parse.subject(parse.words[last].head) is None:
             return None
     return _table(parse, n, CONDITIONS)
 
@@ -372,9 +367,7 @@ def _inclusion(parse: Parse, n: int) -> list[Change] | None:
     """A preposition of inclusion or exclusion before a noun phrase."""
     low, before = parse.low(n), parse.low(n - 1)
     nominal = [
-        m
-        for m in range(n + 1, min(n + 5, len(parse.words)))
-        if parse.words[m].upos in ("DET", "NOUN", "PROPN", "NUM", "ADJ", "PRON")
+        m for m in range(n + 1, min(n + 5, len(parse.words))) if parse.pos(m) in ("DET", "NOUN", "PROPN", "NUM", "ADJ", "PRON")
     ]
     first = "as well as" if low == "as" else next((p for p in INCLUSIONS if p.startswith(f"{low} ")), low)
     following = n + len(first.split())
@@ -382,7 +375,7 @@ def _inclusion(parse: Parse, n: int) -> list[Change] | None:
         return None
     if low not in ("instead", "in") and following not in nominal:
         return None
-    if low in ("including", "excluding") and parse.words[n].relation not in ("case", "acl", "advcl", "mark"):
+    if low in ("including", "excluding") and parse.relation(n) not in ("case", "acl", "advcl", "mark"):
         return None
     starts = low in ("as", "rather", "other") and parse.words[n].text[0].isupper()
     quoted = low == "except" and parse.low(n + 1) in ("that", "when", "to", "where")
@@ -613,7 +606,7 @@ def _told(parse: Parse, n: int) -> list[Change] | None:
     if (
         word.lemma.lower() in DIRECTED
         and not object_stands
-        or parse.words[verb].relation != "xcomp"
+        or parse.relation(verb) != "xcomp"
         and not object_stands
         and to != n + 1
     ):
@@ -628,7 +621,7 @@ def _told(parse: Parse, n: int) -> list[Change] | None:
 def _almost(parse: Parse, n: int) -> list[Change] | None:
     """*almost won* -> *won*."""
     word = parse.words[n]
-    verb = parse.tag(n + 1) in ("VBD", "VBN") and word.head == n + 1 and parse.words[n + 1].upos == "VERB"
+    verb = parse.tag(n + 1) in ("VBD", "VBN") and word.head == n + 1 and parse.pos(n + 1) == "VERB"
     if parse.low(n) not in ("almost", "nearly") or not verb or not parse.stands_alone(n):
         return None
     return parse.delete(word.start, word.end)

@@ -90,7 +90,7 @@ def _form(parse: Parse, n: int) -> str:
 
 
 def _entity(parse: Parse, run: list[int]) -> Entity | None:
-    if not run or not any(parse.words[n].upos == "PROPN" for n in run):
+    if not run or not any(parse.pos(n) == "PROPN" for n in run):
         return None
     words = parse.words
     inside = set(run)

@@ -40,7 +40,7 @@ def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
     if subject is None and not parse.relates(predicate, "conj", "acl:relcl"):
         return None
     if finite != predicate or word.lemma.lower() == "be":
-        inverted = subject is not None and subject > finite and parse.words[subject].relation.startswith("nsubj")
+        inverted = subject is not None and subject > finite and parse.relation(subject).startswith("nsubj")
         there = parse.child(predicate, "expl") is not None
         if inverted and not there:
             return None
@@ -63,7 +63,7 @@ def _base_form(lemma: str, form: str, tag: str, materials: Materials) -> str | N
 def _shares_its_subject(parse: Parse, predicate: int) -> bool:
     """Whether another finite verb is coordinated with this one and has no subject of its own."""
     return any(
-        parse.words[n].relation == "conj" and parse.tag(n) in ("VBD", "VBZ", "VBP") and parse.subject(n) is None
+        parse.relation(n) == "conj" and parse.tag(n) in ("VBD", "VBZ", "VBP") and parse.subject(n) is None
         for n in parse.children(predicate)
     )
 

@@ -155,13 +155,7 @@ def value_of(words: str) -> int:
 @perturbation("robustness", "notation - numbers", "none")
 def number_notation(parse: Parse) -> Outcome:
     """Numbers written otherwise, of the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
-    spots = [
-        *_counted(parse),
-        *_worded(parse),
-        *_shares(parse),
-        *_ranks(parse),
-        *_spans(parse),
-    ]
+    spots = [*_counted(parse), *_worded(parse), *_shares(parse), *_ranks(parse), *_spans(parse)]
     return several(parse, spots, "no number that can be written otherwise")
 
 
@@ -202,7 +196,7 @@ def _worded(parse: Parse) -> Iterator[Change]:
 
     def digits(match: re.Match[str]) -> str | None:
         place = word_at(parse, match.start())
-        if place is None or parse.words[place].upos != "NUM" or parse.in_title_case(place):
+        if place is None or parse.pos(place) != "NUM" or parse.in_title_case(place):
             return None
         value = value_of(match.group(1))
         scale = match.group(2)
@@ -441,9 +435,7 @@ def _measures(parse: Parse) -> Iterator[Change]:
                 return f"{match.group(1)}{'' if new.startswith('°') else ' '}{new}"
 
             yield from _matches(
-                parse,
-                r"(?<![\w.,–-])(\d[\d,]*(?:\.\d+)?) ?" + re.escape(name) + r"(?![\w²])(?! [a-z]+ (?:zone|limit))",
-                other,
+                parse, r"(?<![\w.,–-])(\d[\d,]*(?:\.\d+)?) ?" + re.escape(name) + r"(?![\w²])(?! [a-z]+ (?:zone|limit))", other
             )
 
 

@@ -63,7 +63,7 @@ def omitted_noun(parse: Parse) -> Outcome:
         and not _governs_subject(parse, n)
         and parse.stands_alone(n)
         and not named & set(parse.nominal_core(n))
-        and not any(parse.words[m].upos == "PROPN" for m in parse.nominal_core(n))
+        and not any(parse.pos(m) == "PROPN" for m in parse.nominal_core(n))
     ]
     return parse.choose(words, lambda n: parse.without(parse.nominal_core(n)), "no noun, beside subjects and names")
 
@@ -127,7 +127,7 @@ def omitted_prepositional_phrase(parse: Parse) -> Outcome:
             and first.head == n
             and first.relation == "case"
             and is_contiguous(below)
-            and not any(parse.words[m].relation == "conj" for m in parse.children(n))
+            and not any(parse.relation(m) == "conj" for m in parse.children(n))
             and not _bound(parse, below)
         ):
             phrases.append(below)

@@ -147,7 +147,7 @@ def _may_turn(parse: Parse, n: int) -> bool:
         return before.text.lower() == "so" and word.upos == "ADJ"
     if word.upos == "NOUN" and word.xpos == "NN":
         below = parse.children(n)
-        return not (any(parse.words[m].relation == "case" for m in below) and len(below) == 1)
+        return not (any(parse.relation(m) == "case" for m in below) and len(below) == 1)
     if word.upos == "VERB" and word.relation == "xcomp" and word.xpos == "VBN":
         return False
     return True
@@ -230,7 +230,7 @@ def _is_motion(parse: Parse, first: int, last: int) -> bool:
     if not of_relation(word, "case", "advmod") or parse.child(first, "fixed") is not None and first == last:
         return False
     moved = _head(parse, first) if of_relation(word, "advmod") else _head(parse, _head(parse, first))
-    return parse.lemma(moved) in MOTION and parse.words[moved].upos == "VERB"
+    return parse.lemma(moved) in MOTION and parse.pos(moved) == "VERB"
 
 
 def _before_number(parse: Parse, first: int, last: int) -> bool:
@@ -240,7 +240,7 @@ def _before_number(parse: Parse, first: int, last: int) -> bool:
 
 def _before_adjective(parse: Parse, first: int, last: int) -> bool:
     word = parse.words[first]
-    return word.head == last + 1 and parse.words[last + 1].upos in ("ADJ", "ADV") and word.relation == "advmod"
+    return word.head == last + 1 and parse.pos(last + 1) in ("ADJ", "ADV") and word.relation == "advmod"
 
 
 def _before_noun(parse: Parse, first: int, last: int) -> bool:
@@ -254,10 +254,8 @@ def _under_noun(parse: Parse, first: int, last: int) -> bool:
         return False
     owner = _head(parse, _head(parse, first))
     inner = parse.words[_head(parse, first)]
-    followed = parse.words[last + 1].upos in ("ADP", "SCONJ") if last + 1 < len(parse.words) else True
-    return (
-        not followed and inner.relation == "nmod" and parse.lemma(owner) not in ATTACHED and parse.words[owner].upos == "NOUN"
-    )
+    followed = parse.pos(last + 1) in ("ADP", "SCONJ") if last + 1 < len(parse.words) else True
+    return not followed and inner.relation == "nmod" and parse.lemma(owner) not in ATTACHED and parse.pos(owner) == "NOUN"
 
 
 def _is_vote(parse: Parse, first: int, last: int) -> bool:
@@ -294,7 +292,7 @@ def _is_rate(parse: Parse, first: int, last: int) -> bool:
     before = parse.low(first - 1)
     return before in ("once", "twice", "times", "hours", "days", "minutes") or (
         first > 0
-        and parse.words[first - 1].upos in ("NOUN", "SYM")
+        and parse.pos(first - 1) in ("NOUN", "SYM")
         and re.search(r"[$€£]\s?[\d.,]+\w* $", parse.text[: parse.words[first].start]) is not None
     )
 
@@ -320,11 +318,11 @@ CONDITIONS: dict[str, Callable[[Parse, int, int], bool]] = {
     "time": _is_time,
     "place": _at_place,
     "order": _before_ordered,
-    "adjective": lambda parse, first, last: parse.words[last].upos == "ADJ",
+    "adjective": lambda parse, first, last: parse.pos(last) == "ADJ",
     "adverb": _is_adverb,
     "rate": _is_rate,
     "never": _is_never,
-    "before verb": lambda parse, first, last: parse.words[last].head == last + 1 and parse.words[last + 1].upos == "VERB",
+    "before verb": lambda parse, first, last: parse.words[last].head == last + 1 and parse.pos(last + 1) == "VERB",
 }
 """When a phrase of a lexicon may change: (analysis, first word, last word) -> whether it may."""
 
@@ -415,7 +413,7 @@ def _converse(parse: Parse, n: int) -> list[Change] | None:
     changes = parse.replace(word.start, word.end, in_case_of(form, word.text))
     for m in parse.children(n) if word.upos == "VERB" else ():
         case = parse.child(m, "case")
-        if case is not None and n < case < m and parse.words[m].relation != "advcl" and parse.stands_alone(case):
+        if case is not None and n < case < m and parse.relation(m) != "advcl" and parse.stands_alone(case):
             mark = parse.words[case]
             if mark.text in links:
                 return sorted([*changes, (mark.start, mark.end, links[mark.text])])
@@ -463,7 +461,7 @@ def _verb_turns(parse: Parse, n: int, option: str) -> bool:
 
 def _cases(parse: Parse, n: int) -> list[Word]:
     """The prepositions of what hangs on a word."""
-    return [parse.words[k] for m in parse.children(n) for k in parse.children(m) if parse.words[k].relation == "case"]
+    return [parse.words[k] for m in parse.children(n) for k in parse.children(m) if parse.relation(k) == "case"]
 
 
 @perturbation("accuracy", "mistranslation - related word", "critical")

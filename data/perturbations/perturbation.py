@@ -182,6 +182,14 @@ class Parse:
         """The Penn tag of a word."""
         return self.words[n].xpos if 0 <= n < len(self.words) else ""
 
+    def pos(self, n: int) -> str:
+        """The word class of a word."""
+        return self.words[n].upos
+
+    def relation(self, n: int) -> str:
+        """The relation of a word to its head."""
+        return self.words[n].relation
+
     def inflect(self, lemma: str, tag: str) -> str | None:
         """The lemma under a Penn tag; None where the materials have no such form."""
         return self.materials.inflect(lemma, tag)

@@ -140,7 +140,7 @@ def _with_particle(parse: Parse, n: int, form: str, rest: str) -> Change | None:
     word, target = parse.words[n], parse.child(n, "obj", "nsubj:pass")
     if not rest:
         return word.start, word.end, in_case_of(form, word.text)
-    relation = parse.words[target].relation if target is not None else ""
+    relation = parse.relation(target) if target is not None else ""
     particle = rest in ("up", "down", "out", "off", "over", "away", "in", "back", "together", "apart")
     if relation == "nsubj:pass" or word.xpos == "VBN" and word.relation == "acl":
         return (word.start, word.end, in_case_of(f"{form} {rest}", word.text)) if particle else None

@@ -87,8 +87,8 @@ def dative_changed(parse: Parse) -> Outcome:
 
     def make(n: int) -> list[Change] | None:
         target, receiver = parse.child(n, "obj"), parse.child(n, "iobj")
-        to = next((m for m in parse.children(n) if parse.words[m].relation == "obl" and m > n), None)
-        if target is None or parse.words[target].upos not in ("NOUN", "PROPN"):
+        to = next((m for m in parse.children(n) if parse.relation(m) == "obl" and m > n), None)
+        if target is None or parse.pos(target) not in ("NOUN", "PROPN"):
             return None
         thing = parse.subtree(target)
         if re.search(
@@ -100,15 +100,15 @@ def dative_changed(parse: Parse) -> Outcome:
         if receiver is not None:
             person = parse.subtree(receiver)
             row = is_contiguous(person) and person[0] == n + 1 and thing[0] == person[-1] + 1 and len(person) <= 6
-            clean = row and plain and parse.words[receiver].upos in ("PRON", "NOUN", "PROPN")
+            clean = row and plain and parse.pos(receiver) in ("PRON", "NOUN", "PROPN")
             start, end = parse.span([*person, *thing])
             return [(start, end, f"{parse.phrase(thing)} to {parse.phrase(person)}")] if clean else None
         if to is None or parse.lemma(n) not in GIVING_BACK or not parse.has(target, "det", "nummod", "nmod:poss"):
             return None
         person = parse.subtree(to)
-        human = parse.words[to].upos in ("PRON", "PROPN") or parse.tag(to) == "NNS"
+        human = parse.pos(to) in ("PRON", "PROPN") or parse.tag(to) == "NNS"
         row = is_contiguous(person) and thing[0] == n + 1 and person[0] == thing[-1] + 1 and parse.words[person[0]].text == "to"
-        if not (row and plain and human and 1 < len(person) <= 5 and not any(parse.words[m].upos == "PUNCT" for m in person)):
+        if not (row and plain and human and 1 < len(person) <= 5 and not any(parse.pos(m) == "PUNCT" for m in person)):
             return None
         start, end = parse.span([*thing, *person])
         return [(start, end, f"{parse.phrase(person[1:])} {parse.phrase(thing)}")]
@@ -151,7 +151,7 @@ def _adverbial(parse: Parse, m: int) -> bool:
             return parse.tag(m) in ("VB", "VBG") and not parse.has(m, "conj") and lead != "without"
         return mark == phrase[0] and lead in MARKS and parse.subject(m) is not None and lead != "as"
     timed = word.lemma.lower() in TIMES or re.fullmatch(r"1[5-9]\d\d|20\d\d", word.text) is not None
-    clean = not any(parse.words[n].upos in ("PUNCT", "VERB") for n in phrase[:-1] if parse.words[n].text != ",")
+    clean = not any(parse.pos(n) in ("PUNCT", "VERB") for n in phrase[:-1] if parse.words[n].text != ",")
     bare = (
         word.relation == "obl:unmarked"
         and timed
@@ -165,8 +165,8 @@ def _swaps_reference(parse: Parse, root: int, m: int) -> bool:
     """Whether a pronoun of the main clause may mean a noun of the moved phrase."""
     phrase = set(parse.subtree(m))
     rest = [n for n in parse.subtree(root) if n not in phrase]
-    named = any(parse.words[n].upos in ("NOUN", "PROPN") and parse.relates(n, "nsubj", "obj") for n in phrase)
-    return named and any(parse.low(n) in THIRD and parse.words[n].upos in ("PRON", "DET") for n in rest)
+    named = any(parse.pos(n) in ("NOUN", "PROPN") and parse.relates(n, "nsubj", "obj") for n in phrase)
+    return named and any(parse.low(n) in THIRD and parse.pos(n) in ("PRON", "DET") for n in rest)
 
 
 def _to_front(parse: Parse, words: list[int], root: int, m: int) -> list[Change] | None:
@@ -179,7 +179,7 @@ def _to_front(parse: Parse, words: list[int], root: int, m: int) -> list[Change]
         return None
     if parse.words[phrase[0] - 1].text.lower() in word_set("rewriting.not_before_fronted"):
         return None
-    if lead == "to" or lead == "by" and parse.words[m].relation != "advcl":
+    if lead == "to" or lead == "by" and parse.relation(m) != "advcl":
         return None
     start, end = parse.span(phrase)
     rest = parse.text[parse.words[words[0]].start : start].rstrip(" ,")
@@ -195,13 +195,11 @@ def _to_end(parse: Parse, words: list[int], root: int, m: int) -> list[Change] |
     phrase, subject = parse.subtree(m), parse.subject(root)
     phrase = phrase[:-1] if parse.words[phrase[-1]].text == "," else phrase
     start, end = parse.span(phrase)
-    comma = re.match(r", ?", parse.text[end:]) or (
-        re.match(r" ", parse.text[end:]) if parse.words[m].relation != "advcl" else None
-    )
+    comma = re.match(r", ?", parse.text[end:]) or (re.match(r" ", parse.text[end:]) if parse.relation(m) != "advcl" else None)
     if subject is None or comma is None or _swaps_reference(parse, root, m):
         return None
     next_word = phrase[-1] + (2 if "," in comma.group() else 1)
-    others = [n for n in parse.children(root) if parse.words[n].relation in ("advcl", "acl") and n != m]
+    others = [n for n in parse.children(root) if parse.relation(n) in ("advcl", "acl") and n != m]
     if parse.subtree(subject)[0] != next_word or others or parse.text[end:].startswith(",,"):
         return None
     last = parse.words[words[-1]].start
@@ -228,8 +226,8 @@ def active_form(parse: Parse) -> Outcome:
 
 def _active(parse: Parse, verb: int) -> list[Change] | None:
     subject = parse.child(verb, "nsubj:pass")
-    agent = next((m for m in parse.children(verb) if base(parse.words[m].relation) == "obl" and m > verb), None)
-    relation = parse.words[verb].relation
+    agent = next((m for m in parse.children(verb) if base(parse.relation(m)) == "obl" and m > verb), None)
+    relation = parse.relation(verb)
     if (
         subject is None
         or agent is None
@@ -247,9 +245,9 @@ def _active(parse: Parse, verb: int) -> list[Change] | None:
     )
     if not row or len(last) > 12 or not _acts(parse, agent) or parse.tag(subject) in ("WDT", "WP", "EX"):
         return None
-    conjunct = any(parse.words[m].relation == "conj" and parse.subject(m) is None for m in parse.children(verb))
+    conjunct = any(parse.relation(m) == "conj" and parse.subject(m) is None for m in parse.children(verb))
     group = list(range(first[-1] + 1, verb))
-    adverbs = [n for n in group if parse.words[n].upos == "ADV" and parse.words[n].head == verb]
+    adverbs = [n for n in group if parse.pos(n) == "ADV" and parse.words[n].head == verb]
     forms = [parse.words[n] for n in group if n not in adverbs]
     after = parse.text[parse.words[last[-1]].end :][:1]
     fits = forms and all(w.upos == "AUX" for w in forms) and forms[-1].lemma.lower() == "be" and not conjunct
@@ -279,15 +277,15 @@ def _opens(parse: Parse, n: int) -> bool:
 
 def _commas(parse: Parse, phrase: Sequence[int]) -> bool:
     """Whether marks or relative clauses make a phrase hard to move."""
-    return any(parse.words[n].upos == "PUNCT" and parse.words[n].text not in ("-", "'") for n in phrase) or any(
-        parse.words[n].relation == "acl:relcl" for n in phrase
+    return any(parse.pos(n) == "PUNCT" and parse.words[n].text not in ("-", "'") for n in phrase) or any(
+        parse.relation(n) == "acl:relcl" for n in phrase
     )
 
 
 def _acts(parse: Parse, agent: int) -> bool:
     """Whether what follows *by* can be an agent: a name, a person or a thing with a determiner, no time, measure or manner."""
     word = parse.words[agent]
-    measured = any(parse.words[n].upos in ("NUM", "SYM") for n in parse.subtree(agent)) or "%" in word.text
+    measured = any(parse.pos(n) in ("NUM", "SYM") for n in parse.subtree(agent)) or "%" in word.text
     determined = parse.has(agent, "det", "nmod:poss") or word.xpos in ("NNP", "NNS", "NNPS")
     pronoun = word.xpos == "PRP" and not word.text.lower().endswith(("self", "selves"))
     manner = word.lemma.lower() in TIMES or word.lemma.lower() in word_set("rewriting.manners")
@@ -323,7 +321,7 @@ def relative_clause_opened(parse: Parse) -> Outcome:
 
 def _reopened(parse: Parse, n: int) -> list[Change] | None:
     """A relative clause without its pronoun and verb, or with them."""
-    return _shortened(parse, n) if parse.words[n].relation == "acl:relcl" else _lengthened(parse, n)
+    return _shortened(parse, n) if parse.relation(n) == "acl:relcl" else _lengthened(parse, n)
 
 
 def _shortened(parse: Parse, n: int) -> list[Change] | None:
@@ -461,15 +459,13 @@ def clauses_split(parse: Parse) -> Outcome:
     def make(found: tuple[list[int], int]) -> list[Change] | None:
         words, root = found
         finite = [
-            m
-            for m in parse.children(root)
-            if parse.words[m].relation == "conj" and parse.words[m].upos in ("VERB", "AUX", "NOUN", "ADJ")
+            m for m in parse.children(root) if parse.relation(m) == "conj" and parse.pos(m) in ("VERB", "AUX", "NOUN", "ADJ")
         ]
         if len(finite) != 1 or parse.has(root, "advcl", "ccomp", "parataxis", "mark"):
             return None
         other = finite[0]
         phrase = parse.subtree(other)
-        joint = next((m for m in parse.children(other) if parse.words[m].relation == "cc"), None)
+        joint = next((m for m in parse.children(other) if parse.relation(m) == "cc"), None)
         subject, main = parse.subject(other), parse.subject(root)
         if (
             joint is None
@@ -510,7 +506,7 @@ def reported_speech(parse: Parse) -> Outcome:
 def _attributed(parse: Parse, words: list[int], root: int) -> list[Change] | None:
     """*She said (that) X.* -> *According to her, X.* or *X, she said.*"""
     clause, speaker = parse.child(root, "ccomp"), parse.child(root, "nsubj")
-    kinds = {base(parse.words[m].relation) for m in parse.children(root)}
+    kinds = {base(parse.relation(m)) for m in parse.children(root)}
     if clause is None or speaker is None or parse.words[root].lemma != "say" or kinds - {"nsubj", "ccomp", "punct"}:
         return None
     who, what = parse.subtree(speaker), parse.subtree(clause)
@@ -559,7 +555,7 @@ def _according(parse: Parse, words: list[int]) -> list[Change] | None:
     after = next((n for n in words if parse.words[n].start == start + match.end()), None)
     if (
         after is None
-        or parse.words[after].upos in ("ADP", "SCONJ", "VERB")
+        or parse.pos(after) in ("ADP", "SCONJ", "VERB")
         or re.search(r"\b(?:law|rules?|plan|schedule|legend|tradition)\b", match.group(1))
     ):
         return None

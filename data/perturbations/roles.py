@@ -53,7 +53,7 @@ def _partners(parse: Parse, clause: tuple[int, int], places: frozenset[int]) -> 
     ):
         return []
     first = _phrase(parse, subject)
-    early = any(parse.words[n].relation == "obj" for n in parse.children(verb) if n < verb)
+    early = any(parse.relation(n) == "obj" for n in parse.children(verb) if n < verb)
     if first is None or first.words[-1] >= verb or early:
         return []
     found = []
@@ -72,17 +72,17 @@ def _mutual(parse: Parse, verb: int) -> bool:
 
 def _is_partner(parse: Parse, n: int, receiver: int | None) -> bool:
     """Whether a word under the verb is its object, its receiver, its agent, or whom the deed goes to."""
-    relation = parse.words[n].relation
+    relation = parse.relation(n)
     if relation == "obj":
         return receiver is None and parse.child(parse.words[n].head, "nsubj:pass") is None
     if relation == "iobj":
         return True
-    prepositions = [m for m in parse.children(n) if parse.words[m].relation == "case"]
+    prepositions = [m for m in parse.children(n) if parse.relation(m) == "case"]
     if not relation.startswith("obl") or len(prepositions) != 1 or prepositions[0] > n:
         return False
     preposition = parse.words[prepositions[0]].text.lower()
     passive = parse.child(parse.words[n].head, "nsubj:pass") is not None
-    return preposition == "by" if passive else preposition in DIRECTIONS and parse.words[n].upos != "PROPN"
+    return preposition == "by" if passive else preposition in DIRECTIONS and parse.pos(n) != "PROPN"
 
 
 def _is_person(parse: Parse, n: int) -> bool:
@@ -206,7 +206,7 @@ def _agreeing(parse: Parse, clause: tuple[int, int], subject: int) -> list[Chang
 
 def _shares(parse: Parse, predicate: int) -> bool:
     """Whether another verb is coordinated with this one and has no subject of its own."""
-    return any(parse.words[n].relation == "conj" and parse.subject(n) is None for n in parse.children(predicate))
+    return any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
 
 
 @perturbation("accuracy", "mistranslation - named entity", "critical")
@@ -530,7 +530,7 @@ def _fronted(parse: Parse, reason: list[int], main: list[int]) -> list[Change] |
 
 def _noun(parse: Parse, n: int | None) -> _Phrase | None:
     """A noun phrase that can be cause or effect; None for pronouns and numbers."""
-    if n is None or parse.words[n].upos not in ("NOUN", "PROPN"):
+    if n is None or parse.pos(n) not in ("NOUN", "PROPN"):
         return None
     return _phrase(parse, n)
 
@@ -599,12 +599,9 @@ def _reason_turned(parse: Parse, n: int) -> list[Change] | None:
     clause = parse.words[head].head if head > n else -1
     ends = bool(inner) and text[parse.words[inner[-1]].end : parse.words[inner[-1]].end + 1] in (".", "", "!")
     main = (
-        clause >= 0
-        and parse.words[clause].relation == "root"
-        and parse.words[clause].upos == "VERB"
-        and parse.subject(clause) is not None
+        clause >= 0 and parse.relation(clause) == "root" and parse.pos(clause) == "VERB" and parse.subject(clause) is not None
     )
-    plain = text[start - 1 : start] == " " and parse.words[n - 1].upos not in word_set("roles.plain")
-    fit = parse.words[head].upos == "NOUN" and parse.relates(head, "obl")
+    plain = text[start - 1 : start] == " " and parse.pos(n - 1) not in word_set("roles.plain")
+    fit = parse.pos(head) == "NOUN" and parse.relates(head, "obl")
     finite = not any(parse.relates(m, "acl", "advcl") for m in inner)
     return [(start - 1, start + len(found), ", which caused")] if ends and main and plain and fit and finite else None

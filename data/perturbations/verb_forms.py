@@ -20,13 +20,13 @@ def form_of_be(tense: str, plural: bool, first_person: bool = False) -> str:
 def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
     """(plural, first person singular) that the finite verb of a clause shows: by its own form, else by its subject's."""
     subject = parse.subject(predicate)
-    if parse.words[predicate].relation == "conj" and subject is None and parse.words[predicate].head >= 0:
+    if parse.relation(predicate) == "conj" and subject is None and parse.words[predicate].head >= 0:
         subject = parse.subject(parse.words[predicate].head)
     finite_word = parse.words[finite]
     first = (
         subject is not None
         and parse.words[subject].text == "I"
-        and not any(parse.words[n].relation == "conj" for n in parse.children(subject))
+        and not any(parse.relation(n) == "conj" for n in parse.children(subject))
     )
     if finite_word.xpos in ("VBZ", "VBP"):
         return finite_word.xpos == "VBP", first
@@ -47,7 +47,7 @@ def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
         auxiliary = word.upos == "AUX" or word.lemma.lower() in ("be", "have", "do")
         right = auxiliary or word.xpos == "MD" or _reads(word.lemma.lower(), word.xpos, word.text.lower(), parse.materials)
         subject = parse.subject(predicate)
-        known = subject is not None or parse.words[predicate].relation == "conj"
+        known = subject is not None or parse.relation(predicate) == "conj"
         if parse.has_own_span(finite) and word.text.lower() not in CLITICS and right and known:
             found.append((predicate, finite))
     return found
@@ -122,10 +122,10 @@ def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | N
 def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str) -> list[Change] | None:
     """Perfect to progressive (*has found* -> *is finding*) and back; both verbs change where they stand."""
     word = parse.words[finite]
-    following = [n for n in (*parse.children(predicate), predicate) if n > finite and parse.words[n].upos in ("AUX", "VERB")]
+    following = [n for n in (*parse.children(predicate), predicate) if n > finite and parse.pos(n) in ("AUX", "VERB")]
     following = [n for n in following if n == predicate or parse.relates(n, "aux", "cop")]
     main = following[0] if following else predicate
-    coordinated = any(parse.words[n].relation == "conj" for n in parse.children(predicate))
+    coordinated = any(parse.relation(n) == "conj" for n in parse.children(predicate))
     verb = parse.words[main]
     if not parse.stands_alone(main) or coordinated or _inverted(parse, predicate, finite):
         return None
@@ -175,8 +175,7 @@ def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | No
     word, text = parse.words[finite], parse.text
     if finite == predicate and word.lemma.lower() != "be":
         shared = any(
-            parse.words[n].relation == "conj" and parse.tag(n) in DO and parse.subject(n) is None
-            for n in parse.children(predicate)
+            parse.relation(n) == "conj" and parse.tag(n) in DO and parse.subject(n) is None for n in parse.children(predicate)
         )
         plain = word.xpos in DO and parse.stands_alone(finite) and not shared
         return (DO[word.xpos], (word.start, word.end, word.lemma.lower())) if plain else None
