@@ -18,24 +18,9 @@ Phrase = tuple[int, int, tuple[str, ...]]
 COMPARATIVES, SUPERLATIVES = ("JJR", "RBR"), ("JJS", "RBS")
 PHRASAL = replacements("opposites.phrasal")
 """Verbs with their particle, and the verb, with or without one, that turns them round."""
-INTRANSITIVE = frozenset(
-    "fall rise die depart arrive disappear vanish appear emerge cease plummet soar plunge perish struggle decline deteriorate "
-    "disagree agree diverge converge abstain go sleep weep cry cool_down fail tumble skyrocket dwindle wither stagnate retreat "
-    "recover surrender persist remain stay compete object rejoice subside thrive prosper prevail work rest depreciate rot ripen "
-    "retire live graduate emigrate immigrate swim".replace("_", " ").split()
-)
+INTRANSITIVE = word_set("opposites.intransitive")
 """Verbs that take no object."""
-OBJECT_VERBS = frozenset(
-    "hinder violate discourage forbid prohibit prevent oppose disprove refute condemn harm include exclude deny withhold abandon "
-    "dismiss abolish demolish destroy construct ignore avoid conceal hide reveal attack endanger neglect weaken impose lift uphold "
-    "overturn expel imprison free capture disappoint please satisfy frustrate annoy anger delight insult praise reject keep retain "
-    "hate love dislike despise admire save waste spend lack possess suspend reinstate approve appoint hire fire raise lower add "
-    "remove miss catch emphasize downplay underestimate overestimate strengthen reinforce boost curb kill murder rescue injure "
-    "lose_to encourage dissuade persuade deter threaten protect defend resist tolerate mourn celebrate welcome greet pardon punish "
-    "reward accuse exonerate convict acquit cancel hold publish suppress deploy prosecute free release arrest detain".replace(
-        "_", " "
-    ).split()
-)
+OBJECT_VERBS = word_set("opposites.object_verbs")
 """Verbs that do not stand without an object."""
 WITH_CLAUSE = word_set("opposites.with_clause")
 """Verbs that take a clause or an infinitive, on both sides of a pair."""

@@ -8,13 +8,11 @@ from . import (
     lexical,
     logic,
     names,
-    negation,
     notation,
     numbers,
     omission,
     opposites,
     order,
-    passive,
     quantities,
     rewording,
     rewriting,
@@ -29,7 +27,7 @@ from .perturbation import Perturbation
 __all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
 
 FAMILIES = (
-    *(order, lexical, omission, negation, names, numbers, word_forms, verb_forms, typography, robustness, passive),
+    *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
     *(notation, rewording, rewriting, opposites, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]

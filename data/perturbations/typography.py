@@ -6,21 +6,10 @@ import re
 
 from rome.features.values import Word
 
-from .lexicons import table
+from .lexicons import replacements, table
 from .perturbation import OPEN_CLASSES, Change, NotApplicable, Outcome, Parse, in_case_of, perturbation
 
-MISSPELT_PATTERNS = (
-    (r"cc|tt|mm|ss|nn|rr|pp|ff", lambda m: m.group()[0]),
-    (r"(?<=[a-z])ei(?=[a-z])", lambda m: "ie"),
-    (r"(?<=[a-z])ie(?=[a-z]{2})", lambda m: "ei"),
-    (r"ence\b", lambda m: "ance"),
-    (r"ance\b", lambda m: "ence"),
-    (r"able\b", lambda m: "ible"),
-    (r"ible\b", lambda m: "able"),
-    (r"ely\b", lambda m: "ly"),
-    (r"(?<=[a-z])ent\b", lambda m: "ant"),
-    (r"(?<=[a-z])ary\b", lambda m: "ery"),
-)
+MISSPELT = replacements("typography.misspelt")
 NEVER_BEFORE_COMMA = ("DET", "ADP", "ADJ", "PRON", "NUM", "AUX", "PART")
 
 
@@ -36,10 +25,10 @@ def misspelled_word(parse: Parse) -> Outcome:
             listed, lambda w: [(w.start, w.end, in_case_of(parse.rng.choice(known[w.text.lower()]), w.text))], reason
         )
     spellings = [
-        (w.start, w.end, w.text[: m.start()] + new(m) + w.text[m.end() :])
+        (w.start, w.end, w.text[: m.start()] + m.expand(new) + w.text[m.end() :])
         for w in words
         if len(w.text) >= 6 and w.upos in OPEN_CLASSES
-        for pattern, new in MISSPELT_PATTERNS
+        for pattern, new in MISSPELT.items()
         for m in re.finditer(pattern, w.text)
     ]
     return parse.choose(spellings, lambda change: [change], reason)

@@ -1,8 +1,21 @@
-"""Tense and aspect of verbs, and statements made questions (DEMETR 17 to 19)."""
+"""Tense, aspect and voice of verbs, statements made questions, and negations added or removed (DEMETR 8, 17 to 19; RoMe 4.7, case 5)."""
 
 from __future__ import annotations
 
-from .perturbation import Change, Materials, Outcome, Parse, in_case_of, is_contiguous, perturbation
+from .lexicons import word_set
+from .perturbation import (
+    OBJECTIVE,
+    SUBJECTIVE,
+    Change,
+    Materials,
+    Outcome,
+    Parse,
+    Perturbed,
+    in_case_of,
+    is_contiguous,
+    of_relation,
+    perturbation,
+)
 
 __all__ = ["DO", "clauses_that_inflect", "form_of_be"]
 
@@ -183,3 +196,248 @@ def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | No
     if finite + 1 < len(parse.words) and parse.words[finite + 1].text in ("n't", "n’t"):
         end = parse.words[finite + 1].end
     return (text[word.start : end], (word.start, end + 1, "")) if text[end : end + 1] == " " else None
+
+
+NEGATIVE = word_set("negation.negative")
+WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
+POSITIVE = {"nothing": "something", "nobody": "somebody", "nowhere": "somewhere", "without": "with"}
+SOME = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}
+
+
+def is_negated(parse: Parse, predicate: int) -> bool:
+    """Whether a negation, or *only*, hangs under the predicate or under something that does."""
+    near = [n for child in parse.children(predicate) for n in (child, *parse.children(child))]
+    return any(parse.low(n) in NEGATIVE for n in near)
+
+
+@perturbation("accuracy", "mistranslation - negation", "critical", 8)
+def negation_added(parse: Parse) -> Outcome:
+    """A main clause is denied: *recommended* -> *did not recommend*; a subordinate one where no main clause can be."""
+    reason = "no finite affirmative clause that *not* can be put into"
+    found = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
+    found = [pair for pair in found if not is_negated(parse, parse.words[pair[0]].head)]
+    main = [pair for pair in found if parse.relates(pair[0], "root")]
+    for group in (main, [pair for pair in found if pair not in main]):
+        result = parse.choose(group, lambda pair: _denied(parse, *pair), reason)
+        if isinstance(result, Perturbed):
+            return result
+    return result
+
+
+def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
+    word, subject = parse.words[finite], parse.subject(predicate)
+    if not parse.has_own_span(finite) or (subject is not None and subject > finite and word.lemma.lower() != "be"):
+        return None
+    if subject is None and not parse.relates(predicate, "conj", "acl:relcl"):
+        return None
+    if finite != predicate or word.lemma.lower() == "be":
+        inverted = subject is not None and subject > finite and parse.relation(subject).startswith("nsubj")
+        there = parse.child(predicate, "expl") is not None
+        if inverted and not there:
+            return None
+        if word.text.lower() == "can":
+            return [(word.end, word.end, "not")]
+        return [(word.end, word.end, " not")] if parse.text[word.end : word.end + 1].isspace() else None
+    if _shares_its_subject(parse, predicate) or not parse.stands_alone(finite):
+        return None
+    base_form = _base_form(word.lemma.lower(), word.text.lower(), word.xpos, parse.materials)
+    return [(word.start, word.end, in_case_of(f"{DO[word.xpos]} not {base_form}", word.text))] if base_form else None
+
+
+def _base_form(lemma: str, form: str, tag: str, materials: Materials) -> str | None:
+    """The lemma, where inflecting it gives the form again, so that neither tag nor lemma is a slip of the parser."""
+    if tag == "VBP":
+        return form if lemma == form else None
+    return lemma if tag in DO and materials.inflect(lemma, tag) == form else None
+
+
+def _shares_its_subject(parse: Parse, predicate: int) -> bool:
+    """Whether another finite verb is coordinated with this one and has no subject of its own."""
+    return any(
+        parse.relation(n) == "conj" and parse.tag(n) in ("VBD", "VBZ", "VBP") and parse.subject(n) is None
+        for n in parse.children(predicate)
+    )
+
+
+@perturbation("accuracy", "mistranslation - negation", "critical", 8)
+def negation_removed(parse: Parse) -> Outcome:
+    """A denied clause is affirmed: *did not go* -> *went*, *no evidence* -> *some evidence*, *never* is left out."""
+    words = [n for n, word in enumerate(parse.words) if parse.has_own_span(n) and not _bound(parse, n)]
+    return parse.choose(words, lambda n: _affirmed(parse, n), "no negation that can be taken out")
+
+
+def _bound(parse: Parse, n: int) -> bool:
+    """Whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
+    after = parse.low(n + 1)
+    before = parse.low(n - 1)
+    return after in word_set("negation.not_after_not") or before in ("or", "why", "if", "but", "and", ",", "whether")
+
+
+def _affirmed(parse: Parse, n: int) -> list[Change] | None:
+    word = parse.words[n]
+    low = word.text.lower()
+    if low in ("not", "n't", "n’t") and word.head >= 0:
+        return _without_not(parse, n)
+    if low == "never" and of_relation(word, "advmod") and parse.words[word.head].upos in ("VERB", "ADJ", "NOUN", "AUX"):
+        return parse.delete(word.start, word.end)
+    if low in POSITIVE and (low != "without" or (word.relation == "case" and n + 1 < len(parse.words))):
+        return parse.replace(word.start, word.end, in_case_of(POSITIVE[low], word.text))
+    if low == "no" and of_relation(word, "det") and word.head > n and parse.words[word.head].upos == "NOUN":
+        return [(word.start, word.end, in_case_of("some", word.text))]
+    return None
+
+
+def _without_not(parse: Parse, n: int) -> list[Change] | None:
+    """Take *not* away behind its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
+    word, before = parse.words[n], parse.word(n - 1)
+    if (
+        before is None
+        or not parse.has_own_span(n - 1)
+        or before.upos not in ("AUX", "VERB")
+        or before.sentence != word.sentence
+    ):
+        return None
+    rest = _any_to_some(parse, n)
+    if before.lemma.lower() != "do":
+        if before.text.lower() == "ai":
+            return None
+        whole = WHOLE.get(before.text.lower()) if word.text.lower() != "not" else None
+        gone = [(before.start, word.end, in_case_of(whole, before.text))] if whole else parse.delete(word.start, word.end)
+        return [*gone, *rest]
+    verb = before.head
+    if verb <= n or not parse.stands_alone(verb) or (parse.subject(verb) or -1) > n or parse.starts_sentence(before.start):
+        return None
+    main = parse.words[verb]
+    form = main.lemma.lower() if before.xpos == "VBP" else parse.materials.inflect(main.lemma.lower(), before.xpos)
+    next_start = parse.words[n + 1].start
+    return [(before.start, next_start, ""), (main.start, main.end, form), *rest] if form and before.xpos in DO else None
+
+
+def _any_to_some(parse: Parse, n: int) -> list[Change]:
+    """The changes of *any* and its kin under what was denied."""
+    below = parse.subtree(parse.words[n].head)
+    words = [parse.words[m] for m in below if m > n and parse.low(m) in SOME]
+    return [(w.start, w.end, in_case_of(SOME[w.text.lower()], w.text)) for w in words]
+
+
+LONGEST = 10
+"""Words of an object that a passive form may begin with."""
+NOT_PASSIVE = word_set("passive.not_passive")
+NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
+
+
+@perturbation("robustness", "passive form", "none")
+def passive_form(parse: Parse) -> Outcome:
+    """An active clause in the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
+    verbs = [
+        n
+        for n, w in enumerate(parse.words)
+        if w.upos == "VERB" and w.relation in ("root", "conj", "parataxis", "ccomp", "advcl")
+    ]
+    return parse.choose(verbs, lambda n: _passive(parse, n), NO_CLAUSE)
+
+
+def _passive(parse: Parse, verb: int) -> list[Change] | None:
+    """Object, verb and *by* with the subject, each in the place of what stood there."""
+    subject, target = parse.child(verb, "nsubj"), parse.child(verb, "obj")
+    word = parse.words[verb]
+    if subject is None or target is None or word.lemma.lower() in NOT_PASSIVE or not _plain(parse, verb):
+        return None
+    first, last = parse.subtree(subject), parse.subtree(target)
+    group = list(range(first[-1] + 1, last[0]))
+    clean = (
+        len(last) <= LONGEST and is_contiguous(first) and is_contiguous(last) and verb in group and first[-1] < verb < last[0]
+    )
+    if not clean or not _movable(parse, subject, first) or not _movable(parse, target, last):
+        return None
+    verbs = _passive_group(parse, verb, group, parse.is_plural(target), parse.words[target].text == "me")
+    if verbs is None:
+        return None
+    start, end = parse.span(first)
+    lead, agent = _noun_phrase(parse, last, SUBJECTIVE), _noun_phrase(parse, first, {**OBJECTIVE, "who": "whom"})
+    opens = parse.starts_sentence(start)
+    lead = lead[0].upper() + lead[1:] if opens else lead
+    return [(start, end, lead), *verbs, (*parse.span(last), f"by {agent}")]
+
+
+def _plain(parse: Parse, verb: int) -> bool:
+    """Whether no second object, complement, coordinated verb or participle needs the subject to stay the subject."""
+    words = parse.words
+    for n in parse.children(verb):
+        if of_relation(words[n], "iobj", "xcomp", "expl") or words[n].relation in ("aux:pass", "nsubj:pass", "compound:prt"):
+            return False
+        if words[n].relation == "conj" and words[n].upos == "VERB" and parse.child(n, "nsubj") is None:
+            return False
+        if of_relation(words[n], "ccomp", "advcl") and parse.child(n, "nsubj") is None and words[n].upos == "VERB":
+            return False
+    return True
+
+
+def _movable(parse: Parse, head: int, phrase: list[int]) -> bool:
+    """Whether a noun phrase can stand elsewhere: a noun, a name or a personal pronoun, no relative or reflexive one."""
+    word = parse.words[head]
+    low = word.text.lower()
+    nominal = word.upos in ("NOUN", "PROPN") or (word.xpos == "PRP" and not low.endswith(("self", "selves")))
+    start, end = parse.span(phrase)
+    text, after = parse.text, phrase[-1] + 1
+    goes_on = after < len(parse.words) and parse.in_title_case(after) and text[end : end + 1] == " "
+    touched = text[max(start - 1, 0) : start] + text[end : end + 1]
+    reciprocal = low in ("each", "other", "another", "there", "part", "place")
+    quoted = text[start:end].endswith(",") or any(c in '"“”‘' for c in text[start:end]) or text[start : start + 1] in ("'", "’")
+    before = parse.words[phrase[0] - 1] if phrase[0] else None
+    cut = before is not None and before.upos == "PROPN" and text[start - 1 : start] == " "
+    return (
+        nominal
+        and not cut
+        and not goes_on
+        and not reciprocal
+        and not quoted
+        and not any(c.isalnum() or c in "-'’" for c in touched)
+    )
+
+
+def _noun_phrase(parse: Parse, phrase: list[int], cases: dict[str, str]) -> str:
+    """The phrase as it stands elsewhere: pronouns in the other case, no capital unless the first word keeps it."""
+    start, end = parse.span(phrase)
+    text, first = parse.text[start:end], parse.words[phrase[0]]
+    if len(phrase) == 1 and first.text.lower() in cases:
+        return cases[first.text.lower()]
+    keeps = (
+        first.xpos.startswith("NNP") or first.text == "I" or first.text[1:] != first.text[1:].lower() or first.upos == "PROPN"
+    )
+    return text if keeps or not parse.starts_sentence(start) else text[0].lower() + text[1:]
+
+
+def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, first_person: bool) -> list[Change] | None:
+    """The changes that make a verb with its auxiliaries passive; adverbs and *not* stay where they are."""
+    words = parse.words
+    helpers = [n for n in group if words[n].upos == "AUX"]
+    if (
+        any(words[n].upos not in ("AUX", "ADV", "PART", "VERB") or not parse.has_own_span(n) for n in group)
+        or group[-1] != verb
+    ):
+        return None
+    word = words[verb]
+    participle = parse.materials.inflect(word.lemma.lower(), "VBN")
+    if participle is None or not parse.stands_alone(verb) or any(words[n].text[0] in "'’" for n in helpers):
+        return None
+    if not helpers:
+        if word.xpos not in ("VBD", "VBZ", "VBP"):
+            return None
+        be = form_of_be("past" if word.xpos == "VBD" else "present", plural, first_person)
+        return [(word.start, word.end, f"{be} {participle}")]
+    finite, last = words[helpers[0]], words[helpers[-1]]
+    time = "past" if finite.xpos == "VBD" else "present"
+    between = {"MD": "be ", "VB": "be ", "VBN": "been ", "VBG": "being "}.get(word.xpos, "")
+    if len(helpers) > 1 or not between:
+        return None
+    changes: list[Change] = []
+    lemma = last.lemma.lower()
+    if lemma == "do":
+        changes.append((finite.start, finite.end, form_of_be(time, plural, first_person)))
+        between = ""
+    elif lemma == "be":
+        changes.append((finite.start, finite.end, form_of_be(time, plural, first_person)))
+    elif lemma == "have" and time == "present":
+        changes.append((finite.start, finite.end, "have" if plural or first_person else "has"))
+    return [*changes, (word.start, word.end, f"{between}{participle}")]
