@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
+from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Edit
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
 from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
@@ -211,7 +211,7 @@ def test_published_figures_come_out_on_the_development_half() -> None:
 
 def probe(number: int, perturbation: str) -> Probe:
     row = PERTURBATIONS[perturbation]
-    edit = Edit(0, 1, "A", 0, 1, "B")
+    edit = Replacement(0, 1, "A", 0, 1, "B")
     return Probe(number, ("A text.",), "A text.", "B text.", perturbation, row.category, row.severity, (edit,))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from rome.cli import main
 from rome.data.perturbations import registry
-from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
+from rome.data.perturbations.perturbation import NotApplicable, Outcome, Parse, Perturbation, Perturbed
 from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, Wording, meaning_digest, read_meaning
 from rome.data.sources import data_file
 from rome.evaluation import perturbing
@@ -231,10 +230,8 @@ def analyse(texts: Sequence[str]) -> dict[str, Analysis]:
 def replaced(name: str, severity: Any, old: str, new: str) -> Perturbation:
     """A perturbation that replaces one word by another."""
 
-    def function(analysis: Analysis, chance: random.Random, materials: Materials) -> Perturbed | NotApplicable:
-        if old not in analysis.text:
-            return NotApplicable(f"no {old}")
-        return Perturbed(analysis.text.replace(old, new), ())
+    def function(parse: Parse) -> Outcome:
+        return Perturbed(parse.text.replace(old, new), ()) if old in parse.text else NotApplicable(f"no {old}")
 
     return Perturbation(name, "accuracy", "word", severity, None, function)
 

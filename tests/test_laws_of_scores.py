@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rome.data.perturbations.perturbation import Perturbed
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Perturbed
 from rome.evaluation.perturbing import materials_for
 from rome.features.errors.estimator import RuleBasedErrors
 from rome.features.errors.lexicon import AntonymLexicon

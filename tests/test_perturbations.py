@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rome.data.perturbations.lists import read_table, table
-from rome.data.perturbations.materials import both_ways, default_materials
+from rome.data.perturbations.lexicons import both_ways, default_materials, read_table, table
 from rome.data.perturbations.names import entities
+from rome.data.perturbations.perturbation import Materials, NotApplicable, Parse, Perturbed, apply_edits, needs_an
 from rome.data.perturbations.registry import NOT_AUTOMATED, PERTURBATIONS, named
-from rome.data.perturbations.surgery import needs_an
-from rome.data.perturbations.values import Materials, NotApplicable, Perturbed, apply_edits
 from rome.exceptions import InputError
 from rome.features.values import Analysis, Sentence, Word
 
@@ -333,7 +331,7 @@ def test_entities_and_their_kinds(text: str, names: str, expected: list[tuple[st
     for n, form in enumerate(forms):
         tags = "PROPN NNP" if form in names.split() else {"in": "ADP IN", "the": "DET DT", "of": "ADP IN"}.get(form, "X FW")
         rows.append(f"{form} {form} {tags} {min(n + 1, len(forms) - 1) if n + 1 < len(forms) else -1} {'obl' if n else 'dep'}")
-    found = entities(parsed(text, "\n".join(rows)))
+    found = entities(Parse(parsed(text, "\n".join(rows))))
     assert [(entity.text, entity.kind) for entity in found] == expected
     assert all(text[entity.start : entity.end] == entity.text for entity in found)
 

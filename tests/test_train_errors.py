@@ -24,7 +24,7 @@ from tiny_encoder import write_encoder, write_lines
 from tiny_reader import with_states
 
 from rome.data.perturbations.changes import TOKEN, Change, Made, Text, damages, fits, made, plain
-from rome.data.perturbations.materials import default_materials
+from rome.data.perturbations.lexicons import default_materials
 from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError

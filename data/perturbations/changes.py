@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .values import Perturbed, apply_edits
+from .perturbation import Perturbed, apply_edits
+
+__all__ = ["TOKEN", "Change", "Made", "Mark", "Spans", "Text", "damages", "fits", "made", "plain"]
 
 Spans = tuple[tuple[int, int], ...]
 TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,:]\d+)*|\w+|[^\w\s]")

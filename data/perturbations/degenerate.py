@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from rome.data.perturbations.lists import word_sequence
-from rome.data.perturbations.materials import embedded_antonyms
+from rome.data.perturbations.lexicons import embedded_antonyms, word_sequence
+
+__all__ = ["SEVERE", "SINGLE", "damage"]
 
 NUMBER = re.compile(r"\d+")
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|had|have|should|must|may|does|did|do)\b")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from rome.data.perturbations.lists import names_of, word_sequence
-from rome.data.perturbations.surgery import Change, choose, finish, replacement, starts_sentence
-from rome.data.perturbations.tree import has_own_span, in_title_case, of_relation
-from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
-from rome.features.values import Analysis
+from .lexicons import names_of, word_sequence
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, of_relation, perturbation
+
+__all__ = ["Entity", "LISTED", "PLACES", "entities"]
 
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
@@ -43,33 +42,33 @@ class Entity:
     modifier: bool
 
 
-def entities(analysis: Analysis) -> list[Entity]:
+def entities(parse: Parse) -> list[Entity]:
     """All named entities in reading order; those in brackets of another script, with digits or cut by odd blanks are left out."""
     found = []
-    for run in _runs(analysis):
-        while run and _form(analysis, run[0]) in names_of("title") and len(run) > 1:
+    for run in _runs(parse):
+        while run and _form(parse, run[0]) in names_of("title") and len(run) > 1:
             run = run[1:]
-        entity = _entity(analysis, run)
+        entity = _entity(parse, run)
         if entity is not None:
             found.append(entity)
     return found
 
 
-def _runs(analysis: Analysis) -> list[list[int]]:
+def _runs(parse: Parse) -> list[list[int]]:
     """Maximal runs of proper nouns, one blank or hyphen between them; *of* joins where the first names an institution."""
     runs: list[list[int]] = []
-    words = analysis.words
+    words = parse.words
     for n, word in enumerate(words):
-        if not _is_name(analysis, n):
+        if not _is_name(parse, n):
             continue
         last = runs[-1] if runs else []
         if last and words[last[-1]].sentence == word.sentence:
             between = words[last[-1] + 1 : n]
-            gap = analysis.text[words[last[-1]].end : word.start]
+            gap = parse.text[words[last[-1]].end : word.start]
             linked = (
                 len(between) == 1
                 and between[0].text in LINKS
-                and (between[0].text != "of" or words[last[0]].text in OF_NAMES or _form(analysis, last[-1]) in OF_NAMES)
+                and (between[0].text != "of" or words[last[0]].text in OF_NAMES or _form(parse, last[-1]) in OF_NAMES)
             )
             if (not between and gap in (" ", "-")) or (linked and gap == f" {between[0].text} "):
                 last.extend([*(range(last[-1] + 1, n)), n])
@@ -78,41 +77,39 @@ def _runs(analysis: Analysis) -> list[list[int]]:
     return runs
 
 
-def _is_name(analysis: Analysis, n: int) -> bool:
-    word = analysis.words[n]
-    own = has_own_span(analysis, n) and word.text[:1].isupper() and any(c.isalpha() for c in word.text)
+def _is_name(parse: Parse, n: int) -> bool:
+    word = parse.words[n]
+    own = parse.has_own_span(n) and word.text[:1].isupper() and any(c.isalpha() for c in word.text)
     return own and word.xpos in ("NNP", "NNPS") and word.upos in ("PROPN", "ADJ", "NOUN")
 
 
-def _form(analysis: Analysis, n: int) -> str:
+def _form(parse: Parse, n: int) -> str:
     """The word with the full stop of an abbreviation that the tokeniser took off it."""
-    word = analysis.words[n]
-    return (
-        word.text + "." if analysis.text[word.end : word.end + 1] == "." and f"{word.text}." in names_of("title") else word.text
-    )
+    word = parse.words[n]
+    return word.text + "." if parse.text[word.end : word.end + 1] == "." and f"{word.text}." in names_of("title") else word.text
 
 
-def _entity(analysis: Analysis, run: list[int]) -> Entity | None:
-    if not run or not any(analysis.words[n].upos == "PROPN" for n in run):
+def _entity(parse: Parse, run: list[int]) -> Entity | None:
+    if not run or not any(parse.pos(n) == "PROPN" for n in run):
         return None
-    words = analysis.words
+    words = parse.words
     inside = set(run)
     head = next((n for n in run if words[n].head not in inside), run[-1])
     start, end = words[run[0]].start, words[run[-1]].end
-    around = analysis.text[max(start - 1, 0) : start] + analysis.text[end : end + 1]
-    odd = any(c.isdigit() or not c.isprintable() for c in analysis.text[start:end]) or analysis.text[end - 1] in "'’-"
-    if odd or any(c.isalnum() or c in "-/@&_" for c in around) or analysis.text[:start].endswith(("'", "’")):
+    around = parse.text[max(start - 1, 0) : start] + parse.text[end : end + 1]
+    odd = any(c.isdigit() or not c.isprintable() for c in parse.text[start:end]) or parse.text[end - 1] in "'’-"
+    if odd or any(c.isalnum() or c in "-/@&_" for c in around) or parse.text[:start].endswith(("'", "’")):
         return None
-    if _cut(analysis, run):
+    if _cut(parse, run):
         return None
-    text = analysis.text[start:end]
+    text = parse.text[start:end]
     before = run[0] - 1
     if before >= 0 and words[before].text.lower() == "the" and any(f"the {text}" in names_of(kind) for kind in LISTED):
         start = words[before].start
         run = [before, *run]
         text = f"the {text}"
     modifier = of_relation(words[head], "compound", "amod") and words[head].head > run[-1]
-    kind = _kind(analysis, run, head, text)
+    kind = _kind(parse, run, head, text)
     if not modifier and before >= 0 and words[before].upos == "DET" and not text.startswith("the "):
         if kind == "organisation" and words[before].text.lower() == "the":
             run, start, text = [before, *run], words[before].start, f"the {text}"
@@ -121,36 +118,36 @@ def _entity(analysis: Analysis, run: list[int]) -> Entity | None:
     return Entity(tuple(run), head, start, end, text, kind, modifier)
 
 
-def _cut(analysis: Analysis, run: list[int]) -> bool:
+def _cut(parse: Parse, run: list[int]) -> bool:
     """Whether a capitalised word that is not among the proper nouns touches them, so that they may be half a name only."""
-    words, titles = analysis.words, names_of("title")
+    words, titles = parse.words, names_of("title")
     before, after = run[0] - 1, run[-1] + 1
-    starts = before >= 0 and in_title_case(analysis, before) and words[before].upos in ("ADJ", "NOUN", "NUM", "VERB", "PROPN")
-    touches = starts and analysis.text[words[before].end : words[run[0]].start] == " " and _form(analysis, before) not in titles
-    goes_on = after < len(words) and in_title_case(analysis, after) and words[after].upos in ("ADJ", "NOUN", "NUM", "VERB", "X")
-    linked = before > 0 and words[before].text in ("of", "for", "&") and in_title_case(analysis, before - 1)
+    starts = before >= 0 and parse.in_title_case(before) and words[before].upos in ("ADJ", "NOUN", "NUM", "VERB", "PROPN")
+    touches = starts and parse.text[words[before].end : words[run[0]].start] == " " and _form(parse, before) not in titles
+    goes_on = after < len(words) and parse.in_title_case(after) and words[after].upos in ("ADJ", "NOUN", "NUM", "VERB", "X")
+    linked = before > 0 and words[before].text in ("of", "for", "&") and parse.in_title_case(before - 1)
     of_name = linked and (words[before].text != "for" or words[before - 1].text in FOR_NAMES | names_of("organisation ending"))
-    return touches or of_name or (goes_on and analysis.text[words[run[-1]].end : words[after].start] == " ")
+    return touches or of_name or (goes_on and parse.text[words[run[-1]].end : words[after].start] == " ")
 
 
-def _kind(analysis: Analysis, run: list[int], head: int, text: str) -> str:
+def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
     """The kind by the lists, then by the title or verb beside it, then by the preposition before it."""
-    parts = [analysis.words[n].text for n in run]
+    parts = [parse.words[n].text for n in run]
     if {parts[0], parts[-1], parts[-1].removesuffix("s")} & (names_of("month") | names_of("weekday")):
         return "date"
     for kind in LISTED:
-        if text in names_of(kind) and not (len(parts) == 1 and _person_around(analysis, run, head)):
+        if text in names_of(kind) and not (len(parts) == 1 and _person_around(parse, run, head)):
             return kind
-    article = run[0] > 0 and analysis.words[run[0] - 1].text.lower() == "the"
-    institution = _institution(parts, _form(analysis, run[-1]), article)
+    article = run[0] > 0 and parse.words[run[0] - 1].text.lower() == "the"
+    institution = _institution(parts, _form(parse, run[-1]), article)
     if institution:
         return institution
-    if len(parts) == 1 and _by_preposition(analysis, run, head):
+    if len(parts) == 1 and _by_preposition(parse, run, head):
         return "city"
     first_names = names_of("male name") | names_of("female name")
-    if _titled(analysis, run) or (parts[0] in first_names and len(parts) <= 3) or _person_around(analysis, run, head):
+    if _titled(parse, run) or (parts[0] in first_names and len(parts) <= 3) or _person_around(parse, run, head):
         return "person" if len(parts) <= 3 and parts[0] != "the" else ""
-    return _by_preposition(analysis, run, head)
+    return _by_preposition(parse, run, head)
 
 
 def _institution(parts: list[str], last: str, article: bool) -> str:
@@ -163,29 +160,29 @@ def _institution(parts: list[str], last: str, article: bool) -> str:
     return "organisation" if ends or (parts[0] in OF_NAMES and "of" in parts) else ""
 
 
-def _titled(analysis: Analysis, run: list[int]) -> bool:
+def _titled(parse: Parse, run: list[int]) -> bool:
     """Whether a title stands right before the name."""
-    return run[0] > 0 and _form(analysis, run[0] - 1) in names_of("title")
+    return run[0] > 0 and _form(parse, run[0] - 1) in names_of("title")
 
 
-def _person_around(analysis: Analysis, run: list[int], head: int) -> bool:
+def _person_around(parse: Parse, run: list[int], head: int) -> bool:
     """Whether the name is what only people are: who says something, or who *who* stands for."""
-    word = analysis.words[head]
-    governor = analysis.words[word.head] if word.head >= 0 else None
+    word = parse.words[head]
+    governor = parse.word(word.head)
     speaks = word.relation == "nsubj" and governor is not None and governor.lemma.lower() in SAYING and len(run) <= 3
-    article = run[0] > 0 and analysis.words[run[0] - 1].upos == "DET"
+    article = run[0] > 0 and parse.words[run[0] - 1].upos == "DET"
     return (
-        (_titled(analysis, run) or speaks)
+        (_titled(parse, run) or speaks)
         and not article
-        and not any(len(analysis.words[n].text) > 1 and analysis.words[n].text.isupper() for n in run)
+        and not any(len(parse.words[n].text) > 1 and parse.words[n].text.isupper() for n in run)
     )
 
 
-def _by_preposition(analysis: Analysis, run: list[int], head: int) -> str:
+def _by_preposition(parse: Parse, run: list[int], head: int) -> str:
     """A city where *in* stands right before a name of one or two words; else unknown."""
     if not run[0]:
         return ""
-    words, preposition, last = analysis.words, analysis.words[run[0] - 1], analysis.words[head]
+    words, preposition, last = parse.words, parse.words[run[0] - 1], parse.words[head]
     place = preposition.text.lower() in IN_PLACES and preposition.upos == "ADP" and of_relation(last, "obl", "nmod")
     plain = len(run) <= 2 and all(words[n].text[1:].islower() for n in run) and last.xpos == "NNP"
     return "city" if place and plain and last.relation != "nmod:poss" else ""
@@ -194,44 +191,47 @@ def _by_preposition(analysis: Analysis, run: list[int], head: int) -> str:
 NONE = "no named entity of a known kind with another name for it"
 
 
-def named_entity_replaced(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - named entity", "critical", 9)
+def named_entity_replaced(parse: Parse) -> Outcome:
     """One mention of a person, place or organisation becomes another of the same kind, and of the same gender."""
-    taken = {entity.text for entity in entities(analysis)}
+    taken = {entity.text for entity in entities(parse)}
 
     def make(entity: Entity) -> list[Change] | None:
-        new = _other(entity, rng, materials, taken)
-        return _put(analysis, entity, new) if new else None
+        new = _other(entity, parse.rng, parse.materials, taken)
+        return _put(parse, entity, new) if new else None
 
-    return choose(analysis, rng, entities(analysis), make, NONE)
+    return parse.choose(entities(parse), make, NONE)
 
 
-def _several(analysis: Analysis, rng: random.Random, materials: Materials, part: bool) -> Perturbed | NotApplicable:
+def _several(parse: Parse, part: bool) -> Outcome:
     """All entities replaced, or about half of them (at least one, not all); mentions of one entity get the same new name."""
-    found = entities(analysis)
+    found = entities(parse)
     names = list(dict.fromkeys(entity.text for entity in found))
     if part:
         if len(names) < 2:
             return NotApplicable("fewer than two different named entities")
-        rng.shuffle(names)
+        parse.rng.shuffle(names)
         names = names[: len(names) // 2]
     taken = {entity.text for entity in found}
     new: dict[str, str | None] = {}
     for entity in found:
         if entity.text in names and entity.text not in new:
-            new[entity.text] = _other(entity, rng, materials, taken)
+            new[entity.text] = _other(entity, parse.rng, parse.materials, taken)
             taken.add(new[entity.text] or "")
-    changes = [change for e in found for name in (new.get(e.text),) if name for change in _put(analysis, e, name)]
-    return finish(analysis, changes, NONE) if changes else NotApplicable(NONE)
+    changes = [change for e in found for name in (new.get(e.text),) if name for change in _put(parse, e, name)]
+    return parse.finish(changes, NONE) if changes else NotApplicable(NONE)
 
 
-def entities_replaced_partially(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("robustness", "entity replacement", "critical")
+def entities_replaced_partially(parse: Parse) -> Outcome:
     """About half of the named entities replaced by others of the same kind (RoMe 4.7, case 1)."""
-    return _several(analysis, rng, materials, True)
+    return _several(parse, True)
 
 
-def entities_replaced_fully(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("robustness", "entity replacement", "critical")
+def entities_replaced_fully(parse: Parse) -> Outcome:
     """Every named entity whose kind is known replaced by another of the same kind (RoMe 4.7, case 1)."""
-    return _several(analysis, rng, materials, False)
+    return _several(parse, False)
 
 
 def _other(entity: Entity, rng: random.Random, materials: Materials, taken: set[str]) -> str | None:
@@ -271,16 +271,7 @@ def _person(entity: Entity, rng: random.Random, materials: Materials, taken: set
     return f"{first} {last}" if first and last else draw("person")
 
 
-def _put(analysis: Analysis, entity: Entity, name: str) -> list[Change]:
+def _put(parse: Parse, entity: Entity, name: str) -> list[Change]:
     """The new name in the entity's place, with a capital where the sentence starts."""
-    new = name[0].upper() + name[1:] if starts_sentence(analysis, entity.start) else name
-    return replacement(analysis, entity.start, entity.end, new)
-
-
-PERTURBATIONS = (
-    Perturbation("named_entity_replaced", "accuracy", "mistranslation - named entity", "critical", 9, named_entity_replaced),
-    Perturbation(
-        "entities_replaced_partially", "robustness", "entity replacement", "critical", None, entities_replaced_partially
-    ),
-    Perturbation("entities_replaced_fully", "robustness", "entity replacement", "critical", None, entities_replaced_fully),
-)
+    new = name[0].upper() + name[1:] if parse.starts_sentence(entity.start) else name
+    return parse.replace(entity.start, entity.end, new)

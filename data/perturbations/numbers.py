@@ -6,12 +6,12 @@ import random
 import re
 from dataclasses import dataclass
 
-from rome.features.values import Analysis, Word
+from rome.features.values import Word
 
-from .lists import names_of, word_sequence
-from .surgery import Change, choose, in_case_of, replacement
-from .tree import has_own_span
-from .values import Materials, NotApplicable, Perturbation, Perturbed
+from .lexicons import names_of, word_sequence
+from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
+
+__all__ = ["CARDINALS", "ordinal_ending"]
 
 LATEST_YEAR = 2025
 CARDINALS = word_sequence("numbers.cardinals")
@@ -32,47 +32,48 @@ class _Number:
     kind: str
 
 
-def number_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - numbers", "critical", 10)
+def number_changed(parse: Parse) -> Outcome:
     """One number becomes another: years stay years, percentages at most 100, days in a month, months by name; digits and
     commas as before; and it stays smaller or larger than every other number of its kind that it was smaller or larger than."""
-    numbers = [found for n in range(len(analysis.words)) for found in (_number(analysis, n),) if found]
+    numbers = [found for n in range(len(parse.words)) for found in (_number(parse, n),) if found]
 
     def make(number: _Number) -> list[Change] | None:
         same = [other.value for other in numbers if other.kind == number.kind and other is not number]
         for _ in range(40):
-            value = _drawn(number, rng)
+            value = _drawn(number, parse.rng)
             new = _written(number, value)
             keeps_order = all((value - o) * (number.value - o) > 0 for o in same)
             if keeps_order and value != number.value and new != number.word.text:
-                return replacement(analysis, number.word.start, number.word.end, in_case_of(new, number.word.text))
+                return parse.replace(number.word.start, number.word.end, in_case_of(new, number.word.text))
         return None
 
-    return choose(analysis, rng, numbers, make, "no number that can be another one")
+    return parse.choose(numbers, make, "no number that can be another one")
 
 
-def _number(analysis: Analysis, n: int) -> _Number | None:
+def _number(parse: Parse, n: int) -> _Number | None:
     """The kind and value of a word that is a number; None for 0 and 1, for what letters or marks touch, and for anything else."""
-    word, text = analysis.words[n], analysis.text
+    word, text = parse.words[n], parse.text
     low = word.text.lower()
     around = text[max(word.start - 1, 0) : word.start] + text[word.end : word.end + 1]
-    if not has_own_span(analysis, n) or any(c.isalnum() and c not in "mk" or c in "-–/@_:#" for c in around):
+    if not parse.has_own_span(n) or any(c.isalnum() and c not in "mk" or c in "-–/@_:#" for c in around):
         return None
-    near = [other.text for other in analysis.words[max(n - 1, 0) : n] + analysis.words[n + 1 : n + 2]]
+    near = [other.text for other in parse.words[max(n - 1, 0) : n] + parse.words[n + 1 : n + 2]]
     if word.text in names_of("month") and word.xpos == "NNP" and (word.text != "May" or any(t.isdecimal() for t in near)):
         return _Number(word, sorted_months().index(word.text) + 1, "month")
-    fraction = n > 0 and analysis.words[n - 1].text.lower() in ("a", "an", "one", "two", "at")
+    fraction = n > 0 and parse.low(n - 1) in ("a", "an", "one", "two", "at")
     if low in ORDINALS and word.upos == "ADJ" and low != "second" and not fraction:
         return _Number(word, ORDINALS.index(low) + 1, "ordinal word")
     if word.upos == "NUM" and low in CARDINALS[2:]:
         return _Number(word, CARDINALS.index(low), "word")
     if word.upos == "NUM" and low in TENS:
         return _Number(word, 10 * TENS.index(low) + 20, "tens")
-    return _in_digits(analysis, n, near)
+    return _in_digits(parse, n, near)
 
 
-def _in_digits(analysis: Analysis, n: int, near: list[str]) -> _Number | None:
-    word = analysis.words[n]
-    before, after = text_around(analysis, word)
+def _in_digits(parse: Parse, n: int, near: list[str]) -> _Number | None:
+    word = parse.words[n]
+    before, after = text_around(parse, word)
     if match := CLOCK.fullmatch(word.text):
         return _Number(word, int(match.group(1)) + int(match.group(2)) / 100, "clock")
     if match := DECADE.fullmatch(word.text):
@@ -95,16 +96,16 @@ def _in_digits(analysis: Analysis, n: int, near: list[str]) -> _Number | None:
     counted = (
         word.relation == "nummod"
         and word.head > n
-        and (analysis.words[word.head].xpos == "NNS" or analysis.words[word.head].upos == "SYM")
+        and (parse.words[word.head].xpos == "NNS" or parse.words[word.head].upos == "SYM")
     )
     if re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not money and not counted:
         return _Number(word, value, "year")
     return _Number(word, value, "number") if value > 1 and len(word.text) <= 15 else None
 
 
-def text_around(analysis: Analysis, word: Word) -> tuple[str, str]:
+def text_around(parse: Parse, word: Word) -> tuple[str, str]:
     """A few characters before and after a word."""
-    return analysis.text[max(word.start - 3, 0) : word.start], analysis.text[word.end : word.end + 10]
+    return parse.text[max(word.start - 3, 0) : word.start], parse.text[word.end : word.end + 10]
 
 
 def sorted_months() -> list[str]:
@@ -174,6 +175,3 @@ def _written(number: _Number, value: float) -> str:
 def ordinal_ending(value: int) -> str:
     """The letters of an ordinal in digits: 1st, 2nd, 3rd, 11th."""
     return "th" if 10 <= value % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
-
-
-PERTURBATIONS = (Perturbation("number_changed", "accuracy", "mistranslation - numbers", "critical", 10, number_changed),)

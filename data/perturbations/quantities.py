@@ -7,14 +7,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from rome.data.perturbations.lists import MONTHS
 from rome.data.perturbations.numbers import ordinal_ending
-from rome.features.values import Analysis, Word
+from rome.features.values import Word
 
-from .lists import alternatives, table, word_set
-from .surgery import Change, choose, in_case_of, replacement
-from .tree import has_own_span, in_title_case, stands_alone
-from .values import Materials, NotApplicable, Perturbation, Perturbed
+from .lexicons import MONTHS, alternatives, table, word_set
+from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
 
 SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -57,37 +54,37 @@ def _units() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def unit_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - units", "critical")
+def unit_changed(parse: Parse) -> Outcome:
     """A quantity gets another unit, currency or order of magnitude: *5 kg* -> *5 g*, *$40* -> *£40*, *two million* -> *two billion*."""
     ways: list[tuple[int, int, Sequence[str]]] = []
-    for n, word in enumerate(analysis.words):
-        if has_own_span(analysis, n) and (options := _other_units(analysis, n, materials)):
+    for n, word in enumerate(parse.words):
+        if parse.has_own_span(n) and (options := _other_units(parse, n)):
             ways.append((word.start, word.end, options))
-    for match in ATTACHED_UNIT.finditer(analysis.text):
+    for match in ATTACHED_UNIT.finditer(parse.text):
         ways.append((match.start(), match.end(), [u for u in _units().get(match.group(), ()) if len(u) < 4]))
-    return choose(analysis, rng, ways, lambda way: _drawn(analysis, way, rng), "no quantity with a unit")
+    return parse.choose(ways, lambda way: _drawn(parse, way), "no quantity with a unit")
 
 
-def _drawn(analysis: Analysis, way: tuple[int, int, Sequence[str]], rng: random.Random) -> list[Change] | None:
+def _drawn(parse: Parse, way: tuple[int, int, Sequence[str]]) -> list[Change] | None:
     """One of the options in the place of the characters, in their case."""
     start, end, options = way
-    old = analysis.text[start:end]
+    old = parse.text[start:end]
     fitting = [option for option in options if option != old]
     return (
-        replacement(
-            analysis,
+        parse.replace(
             start,
             end,
-            in_case_of(rng.choice(fitting), old) if old[:1].isalpha() and len(old) > 3 else rng.choice(fitting),
+            in_case_of(parse.rng.choice(fitting), old) if old[:1].isalpha() and len(old) > 3 else parse.rng.choice(fitting),
         )
         if fitting
         else None
     )
 
 
-def _other_units(analysis: Analysis, n: int, materials: Materials) -> list[str]:
+def _other_units(parse: Parse, n: int) -> list[str]:
     """What may stand for a word as a unit, in its number; empty where it measures nothing."""
-    word, words = analysis.words[n], analysis.words
+    word, words = parse.words[n], parse.words
     if word.text in "$€£¥" and n + 1 < len(words) and words[n + 1].text[:1].isdigit():
         return [*_units()[word.text]]
     if word.text in ("°C", "°F", "Celsius", "Fahrenheit", "Kelvin", "USD", "EUR", "GBP", "JPY", "CNY"):
@@ -101,7 +98,7 @@ def _other_units(analysis: Analysis, n: int, materials: Materials) -> list[str]:
         and word.text not in ("inch", "foot", "mile", "acre", "cent", "in", "hour", "day", "week", "year", "yard")
     ):
         return [*_units()[word.text]]
-    if not stands_alone(analysis, n) and not (counted and words[n - 1].text == "-"):
+    if not parse.stands_alone(n) and not (counted and words[n - 1].text == "-"):
         return []
     singular = (
         low
@@ -118,7 +115,7 @@ def _other_units(analysis: Analysis, n: int, materials: Materials) -> list[str]:
     if not singular or len(singular) < 3:
         return []
     if singular in ORDERS:
-        return _orders(analysis, n, singular, low, counted)
+        return _orders(parse, n, singular, low, counted)
     article = n > 0 and words[n - 1].text.lower() in ("a", "an", "one", "several", "few", "many", "half")
     if (
         not (counted or article)
@@ -131,13 +128,13 @@ def _other_units(analysis: Analysis, n: int, materials: Materials) -> list[str]:
     ):
         return []
     others = [unit for unit in _units()[singular] if len(unit) > 2]
-    plurals = [unit if unit == "yen" else materials.inflect(unit, "NNS") for unit in others]
+    plurals = [unit if unit == "yen" else parse.materials.inflect(unit, "NNS") for unit in others]
     return others if low == singular else [form for form in plurals if form]
 
 
-def _orders(analysis: Analysis, n: int, singular: str, low: str, counted: bool) -> list[str]:
+def _orders(parse: Parse, n: int, singular: str, low: str, counted: bool) -> list[str]:
     """*million* -> *billion* after a number or article, *thousands* -> *millions* before *of*."""
-    words = analysis.words
+    words = parse.words
     others = [unit for unit in _units()[singular] if unit in ORDERS]
     if low == singular:
         after = n > 0 and words[n - 1].text.lower() in ("a", "one", "few", "several", "half")
@@ -151,9 +148,10 @@ def _is_number(word: Word) -> bool:
     return word.upos == "NUM" or re.fullmatch(r"\d[\d,.]*", word.text) is not None
 
 
-def magnitude_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - magnitude", "critical")
+def magnitude_changed(parse: Parse) -> Outcome:
     """A number in digits gets a zero more or one less, or its point moves: *3,000* -> *30,000*, *0.5* -> *5*."""
-    text = analysis.text
+    text = parse.text
     dates = [match.span() for match in DATE.finditer(text)]
 
     def make(match: re.Match[str]) -> list[Change] | None:
@@ -161,21 +159,21 @@ def magnitude_changed(analysis: Analysis, rng: random.Random, materials: Materia
         if (
             any(a <= match.start() < b for a, b in dates)
             or YEAR.fullmatch(old)
-            and not _is_counted(analysis, match)
+            and not _is_counted(parse, match)
             or float(old.replace(",", "")) == 0
         ):
             return None
         percent = re.match(r"\s?(?:%|percent\b|per cent\b)", text[match.end() :]) is not None
         options = [o for o in _magnitudes(old) if not percent or float(o.replace(",", "")) <= 100]
-        return replacement(analysis, match.start(), match.end(), rng.choice(options)) if options else None
+        return parse.replace(match.start(), match.end(), parse.rng.choice(options)) if options else None
 
     numbers = [m for m in NUMBER.finditer(text) if len(m.group()) < 14]
-    return choose(analysis, rng, numbers, make, "no number whose order of magnitude can change")
+    return parse.choose(numbers, make, "no number whose order of magnitude can change")
 
 
-def _is_counted(analysis: Analysis, match: re.Match[str]) -> bool:
+def _is_counted(parse: Parse, match: re.Match[str]) -> bool:
     """Whether a number that could be a year counts something or is money."""
-    before, after = analysis.text[: match.start()].rstrip(), analysis.text[match.end() :]
+    before, after = parse.text[: match.start()].rstrip(), parse.text[match.end() :]
     return (
         before.endswith(("$", "€", "£"))
         or re.match(r" (?:people|men|women|km|kg|metres|meters|feet|miles|euros|dollars)\b", after) is not None
@@ -208,9 +206,10 @@ def _magnitudes(old: str) -> list[str]:
     return [o for o in dict.fromkeys(found) if o != old and float(o.replace(",", "")) > 0]
 
 
-def digits_transposed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - digits", "critical")
+def digits_transposed(parse: Parse) -> Outcome:
     """Digits change places, or one becomes another, in numbers, years and codes: *1998* -> *1989*, *F-16* -> *F-18*."""
-    text = analysis.text
+    text = parse.text
     dates = [match.span() for match in DATE.finditer(text)]
 
     def make(match: re.Match[str]) -> list[Change] | None:
@@ -220,11 +219,11 @@ def digits_transposed(analysis: Analysis, rng: random.Random, materials: Materia
         if timed or dated or len(match.group()) > 20 or re.match(r"(?:st|nd|rd|th)\b", text[end:]):
             return None
         decade = YEAR.fullmatch(match.group()) is not None and re.match(r"['’]?s\b", text[end:]) is not None
-        tries = [_other_digits(match.group(), decade, rng) for _ in range(20)]
+        tries = [_other_digits(match.group(), decade, parse.rng) for _ in range(20)]
         new = next((new for new in tries if _is_sound(match.group(), new, text[end:])), None)
-        return replacement(analysis, start, end, new) if new else None
+        return parse.replace(start, end, new) if new else None
 
-    return choose(analysis, rng, DIGITS.finditer(text), make, "no digits that can change")
+    return parse.choose(DIGITS.finditer(text), make, "no digits that can change")
 
 
 def _is_sound(old: str, new: str, after: str) -> bool:
@@ -246,10 +245,11 @@ def _other_digits(old: str, decade: bool, rng: random.Random) -> str:
     return old[:n] + drawn + old[n + 1 :]
 
 
-def day_or_month_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - dates", "critical")
+def day_or_month_changed(parse: Parse) -> Outcome:
     """A weekday, month, season, date, decade, century or relative day becomes another: *12 May* -> *21 May*, *1990s* -> *1970s*."""
-    text = analysis.text
-    ways = [way for n in range(len(analysis.words)) if (way := _other_day(analysis, n))]
+    text = parse.text
+    ways = [way for n in range(len(parse.words)) if (way := _other_day(parse, n))]
     for match in DATE.finditer(text):
         group = "before" if match.group("before") else "after"
         endings = match.group("end") or match.group("ending") or ""
@@ -271,24 +271,24 @@ def day_or_month_changed(analysis: Analysis, rng: random.Random, materials: Mate
         number = int(match.group(1))
         others = [d for d in range(max(number - 3, 1), min(number + 3, 21) + 1) if d != number]
         ways.append((match.start(), match.end(), [f"{d}{ordinal_ending(d)}" for d in others]))
-    return choose(analysis, rng, ways, lambda way: _drawn(analysis, way, rng), "no date, day, month or decade")
+    return parse.choose(ways, lambda way: _drawn(parse, way), "no date, day, month or decade")
 
 
-def _other_day(analysis: Analysis, n: int) -> tuple[int, int, Sequence[str]] | None:
+def _other_day(parse: Parse, n: int) -> tuple[int, int, Sequence[str]] | None:
     """A word that names a day, month, season or a time by today, and what it may become."""
-    word, words = analysis.words[n], analysis.words
-    if not has_own_span(analysis, n):
+    word, words = parse.words[n], parse.words
+    if not parse.has_own_span(n):
         return None
     low, next_word = word.text.lower(), words[n + 1].text.lower() if n + 1 < len(words) else ""
     for names in (WEEKDAYS, MONTHS, SHORT_MONTHS):
         singular = word.text.removesuffix("s") if names is WEEKDAYS else word.text
-        if singular in names and _is_day(analysis, n):
+        if singular in names and _is_day(parse, n):
             return (
                 word.start,
                 word.end,
                 [other + ("s" if singular != word.text else "") for other in names if other != singular],
             )
-    if not stands_alone(analysis, n):
+    if not parse.stands_alone(n):
         return None
     if low in SEASONS or low == "fall" and word.upos == "NOUN" and n and words[n - 1].text.lower() in ("this", "last", "next"):
         return (
@@ -296,7 +296,7 @@ def _other_day(analysis: Analysis, n: int) -> tuple[int, int, Sequence[str]] | N
             if word.upos == "NOUN" and word.relation != "compound"
             else None
         )
-    if low in RELATIVE_DAYS and not in_title_case(analysis, n) and word.relation != "fixed":
+    if low in RELATIVE_DAYS and not parse.in_title_case(n) and word.relation != "fixed":
         return word.start, word.end, RELATIVE_DAYS[low]
     if low in RELATIVE and (next_word in PERIODS) and word.upos in ("ADJ", "DET", "VERB"):
         return word.start, word.end, RELATIVE[low]
@@ -305,9 +305,9 @@ def _other_day(analysis: Analysis, n: int) -> tuple[int, int, Sequence[str]] | N
     return None
 
 
-def _is_day(analysis: Analysis, n: int) -> bool:
+def _is_day(parse: Parse, n: int) -> bool:
     """Whether a capitalised word is a day or month: not the *May* of a name, nor *March* at the start of a sentence."""
-    word, words = analysis.words[n], analysis.words
+    word, words = parse.words[n], parse.words
     near = [words[m] for m in (n - 1, n + 1) if 0 <= m < len(words) and words[m].sentence == word.sentence]
     numbered = any(other.text[:1].isdigit() for other in near)
     placed = n > 0 and words[n - 1].text.lower() in word_set("quantities.before_day")
@@ -321,9 +321,10 @@ def _is_day(analysis: Analysis, n: int) -> bool:
     )
 
 
-def time_of_day_changed(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - times", "critical")
+def time_of_day_changed(parse: Parse) -> Outcome:
     """A time of day becomes another: *8 a.m.* -> *8 p.m.*, *15:30* -> *16:30*, *noon* -> *midnight*, *morning* -> *evening*."""
-    text = analysis.text
+    text = parse.text
     ways: list[tuple[int, int, Sequence[str]]] = [
         (m.start(2), m.end(2), [m.group(2).translate(str.maketrans("apAP", "paPA"))]) for m in MIDDAY.finditer(text)
     ]
@@ -331,15 +332,15 @@ def time_of_day_changed(analysis: Analysis, rng: random.Random, materials: Mater
         if match.group(2) == ":" or re.match(r"\s?(?:[ap]\.?m|[AP]\.?M|h\b|o[’']clock)", text[match.end() :]):
             ways.append((match.start(), match.end(), _other_clocks(match)))
     ways += [(m.start(), m.end(), [str(h) for h in range(1, 13) if h != int(m.group())]) for m in HOUR.finditer(text)]
-    for n, word in enumerate(analysis.words):
+    for n, word in enumerate(parse.words):
         if (
             word.text.lower() in PARTS_OF_DAY
             and word.upos in ("NOUN", "ADV")
-            and stands_alone(analysis, n)
-            and _is_time_of_day(analysis, n)
+            and parse.stands_alone(n)
+            and _is_time_of_day(parse, n)
         ):
             ways.append((word.start, word.end, PARTS_OF_DAY[word.text.lower()]))
-    return choose(analysis, rng, ways, lambda way: _drawn(analysis, way, rng), "no time of day")
+    return parse.choose(ways, lambda way: _drawn(parse, way), "no time of day")
 
 
 def _other_clocks(match: re.Match[str]) -> list[str]:
@@ -352,9 +353,9 @@ def _other_clocks(match: re.Match[str]) -> list[str]:
     return [f"{h}{mark}{minute}" for h in shaped] + [f"{hour:>{width}}{mark}{m:02d}" for m in minutes]
 
 
-def _is_time_of_day(analysis: Analysis, n: int) -> bool:
+def _is_time_of_day(parse: Parse, n: int) -> bool:
     """Whether *morning*, *night* stand for a time: after a preposition with an article, a weekday or *this*; not *good night*."""
-    words = analysis.words
+    words = parse.words
     word = words[n]
     before = words[n - 1].text.lower() if n else ""
     if before in ("good", "last", "one", "all", "wedding", "opening") or word.relation in ("compound", "fixed", "flat", "root"):
@@ -362,12 +363,3 @@ def _is_time_of_day(analysis: Analysis, n: int) -> bool:
     if word.text.lower() == "night" and before == "at":
         return False
     return not word.text[:1].isupper() and (word.upos == "NOUN" or word.text.lower() == "overnight")
-
-
-PERTURBATIONS = (
-    Perturbation("unit_changed", "accuracy", "mistranslation - units", "critical", None, unit_changed),
-    Perturbation("magnitude_changed", "accuracy", "mistranslation - magnitude", "critical", None, magnitude_changed),
-    Perturbation("digits_transposed", "accuracy", "mistranslation - digits", "critical", None, digits_transposed),
-    Perturbation("day_or_month_changed", "accuracy", "mistranslation - dates", "critical", None, day_or_month_changed),
-    Perturbation("time_of_day_changed", "accuracy", "mistranslation - times", "critical", None, time_of_day_changed),
-)

@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from rome.data.perturbations.surgery import Change, needs_an
-from rome.data.perturbations.values import apply_edits
+from rome.data.perturbations.perturbation import Change, apply_edits, needs_an
 from rome.features.values import Analysis, Word
+
+__all__ = ["Vocabulary", "WORD_PROBES"]
 
 CONTENT = {"NN", "NNS", "JJ", "JJR", "RB", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}
 FUNCTION = {"ADP", "DET", "CCONJ", "SCONJ", "PRON", "AUX", "PART"}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rome.data.perturbations import (
+from rome.exceptions import InputError
+
+from . import (
     lexical,
     logic,
     names,
-    negation,
     notation,
     numbers,
     omission,
     opposites,
     order,
-    passive,
     quantities,
     rewording,
     rewriting,
@@ -22,19 +22,16 @@ from rome.data.perturbations import (
     verb_forms,
     word_forms,
 )
-from rome.exceptions import InputError
+from .perturbation import Perturbation
 
-from .values import Perturbation
+__all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
 
 FAMILIES = (
-    *(order, lexical, omission, negation, names, numbers, word_forms, verb_forms, typography, robustness, passive),
+    *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
     *(notation, rewording, rewriting, opposites, quantities, logic, roles),
 )
-
-PERTURBATIONS: dict[str, Perturbation] = {
-    one.name: one
-    for one in sorted((one for family in FAMILIES for one in family.PERTURBATIONS), key=lambda one: one.identifier or 100)
-}
+_FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
+PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}
 
 NOT_AUTOMATED = {
     4: "untranslated word (codemix): needs the source text or a bilingual lexicon",

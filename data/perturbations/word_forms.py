@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
-import random
-
-from rome.data.perturbations.lists import replacements, table, word_set
-from rome.data.perturbations.surgery import Change, choose, in_case_of, replacement, starts_sentence
-from rome.data.perturbations.tree import OPEN_CLASSES, base, child_of, has_own_span, in_title_case, of_relation, stands_alone
-from rome.data.perturbations.values import Materials, NotApplicable, Perturbation, Perturbed
-from rome.features.values import Analysis
+from .lexicons import replacements, table, word_set
+from .perturbation import OPEN_CLASSES, Change, Outcome, Parse, base, in_case_of, of_relation, perturbation
 
 GENDER = replacements("word_forms.gender")
 NOMINATIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 ACCUSATIVE = {new: old for old, new in NOMINATIVE.items()} | {"me": "I"}
 
 
-def gender_pronoun(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("accuracy", "mistranslation - gender", "critical", 11)
+def gender_pronoun(parse: Parse) -> Outcome:
     """Exactly one pronoun gets the other gender: *he* -> *she*; *her* by its tag: *him* or *his*."""
-    words = [w for n, w in enumerate(analysis.words) if has_own_span(analysis, n) and f"{w.text.lower()}/{w.xpos}" in GENDER]
-    return choose(
-        analysis,
-        rng,
+    words = [w for n, w in enumerate(parse.words) if parse.has_own_span(n) and f"{w.text.lower()}/{w.xpos}" in GENDER]
+    return parse.choose(
         words,
         lambda w: [(w.start, w.end, in_case_of(GENDER[f"{w.text.lower()}/{w.xpos}"], w.text))],
         "no pronoun that shows a gender",
     )
 
 
-def pronoun_case(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("fluency", "grammar - case", "minor", 15)
+def pronoun_case(parse: Parse) -> Outcome:
     """Exactly one pronoun stands in the wrong case: *Her announced*, *told they*."""
-    words = [n for n in range(len(analysis.words)) if has_own_span(analysis, n) and _wrong_case(analysis, n)]
+    words = [n for n in range(len(parse.words)) if parse.has_own_span(n) and _wrong_case(parse, n)]
 
     def make(n: int) -> list[tuple[int, int, str]]:
-        word, new = analysis.words[n], _wrong_case(analysis, n) or ""
-        first = word.text[0].isupper() and (word.text != "I" or starts_sentence(analysis, word.start))
+        word, new = parse.words[n], _wrong_case(parse, n) or ""
+        first = word.text[0].isupper() and (word.text != "I" or parse.starts_sentence(word.start))
         return [(word.start, word.end, new.capitalize() if first else new)]
 
-    return choose(analysis, rng, words, make, "no personal pronoun whose case shows")
+    return parse.choose(words, make, "no personal pronoun whose case shows")
 
 
-def _wrong_case(analysis: Analysis, n: int) -> str | None:
+def _wrong_case(parse: Parse, n: int) -> str | None:
     """The accusative for a subject, the nominative for an object or what follows a preposition; None for anything else."""
-    word = analysis.words[n]
+    word = parse.words[n]
     low, relation = word.text.lower(), base(word.relation)
-    joined = analysis.text[word.end : word.end + 1] in ("'", "’", "-")
+    joined = parse.text[word.end : word.end + 1] in ("'", "’", "-")
     if word.xpos != "PRP" or joined:
         return None
     if low in NOMINATIVE and relation == "nsubj":
         return NOMINATIVE[low]
-    preposition = child_of(analysis, n, "case")
-    plain = preposition is None or analysis.words[preposition].lemma.lower() not in ("than", "as", "like", "but", "except")
+    preposition = parse.child(n, "case")
+    plain = preposition is None or parse.lemma(preposition) not in ("than", "as", "like", "but", "except")
     return ACCUSATIVE[low] if low in ACCUSATIVE and relation in ("obj", "iobj", "obl", "nmod") and plain else None
 
 
@@ -60,24 +55,25 @@ NO_ADJECTIVE = word_set("word_forms.no_adjective")
 NOT_WHEN = {"kind": "NOUN", "use": "NOUN", "direct": "VERB", "present": "VERB", "center": "VERB", "state": "VERB"}
 
 
-def part_of_speech_shift(analysis: Analysis, rng: random.Random, materials: Materials) -> Perturbed | NotApplicable:
+@perturbation("fluency", "grammar - pos shift", "minor", 13)
+def part_of_speech_shift(parse: Parse) -> Outcome:
     """The stem stays and the part of speech changes: *the Trump administrate*, *a badly day*, *ran quick*."""
     words = [
         (n, new)
-        for n, word in enumerate(analysis.words)
+        for n, word in enumerate(parse.words)
         if word.upos in OPEN_CLASSES
         and not word.xpos.startswith("NNP")
-        and stands_alone(analysis, n)
-        and not in_title_case(analysis, n)
+        and parse.stands_alone(n)
+        and not parse.in_title_case(n)
         and not of_relation(word, "fixed", "aux", "cop")
         for new in _shifts(word.lemma.lower(), word.text.lower(), word.upos)
     ]
 
     def make(choice: tuple[int, str]) -> list[Change]:
-        word = analysis.words[choice[0]]
-        return replacement(analysis, word.start, word.end, in_case_of(choice[1], word.text))
+        word = parse.words[choice[0]]
+        return parse.replace(word.start, word.end, in_case_of(choice[1], word.text))
 
-    return choose(analysis, rng, words, make, "no word with a known relative in another part of speech")
+    return parse.choose(words, make, "no word with a known relative in another part of speech")
 
 
 def _shifts(lemma: str, form: str, upos: str) -> list[str]:
@@ -111,10 +107,3 @@ def adjective_of(adverb: str) -> str | None:
         return None
     stems = [adverb[:-2], adverb[:-4] if adverb.endswith("ically") else "", adverb[:-3] + "y", adverb[:-1] + "e"]
     return next((stem for stem in stems if stem and adverb_of(stem) == adverb), None)
-
-
-PERTURBATIONS = (
-    Perturbation("gender_pronoun", "accuracy", "mistranslation - gender", "critical", 11, gender_pronoun),
-    Perturbation("pronoun_case", "fluency", "grammar - case", "minor", 15, pronoun_case),
-    Perturbation("part_of_speech_shift", "fluency", "grammar - pos shift", "minor", 13, part_of_speech_shift),
-)

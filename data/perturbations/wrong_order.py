@@ -6,8 +6,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from rome.data.perturbations.lists import replacements, word_set
+from rome.data.perturbations.lexicons import replacements, word_set
 from rome.data.perturbations.treebank_lexicon import VERB_TAGS, Token, TreebankLexicon
+
+__all__ = ["EXTRA", "MISSING", "ORDER", "remove"]
 
 AUXILIARY_FORMS = frozenset("is are was were am be been being has have had does do did 's 're 've".split())
 DANGLING = frozenset("DT IN TO CC MD PRP$ WDT".split())

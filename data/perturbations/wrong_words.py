@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from rome.data.perturbations.lists import alternatives, replacements, word_sequence
+from rome.data.perturbations.lexicons import alternatives, replacements, word_sequence
 from rome.data.perturbations.treebank_lexicon import Token, TreebankLexicon
+
+__all__ = ["FORMS", "OTHER_WORDS"]
 
 BE = replacements("wrong_words.be")
 DEMONSTRATIVES = replacements("wrong_words.demonstratives")

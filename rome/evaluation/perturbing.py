@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.data.perturbations.lists import read_table
-from rome.data.perturbations.materials import both_ways, can_inflect, default_materials
+from rome.data.perturbations.lexicons import both_ways, can_inflect, default_materials, read_table
+from rome.data.perturbations.perturbation import Materials, Perturbation, Perturbed, Replacement
 from rome.data.perturbations.registry import NOT_AUTOMATED, PERTURBATIONS, named
-from rome.data.perturbations.values import Edit, Materials, Perturbation, Perturbed
 from rome.features.values import Analysis
 
 BLOCK = 32
@@ -50,7 +49,7 @@ class PerturbedText:
     seed: int
     text: str
     perturbed: str | None
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
     reason: str | None
 
     def to_dict(self) -> dict[str, Any]:

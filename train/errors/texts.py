@@ -18,10 +18,10 @@ import torch
 from numpy.typing import NDArray
 
 from rome.data.perturbations.changes import Change, Spans, Text
-from rome.data.perturbations.materials import default_materials
+from rome.data.perturbations.lexicons import default_materials
+from rome.data.perturbations.perturbation import Materials, Perturbed
 from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Materials, Perturbed
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.values import Analysis

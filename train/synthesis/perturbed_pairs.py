@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from rome.data.perturbations.perturbation import Materials, Replacement, Severity
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Edit, Materials, Severity
 from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.train.common.textattack import Perturber, Request
@@ -86,7 +86,7 @@ class PerturbationPipeline(Pipeline):
                 yield self.pair(source, text, _operations(one.edits, one.perturbation), seed, name=name)
 
 
-def _operations(edits: Sequence[Edit], name: str) -> list[Operation]:
+def _operations(edits: Sequence[Replacement], name: str) -> list[Operation]:
     """A perturbation's edits one after the other, from left to right; the first one bears the label of all."""
     severity, label = LABELS[PERTURBATIONS[name].severity]
     details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}

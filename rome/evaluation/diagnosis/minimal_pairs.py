@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_ind
 
 from rome.checks import check_pairs
+from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.data.perturbations.values import Edit
 from rome.evaluation.metrics.protocol import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.statistics.resampling import interval_of
@@ -216,7 +216,7 @@ class Probe:
     perturbation: str
     category: str
     severity: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
 
 
 def names_of(robustness: bool) -> list[str]:
