@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from .perturbation import Perturbed, apply_edits
 
-__all__ = ["TOKEN", "Change", "Made", "Mark", "Spans", "Text", "damages", "fits", "made", "plain"]
-
 Spans = tuple[tuple[int, int], ...]
 TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,:]\d+)*|\w+|[^\w\s]")
 """Roughly the words of Universal Dependencies."""

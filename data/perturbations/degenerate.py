@@ -9,8 +9,6 @@ from functools import cache
 
 from rome.data.perturbations.lexicons import embedded_antonyms, word_sequence
 
-__all__ = ["SEVERE", "SINGLE", "damage"]
-
 NUMBER = re.compile(r"\d+")
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|had|have|should|must|may|does|did|do)\b")
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")

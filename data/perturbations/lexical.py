@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from .lexicons import word_sequence, word_set
 from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, in_case_of, of_relation, perturbation
 
-__all__ = ["exchanged", "may_turn", "open_words"]
-
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
 INFLECTED_TAGS = ("NNS", "VBZ", "VBD", "VBN", "VBG", "JJR", "JJS", "RBR", "RBS")

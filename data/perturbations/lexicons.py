@@ -15,11 +15,6 @@ from rome.exceptions import InputError, ModelMissingError
 
 from .perturbation import Materials
 
-__all__ = [
-    *("MONTHS", "alternatives", "both_ways", "can_inflect", "default_materials", "embedded_antonyms", "inflect", "names_of"),
-    *("read_table", "replacements", "table", "word_sequence", "word_set"),
-]
-
 MONTHS = tuple("January February March April May June July August September October November December".split())
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from .lexicons import names_of, word_sequence
 from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, of_relation, perturbation
 
-__all__ = ["Entity", "LISTED", "PLACES", "entities"]
-
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
 IN_PLACES = ("in", "near", "throughout", "outside", "around")

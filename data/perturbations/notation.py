@@ -11,8 +11,6 @@ from rome.data.perturbations.numbers import CARDINALS, ordinal_ending
 from .lexicons import MONTHS, alternatives, names_of, table, word_sequence, word_set
 from .perturbation import Change, NotApplicable, Outcome, Parse, in_case_of, of_relation, perturbation
 
-__all__ = ["at_start", "several", "word_at"]
-
 NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 NEGATED = tuple("do does did is are was were has have had would could should will can must".split())
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}

@@ -11,8 +11,6 @@ from rome.features.values import Word
 from .lexicons import names_of, word_sequence
 from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
 
-__all__ = ["CARDINALS", "ordinal_ending"]
-
 LATEST_YEAR = 2025
 CARDINALS = word_sequence("numbers.cardinals")
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()

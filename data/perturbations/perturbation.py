@@ -13,12 +13,6 @@ from rome.exceptions import InputError
 from rome.features.errors.typos import vowel_sound
 from rome.features.values import Analysis, Word
 
-__all__ = [
-    *("OBJECTIVE", "OPEN_CLASSES", "SUBJECTIVE", "Change", "Materials", "NotApplicable", "Outcome", "Parse", "Perturbation"),
-    *("Perturbed", "Replacement", "Severity", "apply_edits", "base", "in_case_of", "is_contiguous", "needs_an", "of_relation"),
-    *("perturbation",),
-]
-
 Severity = Literal["minor", "major", "critical", "base", "none"]
 Category = Literal["accuracy", "fluency", "mixed", "typography", "baseline", "robustness"]
 Change = tuple[int, int, str]

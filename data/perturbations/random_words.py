@@ -10,8 +10,6 @@ from itertools import accumulate
 from rome.data.perturbations.perturbation import Change, apply_edits, needs_an
 from rome.features.values import Analysis, Word
 
-__all__ = ["Vocabulary", "WORD_PROBES"]
-
 CONTENT = {"NN", "NNS", "JJ", "JJR", "RB", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}
 FUNCTION = {"ADP", "DET", "CCONJ", "SCONJ", "PRON", "AUX", "PART"}
 SMOOTHING = 0.6

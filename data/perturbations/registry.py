@@ -24,8 +24,6 @@ from . import (
 )
 from .perturbation import Perturbation
 
-__all__ = ["NOT_AUTOMATED", "PERTURBATIONS", "named"]
-
 FAMILIES = (
     *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
     *(notation, rewording, rewriting, opposites, quantities, logic, roles),

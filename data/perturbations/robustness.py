@@ -9,8 +9,6 @@ from rome.data.perturbations.lexical import exchanged, may_turn, open_words
 
 from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, in_case_of, perturbation
 
-__all__ = ["TOKEN"]
-
 DRAWS = 12
 
 

@@ -12,8 +12,6 @@ from itertools import accumulate
 from rome.data.perturbations.lexicons import replacements
 from rome.data.readers.conllu import TreebankSentence
 
-__all__ = ["Corruption", "Token", "TreebankLexicon", "render", "tokenise"]
-
 PATTERN = re.compile(
     r"(?i:\b(?:can)(?=not\b))|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|m|re|ve|ll|d)\b|\w+(?:[.,:/]\w+)*(?:-\w+)*|\.\.\.|[^\w\s]"
 )

@@ -12,8 +12,6 @@ from rome.data.perturbations.treebank_lexicon import Corruption, Token, Treebank
 from rome.data.perturbations.wrong_order import EXTRA, MISSING, ORDER
 from rome.data.perturbations.wrong_words import FORMS, OTHER_WORDS
 
-__all__ = ["OPERATIONS", "STILL_GRAMMATICAL", "corrupt", "corrupt_randomly"]
-
 OPERATIONS = {**FORMS, **MISSING, **EXTRA, **ORDER, **OTHER_WORDS}
 """Every operation by its name: (tokens, random generator, lexicon) -> the new tokens, or None where it does not apply."""
 

@@ -17,8 +17,6 @@ from .perturbation import (
     perturbation,
 )
 
-__all__ = ["DO", "clauses_that_inflect", "form_of_be"]
-
 DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 CLITICS = {"'s", "’s", "'re", "’re", "'m", "’m", "'ve", "’ve", "'ll", "’ll", "'d", "’d"}
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from rome.data.perturbations.lexicons import replacements, word_set
 from rome.data.perturbations.treebank_lexicon import VERB_TAGS, Token, TreebankLexicon
 
-__all__ = ["EXTRA", "MISSING", "ORDER", "remove"]
-
 AUXILIARY_FORMS = frozenset("is are was were am be been being has have had does do did 's 're 've".split())
 DANGLING = frozenset("DT IN TO CC MD PRP$ WDT".split())
 FINITE = frozenset("VBZ VBP VBD MD".split())

@@ -8,8 +8,6 @@ from dataclasses import replace
 from rome.data.perturbations.lexicons import alternatives, replacements, word_sequence
 from rome.data.perturbations.treebank_lexicon import Token, TreebankLexicon
 
-__all__ = ["FORMS", "OTHER_WORDS"]
-
 BE = replacements("wrong_words.be")
 DEMONSTRATIVES = replacements("wrong_words.demonstratives")
 PRONOUNS = replacements("wrong_words.pronouns")
