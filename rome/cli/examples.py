@@ -54,11 +54,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
 def _made() -> dict[str, str]:
     """The files that are other forms of the example pairs."""
-    pairs = example_pairs()
-    rows = [
-        "reference\thypothesis",
-        *(f"{given[0]}\t{text}" for given, text in zip(pairs.references, pairs.hypotheses, strict=True)),
-    ]
+    rows = ["reference\thypothesis", *(f"{pair.references[0]}\t{pair.hypothesis}" for pair in example_pairs())]
     references, old, new = (_lines(name) for name in ("references.txt", "old.txt", "new.txt"))
     table = ["system\tid\treference\thypothesis"]
     for system, outputs in (("old", old), ("new", new)):

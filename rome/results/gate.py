@@ -168,7 +168,7 @@ def check_limits(
     if before is not None:
         _check_same(given, before)
     found = [_new_errors(segment, None if before is None else before[n], limits) for n, segment in enumerate(given)]
-    counts = Counter(error.severity for errors in found for error in errors)
+    counts: Counter[str] = Counter(error.severity for errors in found for error in errors)
     over = {name for name in SEVERITIES if counts[name] > _most(getattr(limits, name))}
     called = tuple(str(segment.segment) for segment in given) if names is None else tuple(names)
     offences = []
