@@ -94,7 +94,7 @@ class Perturber:
         self._errors = (Path(self._folder.name) / "stderr.txt").open("w+", encoding="utf-8")
         try:
             self._process = subprocess.Popen(
-                [python, "-P", "-m", "rome.train.common.textattack_worker", self._folder.name],
+                [python, "-m", "rome.train.common.textattack_worker", self._folder.name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
