@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .lexicons import word_sequence, word_set
-from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, in_case_of, of_relation, perturbation
+from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, of_relation, perturbation
 
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
@@ -45,7 +45,7 @@ def exchanged(parse: Parse, n: int, words: Mapping[str, Sequence[str]], key: str
         if irregular:
             form = option if option.endswith(("er", "est", "se", "st", "or")) else None
         if form and form.lower() != word.text.lower():
-            return parse.replace(word.start, word.end, in_case_of(form, word.text))
+            return parse.put(n, form)
     return None
 
 

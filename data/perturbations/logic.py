@@ -30,7 +30,7 @@ def _phrase(parse: Parse, n: int, phrase: str) -> int | None:
     if [parse.low(m) for m in range(n, last + 1)] != parts:
         return None
     start, end = parse.words[n].start, parse.words[last].end
-    around = parse.text[max(start - 1, 0) : start] + parse.text[end : end + 1]
+    around = parse.touching(start, end)
     touched = any(c.isalnum() or c in "-'’_/" for c in around)
     return last if parse.text[start:end].lower() == phrase and not touched else None
 
@@ -466,10 +466,10 @@ def _leave(parse: Parse, n: int) -> list[Change] | None:
     ):
         other = "forbid" if lemma in ("allow", "permit") else "allow"
         forbidden = {"VBN": "forbidden", "VBD": "forbade"}.get(word.xpos) if other == "forbid" else None
-        form = forbidden or (other if word.xpos in ("VB", "VBP") else parse.materials.inflect(other, word.xpos))
+        form = forbidden or (other if word.xpos in ("VB", "VBP") else parse.inflect(other, word.xpos))
         return _put(parse, n, n, form) if form and (lemma != "require" or parse.child(n, "obj") is not None) else None
     if lemma in ("ban", "prohibit", "forbid", "prevent", "bar", "stop", "block") and to == "from" and verb is not None:
-        form = "allow" if word.xpos in ("VB", "VBP") else parse.materials.inflect("allow", word.xpos)
+        form = "allow" if word.xpos in ("VB", "VBP") else parse.inflect("allow", word.xpos)
         mark = next(m for m in parse.children(verb) if parse.low(m) == "from")
         bare = parse.words[verb]
         return (

@@ -94,7 +94,7 @@ def _entity(parse: Parse, run: list[int]) -> Entity | None:
     inside = set(run)
     head = next((n for n in run if words[n].head not in inside), run[-1])
     start, end = words[run[0]].start, words[run[-1]].end
-    around = parse.text[max(start - 1, 0) : start] + parse.text[end : end + 1]
+    around = parse.touching(start, end)
     odd = any(c.isdigit() or not c.isprintable() for c in parse.text[start:end]) or parse.text[end - 1] in "'’-"
     if odd or any(c.isalnum() or c in "-/@&_" for c in around) or parse.text[:start].endswith(("'", "’")):
         return None
@@ -136,7 +136,7 @@ def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
     for kind in LISTED:
         if text in names_of(kind) and not (len(parts) == 1 and _person_around(parse, run, head)):
             return kind
-    article = run[0] > 0 and parse.words[run[0] - 1].text.lower() == "the"
+    article = run[0] > 0 and parse.low(run[0] - 1) == "the"
     institution = _institution(parts, _form(parse, run[-1]), article)
     if institution:
         return institution
@@ -168,7 +168,7 @@ def _person_around(parse: Parse, run: list[int], head: int) -> bool:
     word = parse.words[head]
     governor = parse.word(word.head)
     speaks = word.relation == "nsubj" and governor is not None and governor.lemma.lower() in SAYING and len(run) <= 3
-    article = run[0] > 0 and parse.words[run[0] - 1].upos == "DET"
+    article = run[0] > 0 and parse.pos(run[0] - 1) == "DET"
     return (
         (_titled(parse, run) or speaks)
         and not article

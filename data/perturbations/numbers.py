@@ -53,7 +53,7 @@ def _number(parse: Parse, n: int) -> _Number | None:
     """The kind and value of a word that is a number; None for 0 and 1, for what letters or marks touch, and for anything else."""
     word, text = parse.words[n], parse.text
     low = word.text.lower()
-    around = text[max(word.start - 1, 0) : word.start] + text[word.end : word.end + 1]
+    around = parse.touching(word.start, word.end)
     if not parse.has_own_span(n) or any(c.isalnum() and c not in "mk" or c in "-–/@_:#" for c in around):
         return None
     near = [other.text for other in parse.words[max(n - 1, 0) : n] + parse.words[n + 1 : n + 2]]
@@ -91,11 +91,7 @@ def _in_digits(parse: Parse, n: int, near: list[str]) -> _Number | None:
     if set(near) & names_of("month") and 1 <= value <= 31 and value.is_integer():
         return _Number(word, value, "day")
     money = before.rstrip().endswith(("$", "€", "£"))
-    counted = (
-        word.relation == "nummod"
-        and word.head > n
-        and (parse.words[word.head].xpos == "NNS" or parse.words[word.head].upos == "SYM")
-    )
+    counted = word.relation == "nummod" and word.head > n and (parse.tag(word.head) == "NNS" or parse.pos(word.head) == "SYM")
     if re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not money and not counted:
         return _Number(word, value, "year")
     return _Number(word, value, "number") if value > 1 and len(word.text) <= 15 else None

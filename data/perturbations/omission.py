@@ -71,7 +71,7 @@ def omitted_noun(parse: Parse) -> Outcome:
 def _governs_subject(parse: Parse, n: int) -> bool:
     """Whether the noun is coordinated with a subject, or is itself the predicate of a clause."""
     word = parse.words[n]
-    of_subject = word.relation == "conj" and word.head >= 0 and base(parse.words[word.head].relation) in ("nsubj", "root")
+    of_subject = word.relation == "conj" and word.head >= 0 and base(parse.relation(word.head)) in ("nsubj", "root")
     return of_subject or parse.child(n, "nsubj", "cop") is not None
 
 
@@ -101,8 +101,8 @@ def omitted_named_entity(parse: Parse) -> Outcome:
     words = [
         list(entity.words)
         for entity in entities(parse)
-        if base(parse.words[entity.head].relation) in ("obl", "nmod", "obj", "iobj", "appos", "compound")
-        and parse.words[entity.head].relation != "nmod:poss"
+        if base(parse.relation(entity.head)) in ("obl", "nmod", "obj", "iobj", "appos", "compound")
+        and parse.relation(entity.head) != "nmod:poss"
         and entity.kind != "date"
     ]
     return parse.choose(words, lambda run: parse.without(run), "no named entity beside subjects and possessors")
@@ -145,13 +145,9 @@ def _bound(parse: Parse, phrase: list[int]) -> bool:
     before = parse.words[phrase[0] - 1] if phrase[0] else None
     after = parse.words[phrase[-1] + 1] if phrase[-1] + 1 < len(parse.words) else None
     counted = before is not None and before.upos in ("NUM", "DET", "PRON", "SYM", "ADJ") and parse.words[phrase[0]].text == "of"
-    ranged = (
-        parse.words[phrase[0]].text.lower() in ("from", "between")
-        and after is not None
-        and after.text in ("to", "until", "through")
-    )
+    ranged = parse.low(phrase[0]) in ("from", "between") and after is not None and after.text in ("to", "until", "through")
     closed = before is not None and before.upos in ("ADP", "DET")
-    closed = closed or parse.words[phrase[0]].text.lower() in ("as", "than")
+    closed = closed or parse.low(phrase[0]) in ("as", "than")
     return counted or ranged or closed or (after is not None and after.xpos == "POS")
 
 

@@ -91,7 +91,7 @@ def _put(parse: Parse, n: int, form: str, option: str) -> list[Change]:
         tags = {"more": ("JJR", "RBR"), "most": ("JJS", "RBS")}[before.text.lower()]
         degree = turned_form(parse.materials, option, tags[word.upos == "ADV"]) or form
         return parse.replace(before.start, word.end, in_case_of(degree, before.text))
-    return parse.replace(word.start, word.end, in_case_of(form, word.text))
+    return parse.put(n, form)
 
 
 def _phrasal(parse: Parse, n: int) -> list[Change] | None:
@@ -144,7 +144,7 @@ def _fits(parse: Parse, n: int, option: str) -> bool:
     if word.upos == "VERB":
         return _verb_fits(parse, n, option)
     if word.upos == "ADJ" and {word.text.lower(), option} & {"old", "older", "oldest"} and word.head >= 0:
-        person = parse.words[word.head].lemma.lower() in PERSONS or parse.words[word.head].upos in ("PROPN", "PRON")
+        person = parse.lemma(word.head) in PERSONS or parse.pos(word.head) in ("PROPN", "PRON")
         return (option != "new" if person else option not in ("young", "younger")) and (word.relation == "amod" or not person)
     if word.upos == "ADV":
         return of_relation(word, "advmod") and not (n + 1 < len(parse.words) and parse.low(n + 1) in LINKED)
@@ -230,7 +230,7 @@ def _before_adjective(parse: Parse, first: int, last: int) -> bool:
 
 def _before_noun(parse: Parse, first: int, last: int) -> bool:
     word = parse.words[first]
-    return word.head > last and parse.words[word.head].xpos == "NNS" and word.relation == "amod"
+    return word.head > last and parse.tag(word.head) == "NNS" and word.relation == "amod"
 
 
 def _under_noun(parse: Parse, first: int, last: int) -> bool:
@@ -258,7 +258,7 @@ def _is_time(parse: Parse, first: int, last: int) -> bool:
 
 def _at_place(parse: Parse, first: int, last: int) -> bool:
     word = parse.words[first]
-    return word.relation == "case" and parse.words[_head(parse, first)].lemma.lower() in PLACES
+    return word.relation == "case" and parse.lemma(_head(parse, first)) in PLACES
 
 
 def _before_ordered(parse: Parse, first: int, last: int) -> bool:
@@ -348,7 +348,7 @@ def _journeys(parse: Parse) -> list[list[Change]]:
             ):
                 left = [i for i in parse.subtree(origin) if n < i < m]
                 right = [i for i in parse.subtree(aim) if i > m]
-                texts = [parse.text[slice(*parse.span(side))] if is_contiguous(side) else "" for side in (left, right)]
+                texts = [parse.phrase(side) if is_contiguous(side) else "" for side in (left, right)]
                 joined = bool(left) and left[-1] == m - 1 and left[0] == n + 1
                 if (
                     joined
@@ -395,7 +395,7 @@ def _converse(parse: Parse, n: int) -> list[Change] | None:
     form = turned_form(parse.materials, option, word.xpos)
     if not form or _holds(parse, form) or form.lower() in ("fathers", "mothers"):
         return None
-    changes = parse.replace(word.start, word.end, in_case_of(form, word.text))
+    changes = parse.put(n, form)
     for m in parse.children(n) if word.upos == "VERB" else ():
         case = parse.child(m, "case")
         if case is not None and n < case < m and parse.relation(m) != "advcl" and parse.stands_alone(case):
@@ -467,7 +467,7 @@ def related_replaced(parse: Parse) -> Outcome:
                 else turned_form(parse.materials, option, tag)
             )
             if form and not _holds(parse, form) and (word.upos != "VERB" or _verb_fits(parse, n, option)):
-                return parse.replace(word.start, word.end, in_case_of(form, word.text))
+                return parse.put(n, form)
         return None
 
     return parse.choose(words, make, "no word with others of its kind")
@@ -515,7 +515,7 @@ def _is_replaceable(parse: Parse, n: int) -> bool:
         return False
     if word.upos == "NOUN" and word.xpos == "NN":
         below = parse.children(n)
-        return not (word.text.islower() and len(below) == 1 and parse.words[below[0]].text.lower() in ("at", "by", "on", "of"))
+        return not (word.text.islower() and len(below) == 1 and parse.low(below[0]) in ("at", "by", "on", "of"))
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .lexicons import alternatives
-from .perturbation import Change, NotApplicable, Outcome, Parse, base, in_case_of, perturbation
+from .perturbation import Change, NotApplicable, Outcome, Parse, base, perturbation
 
 BOUND_PAIRS = frozenset(
     (first, second)
@@ -57,7 +57,7 @@ def function_word(parse: Parse) -> Outcome:
     def make(n: int) -> list[Change] | None:
         word = parse.words[n]
         wrong = _wrong_article(parse, n) or _wrong_prepositions(parse, n)
-        return [(word.start, word.end, in_case_of(parse.rng.choice(wrong), word.text))] if wrong else None
+        return parse.spelled(n, parse.rng.choice(wrong)) if wrong else None
 
     return parse.choose(words, make, "no preposition and no article that can be a wrong one")
 
@@ -70,7 +70,7 @@ def _wrong_article(parse: Parse, n: int) -> tuple[str, ...]:
         return ()
     if low in ("a", "an"):
         return ("an",) if low == "a" else ("a",)
-    return ("a", "an")[:1] if low == "the" and parse.words[word.head].xpos == "NNS" else ()
+    return ("a", "an")[:1] if low == "the" and parse.tag(word.head) == "NNS" else ()
 
 
 def _wrong_prepositions(parse: Parse, n: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, TypeVar
 
 from rome.exceptions import InputError
@@ -120,6 +120,17 @@ def of_relation(word: Word, *relations: str) -> bool:
     return word.relation in relations or base(word.relation) in relations
 
 
+@cache
+def split(names: str) -> frozenset[str]:
+    """The names between the blanks of a string."""
+    return frozenset(names.split())
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def is_contiguous(indices: Sequence[int]) -> bool:
     """Whether sorted indices have no gap; an empty sequence has one."""
     return bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
@@ -129,7 +140,7 @@ def in_case_of(new: str, old: str) -> str:
     """The new word capitalised, or in capitals, as the old one is."""
     if len(old) > 1 and old.isupper() and old.isalpha():
         return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+    return capitalised(new) if old[:1].isupper() else new
 
 
 def needs_an(following: str) -> bool:
@@ -176,13 +187,30 @@ class Parse:
         """The Penn tag of a word."""
         return self.words[n].xpos if 0 <= n < len(self.words) else ""
 
+    def form(self, n: int) -> str:
+        """A word as it is written."""
+        return self.words[n].text if 0 <= n < len(self.words) else ""
+
     def pos(self, n: int) -> str:
         """The word class of a word."""
-        return self.words[n].upos
+        return self.words[n].upos if 0 <= n < len(self.words) else ""
 
     def relation(self, n: int) -> str:
         """The relation of a word to its head."""
-        return self.words[n].relation
+        return self.words[n].relation if 0 <= n < len(self.words) else ""
+
+    def head(self, n: int) -> int:
+        """The word that a word hangs under; -1 at the root and beyond the ends of the text."""
+        return self.words[n].head if 0 <= n < len(self.words) else -1
+
+    def matches(self, n: int, relation: str = "", *, pos: str = "", tag: str = "", low: str = "", lemma: str = "") -> bool:
+        """Whether a word is one of those that each string names, blanks between them: relations, word classes, Penn tags, words."""
+        wanted = ((pos, self.pos(n)), (tag, self.tag(n)), (low, self.low(n)), (lemma, self.lemma(n)))
+        return (not relation or self.relates(n, *relation.split())) and all(found in split(o) for o, found in wanted if o)
+
+    def some(self, words: Iterable[int], relation: str = "", **named: str) -> bool:
+        """Whether one of the words matches (see ``matches``)."""
+        return any(self.matches(n, relation, **named) for n in words)
 
     def inflect(self, lemma: str, tag: str) -> str | None:
         """The lemma under a Penn tag; None where the materials have no such form."""
@@ -202,7 +230,8 @@ class Parse:
 
     def relates(self, n: int, *relations: str) -> bool:
         """Whether the word's relation, or its relation without the subtype, is one of these."""
-        return of_relation(self.words[n], *relations)
+        relation = self.relation(n)
+        return relation in relations or base(relation) in relations
 
     def subtree(self, n: int) -> list[int]:
         """The word and everything below it, in reading order; a cycle in a broken tree is walked once."""
@@ -249,6 +278,10 @@ class Parse:
         word = self.words[n]
         named = word.xpos.startswith("NNP") or word.upos == "PROPN" or word.text == "I"
         return named or word.text[1:] != word.text[1:].lower()
+
+    def lowered(self, n: int, text: str, keeps: bool = False) -> str:
+        """A text that a word begins, without the capital of the start of a sentence; a name keeps its own."""
+        return text if keeps or self.is_name(n) else text[:1].lower() + text[1:]
 
     def nominal_core(self, n: int) -> list[int]:
         """The head of a noun phrase with the compound nouns and name parts that touch it, in reading order."""

@@ -128,7 +128,7 @@ def _other_units(parse: Parse, n: int) -> list[str]:
     ):
         return []
     others = [unit for unit in _units()[singular] if len(unit) > 2]
-    plurals = [unit if unit == "yen" else parse.materials.inflect(unit, "NNS") for unit in others]
+    plurals = [unit if unit == "yen" else parse.inflect(unit, "NNS") for unit in others]
     return others if low == singular else [form for form in plurals if form]
 
 

@@ -221,9 +221,7 @@ def _relatives(parse: Parse) -> Iterator[Change]:
         if n < 1 or word.text not in ("that", "which") or word.xpos != "WDT" or not of_relation(word, "nsubj", "obj"):
             continue
         before = parse.words[n - 1]
-        thing = (
-            before.upos == "NOUN" and parse.words[word.head].relation == "acl:relcl" and parse.words[word.head].head == n - 1
-        )
+        thing = before.upos == "NOUN" and parse.relation(word.head) == "acl:relcl" and parse.words[word.head].head == n - 1
         if (
             thing
             and parse.text[before.end : word.start] == " "

@@ -76,7 +76,7 @@ def _sentences(parse: Parse, marks: str = r"[\"“”‘«()\[\];:…•\n]|--| 
         text = parse.text[sentence.start : sentence.end].strip()
         roots = [n for n in words if parse.words[n].head < 0]
         plain = text[:1].isupper() and text.endswith((".", "!")) and not re.search(rf"{marks}|\.\.|[.!?] [A-Z]", text[:-1])
-        if len(roots) == 1 and plain and len(words) > 3 and parse.words[words[-1]].upos == "PUNCT":
+        if len(roots) == 1 and plain and len(words) > 3 and parse.pos(words[-1]) == "PUNCT":
             if all(parse.has_own_span(n) or parse.words[n].text[:1] in "'’n" for n in words):
                 yield words, roots[0]
 
@@ -144,7 +144,7 @@ def _adverbial(parse: Parse, m: int) -> bool:
     word, phrase = parse.words[m], parse.subtree(m)
     if not is_contiguous(phrase) or len(phrase) > 16:
         return False
-    lead = parse.words[phrase[0]].text.lower()
+    lead = parse.low(phrase[0])
     if word.relation == "advcl":
         mark = parse.child(m, "mark", "advmod")
         if parse.subject(m) is None and lead in ("to", "by", "after", "before", "without"):
@@ -171,13 +171,13 @@ def _swaps_reference(parse: Parse, root: int, m: int) -> bool:
 
 def _to_front(parse: Parse, words: list[int], root: int, m: int) -> list[Change] | None:
     phrase, subject = parse.subtree(m), parse.subject(root)
-    lead = parse.words[phrase[0]].text.lower()
+    lead = parse.low(phrase[0])
     negated = lead in ("because", "until", "since") and any(
         parse.lemma(n) in ("not", "n't", "never") for n in parse.children(root)
     )
     if subject is None or parse.subtree(subject)[0] != words[0] or _swaps_reference(parse, root, m) or negated:
         return None
-    if parse.words[phrase[0] - 1].text.lower() in word_set("rewriting.not_before_fronted"):
+    if parse.low(phrase[0] - 1) in word_set("rewriting.not_before_fronted"):
         return None
     if lead == "to" or lead == "by" and parse.relation(m) != "advcl":
         return None
@@ -260,7 +260,7 @@ def _active(parse: Parse, verb: int) -> list[Change] | None:
     ):
         return None
     new = _active_group([w.text.lower() for w in forms], parse.lemma(verb), parse.is_plural(agent), parse.materials)
-    goes_on = last[-1] + 1 < len(parse.words) and parse.words[last[-1] + 1].upos == "PROPN"
+    goes_on = last[-1] + 1 < len(parse.words) and parse.pos(last[-1] + 1) == "PROPN"
     if new is None or goes_on:
         return None
     helper, _, main = new.rpartition(" ")
@@ -520,16 +520,12 @@ def _attributed(parse: Parse, words: list[int], root: int) -> list[Change] | Non
     )
     if not row or parse.tag(root) not in ("VBD", "VBZ", "VBP") or parse.subject(clause) is None or _commas(parse, who):
         return None
-    marked = parse.words[what[0]].text == "that" and parse.words[what[0]].relation == "mark"
+    marked = parse.words[what[0]].text == "that" and parse.relation(what[0]) == "mark"
     what = what[1:] if marked else what
-    if parse.words[what[0]].upos == "PUNCT":
+    if parse.pos(what[0]) == "PUNCT":
         return None
     start, end = parse.span(words[:-1])
-    if parse.words[what[0]].text.lower() in ("what", "how", "why", "who", "when", "where") or parse.low(speaker) in (
-        "i",
-        "it",
-        "you",
-    ):
+    if parse.low(what[0]) in ("what", "how", "why", "who", "when", "where") or parse.low(speaker) in ("i", "it", "you"):
         return None
     if parse.rng.random() < 0.5:
         return [(start, end, f"{_raised(parse.phrase(what))}, {_lowered(parse, who[0], parse.phrase([*who, root]))}")]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rome.data.perturbations.lexical import exchanged, may_turn, open_words
 
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, in_case_of, perturbation
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
 
 DRAWS = 12
 
@@ -114,7 +114,7 @@ def words_by_similar(parse: Parse) -> Outcome:
     changes: list[Change] = []
     for n in sorted(parse.rng.sample(sorted(options), 2)):
         word = parse.words[n]
-        changes += parse.replace(word.start, word.end, in_case_of(parse.rng.choice(options[n][:2]), word.text))
+        changes += parse.put(n, parse.rng.choice(options[n][:2]))
     return parse.finish(changes, reason)
 
 
@@ -127,7 +127,7 @@ def _similar(parse: Parse, n: int) -> list[str]:
     if not content or light or word.xpos.startswith("NNP") or not parse.stands_alone(n):
         return []
     opposite = set(parse.materials.antonyms.get(lemma, ()))
-    own = {parse.materials.inflect(lemma, tag) for tag in ("VB", "VBZ", "VBD", "VBN", "VBG", "NN", "NNS")} | {low, lemma}
+    own = {parse.inflect(lemma, tag) for tag in ("VB", "VBZ", "VBD", "VBN", "VBG", "NN", "NNS")} | {low, lemma}
     return [
         other
         for other in parse.materials.similar.get(low, ())
@@ -136,7 +136,7 @@ def _similar(parse: Parse, n: int) -> list[str]:
         and other not in opposite | own
         and not other.startswith(low[:4])
         and not any(a == prefix + b for prefix in NEGATIVE_PREFIXES for a, b in ((low, other), (other, low)))
-        and parse.materials.inflect(other, "NNS") != low
+        and parse.inflect(other, "NNS") != low
         and _same_form(word.xpos, lemma, other, parse.materials)
     ]
 

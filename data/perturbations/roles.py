@@ -80,7 +80,7 @@ def _is_partner(parse: Parse, n: int, receiver: int | None) -> bool:
     prepositions = [m for m in parse.children(n) if parse.relation(m) == "case"]
     if not relation.startswith("obl") or len(prepositions) != 1 or prepositions[0] > n:
         return False
-    preposition = parse.words[prepositions[0]].text.lower()
+    preposition = parse.low(prepositions[0])
     passive = parse.child(parse.words[n].head, "nsubj:pass") is not None
     return preposition == "by" if passive else preposition in DIRECTIONS and parse.pos(n) != "PROPN"
 
@@ -102,7 +102,7 @@ def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozens
         OBJECTIVE.get(texts[1]),
         SUBJECTIVE.get(texts[1]),
     )
-    works = any(texts[k].startswith(("a ", "an ")) and parse.words[heads[k]].upos == "PROPN" for k in (0, 1))
+    works = any(texts[k].startswith(("a ", "an ")) and parse.pos(heads[k]) == "PROPN" for k in (0, 1))
     return all(_is_person(parse, n) for n in heads) and not works and same_side and plain and texts[0] != texts[1]
 
 
@@ -123,7 +123,7 @@ def _phrase(parse: Parse, head: int) -> _Phrase | None:
     start, end = parse.span(words)
     text = parse.text
     odd = text[max(start - 1, 0) : start] == "."
-    touched = text[max(start - 1, 0) : start] + text[end : end + 1]
+    touched = parse.touching(start, end)
     odd = odd or (
         any(c in '"“”‘():;' for c in text[start:end])
         or text[end - 1] in ",-"
@@ -142,7 +142,7 @@ def _phrase(parse: Parse, head: int) -> _Phrase | None:
         and text[start - 1 : start] == " "
         and before.sentence == word.sentence
     )
-    wrong = parse.words[words[0]].xpos in ("WP", "WDT", "WP$") or parse.words[words[0]].upos in ("ADP", "SCONJ", "CCONJ")
+    wrong = parse.tag(words[0]) in ("WP", "WDT", "WP$") or parse.pos(words[0]) in ("ADP", "SCONJ", "CCONJ")
     return None if odd or goes_on or cut or wrong else _Phrase(head, words, start, end)
 
 
@@ -200,7 +200,7 @@ def _agreeing(parse: Parse, clause: tuple[int, int], subject: int) -> list[Chang
     elif lemma in ("have", "do"):
         form = lemma if plural else {"have": "has", "do": "does"}[lemma]
     else:
-        form = lemma if plural else parse.materials.inflect(lemma, "VBZ")
+        form = lemma if plural else parse.inflect(lemma, "VBZ")
     return [(word.start, word.end, form)] if form else None
 
 
@@ -321,8 +321,7 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
         return None
     spans = [parse.span(core) for core in cores]
     common = any(
-        parse.starts_sentence(start) and parse.words[core[0]].upos != "PROPN"
-        for (start, _), core in zip(spans, cores, strict=True)
+        parse.starts_sentence(start) and parse.pos(core[0]) != "PROPN" for (start, _), core in zip(spans, cores, strict=True)
     )
     if common or not all(is_contiguous(core) for core in cores):
         return None
@@ -355,7 +354,7 @@ def _figure(parse: Parse, n: int) -> _Figure | None:
     """A number that stands alone; None for 0 and 1, for a part of a longer number, and for anything else."""
     word, text = parse.words[n], parse.text
     low = word.text.lower()
-    around = text[max(word.start - 1, 0) : word.start] + text[word.end : word.end + 1]
+    around = parse.touching(word.start, word.end)
     if word.upos != "NUM" or not parse.has_own_span(n) or any(c.isalnum() or c in "-–/@_:#'’+*" for c in around):
         return None
     near = [parse.words[m] for m in (n - 1, n + 1) if 0 <= m < len(parse.words)]
@@ -376,9 +375,7 @@ def _figure(parse: Parse, n: int) -> _Figure | None:
         return None
     if re.match(r"\s?(?:%|percent\b|per cent\b)", after):
         kind = "percentage"
-    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not (
-        word.relation == "nummod" and parse.words[word.head].xpos == "NNS"
-    ):
+    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not (word.relation == "nummod" and parse.tag(word.head) == "NNS"):
         kind = "year"
     elif month:
         kind = "day"
@@ -468,9 +465,9 @@ def _joins(parse: Parse, n: int) -> bool:
 
 def _trimmed(parse: Parse, words: list[int]) -> list[int]:
     """Words without the marks at their ends."""
-    while words and parse.words[words[-1]].upos == "PUNCT":
+    while words and parse.pos(words[-1]) == "PUNCT":
         words = words[:-1]
-    while words and parse.words[words[0]].upos in ("PUNCT", "CCONJ"):
+    while words and parse.pos(words[0]) in ("PUNCT", "CCONJ"):
         words = words[1:]
     return words
 
@@ -515,17 +512,14 @@ def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> l
 def _fronted(parse: Parse, reason: list[int], main: list[int]) -> list[Change] | None:
     """*Because Y, X* with both clauses exchanged."""
     reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not reason or not main or reason[0] > main[0] or MARKED.search(parse.text[slice(*parse.span(reason + main))]):
+    if not reason or not main or reason[0] > main[0] or MARKED.search(parse.phrase(reason + main)):
         return None
     if not is_contiguous(main) or not _movable_clause(parse, main):
         return None
     gap = parse.text[parse.span(reason)[1] : parse.span(main)[0]]
     if gap != ", ":
         return None
-    return [
-        (*parse.span(reason), parse.text[slice(*parse.span(main))]),
-        (*parse.span(main), parse.text[slice(*parse.span(reason))]),
-    ]
+    return [(*parse.span(reason), parse.phrase(main)), (*parse.span(main), parse.phrase(reason))]
 
 
 def _noun(parse: Parse, n: int | None) -> _Phrase | None:

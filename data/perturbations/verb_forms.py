@@ -83,7 +83,7 @@ def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | No
     plural, first = _agreement(parse, predicate, finite)
     if low == "will" and finite + 1 == predicate and parse.tag(predicate) == "VB" and parse.stands_alone(predicate):
         main = parse.words[predicate]
-        past = form_of_be("past", plural, first) if main.lemma == "be" else parse.materials.inflect(main.lemma.lower(), "VBD")
+        past = form_of_be("past", plural, first) if main.lemma == "be" else parse.inflect(main.lemma.lower(), "VBD")
         return [(word.start, main.end, in_case_of(past, word.text))] if past else None
     if word.xpos == "MD":
         return None
@@ -91,15 +91,15 @@ def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | No
     if lemma == "be":
         new = form_of_be("present" if word.xpos == "VBD" else "past", plural, first)
     elif word.xpos in ("VBZ", "VBP"):
-        new = {"do": "did", "have": "had"}.get(lemma) or parse.materials.inflect(lemma, "VBD")
+        new = {"do": "did", "have": "had"}.get(lemma) or parse.inflect(lemma, "VBD")
     elif word.upos == "VERB" and finite == predicate and parse.stands_alone(finite) and parse.rng.random() < 0.3:
         new = f"will {lemma}"
     else:
         present = "VBP" if plural or first else "VBZ"
         new = {"do": DO[present], "have": "have" if present == "VBP" else "has"}.get(lemma) or (
-            lemma if present == "VBP" else parse.materials.inflect(lemma, "VBZ")
+            lemma if present == "VBP" else parse.inflect(lemma, "VBZ")
         )
-    return [(word.start, word.end, in_case_of(new, word.text))] if new and new != low else None
+    return parse.spelled(finite, new) if new and new != low else None
 
 
 @perturbation("fluency", "grammar - aspect", "major", 18)
@@ -121,12 +121,9 @@ def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | N
     if finite == predicate or word.relation in ("cop", "aux:pass"):
         if _inverted(parse, predicate, finite):
             return None
-        forms = [
-            (be, parse.materials.inflect(word.lemma.lower(), "VBG")),
-            (have, parse.materials.inflect(word.lemma.lower(), "VBN")),
-        ]
+        forms = [(be, parse.inflect(word.lemma.lower(), "VBG")), (have, parse.inflect(word.lemma.lower(), "VBN"))]
         drawn = parse.rng.choice([(helper, form) for helper, form in forms if form] or [("", "")])
-        return [(word.start, word.end, in_case_of(" ".join(drawn), word.text))] if drawn[0] else None
+        return parse.spelled(finite, " ".join(drawn)) if drawn[0] else None
     return _from_compound(parse, predicate, finite, be, have)
 
 
@@ -141,7 +138,7 @@ def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str
     if not parse.stands_alone(main) or coordinated or _inverted(parse, predicate, finite):
         return None
     helper, tag = {("have", "VBN"): (be, "VBG"), ("be", "VBG"): (have, "VBN")}.get((word.lemma.lower(), verb.xpos), ("", ""))
-    form = parse.materials.inflect(verb.lemma.lower(), tag) if tag else None
+    form = parse.inflect(verb.lemma.lower(), tag) if tag else None
     return [(word.start, word.end, in_case_of(helper, word.text)), (verb.start, verb.end, form)] if form else None
 
 
@@ -154,7 +151,7 @@ def _inverted(parse: Parse, predicate: int, finite: int) -> bool:
 @perturbation("fluency", "grammar - interrogative", "major", 19)
 def interrogative(parse: Parse) -> Outcome:
     """A statement becomes a question: *This is the tenth time.* -> *Is this the tenth time?*"""
-    pairs = [pair for pair in clauses_that_inflect(parse) if parse.words[pair[0]].relation == "root"]
+    pairs = [pair for pair in clauses_that_inflect(parse) if parse.relation(pair[0]) == "root"]
     reason = "no plain statement with its subject before the verb"
     return parse.choose(pairs, lambda pair: _asked(parse, *pair), reason)
 
@@ -239,7 +236,7 @@ def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
     if _shares_its_subject(parse, predicate) or not parse.stands_alone(finite):
         return None
     base_form = _base_form(word.lemma.lower(), word.text.lower(), word.xpos, parse.materials)
-    return [(word.start, word.end, in_case_of(f"{DO[word.xpos]} not {base_form}", word.text))] if base_form else None
+    return parse.spelled(finite, f"{DO[word.xpos]} not {base_form}") if base_form else None
 
 
 def _base_form(lemma: str, form: str, tag: str, materials: Materials) -> str | None:
@@ -276,12 +273,12 @@ def _affirmed(parse: Parse, n: int) -> list[Change] | None:
     low = word.text.lower()
     if low in ("not", "n't", "n’t") and word.head >= 0:
         return _without_not(parse, n)
-    if low == "never" and of_relation(word, "advmod") and parse.words[word.head].upos in ("VERB", "ADJ", "NOUN", "AUX"):
+    if low == "never" and of_relation(word, "advmod") and parse.pos(word.head) in ("VERB", "ADJ", "NOUN", "AUX"):
         return parse.delete(word.start, word.end)
     if low in POSITIVE and (low != "without" or (word.relation == "case" and n + 1 < len(parse.words))):
-        return parse.replace(word.start, word.end, in_case_of(POSITIVE[low], word.text))
-    if low == "no" and of_relation(word, "det") and word.head > n and parse.words[word.head].upos == "NOUN":
-        return [(word.start, word.end, in_case_of("some", word.text))]
+        return parse.put(n, POSITIVE[low])
+    if low == "no" and of_relation(word, "det") and word.head > n and parse.pos(word.head) == "NOUN":
+        return parse.spelled(n, "some")
     return None
 
 
@@ -306,7 +303,7 @@ def _without_not(parse: Parse, n: int) -> list[Change] | None:
     if verb <= n or not parse.stands_alone(verb) or (parse.subject(verb) or -1) > n or parse.starts_sentence(before.start):
         return None
     main = parse.words[verb]
-    form = main.lemma.lower() if before.xpos == "VBP" else parse.materials.inflect(main.lemma.lower(), before.xpos)
+    form = main.lemma.lower() if before.xpos == "VBP" else parse.inflect(main.lemma.lower(), before.xpos)
     next_start = parse.words[n + 1].start
     return [(before.start, next_start, ""), (main.start, main.end, form), *rest] if form and before.xpos in DO else None
 
@@ -379,7 +376,7 @@ def _movable(parse: Parse, head: int, phrase: list[int]) -> bool:
     start, end = parse.span(phrase)
     text, after = parse.text, phrase[-1] + 1
     goes_on = after < len(parse.words) and parse.in_title_case(after) and text[end : end + 1] == " "
-    touched = text[max(start - 1, 0) : start] + text[end : end + 1]
+    touched = parse.touching(start, end)
     reciprocal = low in ("each", "other", "another", "there", "part", "place")
     quoted = text[start:end].endswith(",") or any(c in '"“”‘' for c in text[start:end]) or text[start : start + 1] in ("'", "’")
     before = parse.words[phrase[0] - 1] if phrase[0] else None
@@ -416,7 +413,7 @@ def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, firs
     ):
         return None
     word = words[verb]
-    participle = parse.materials.inflect(word.lemma.lower(), "VBN")
+    participle = parse.inflect(word.lemma.lower(), "VBN")
     if participle is None or not parse.stands_alone(verb) or any(words[n].text[0] in "'’" for n in helpers):
         return None
     if not helpers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .lexicons import replacements, table, word_set
-from .perturbation import OPEN_CLASSES, Change, Outcome, Parse, base, in_case_of, of_relation, perturbation
+from .perturbation import OPEN_CLASSES, Outcome, Parse, base, in_case_of, of_relation, perturbation
 
 GENDER = replacements("word_forms.gender")
 NOMINATIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
@@ -69,11 +69,7 @@ def part_of_speech_shift(parse: Parse) -> Outcome:
         for new in _shifts(word.lemma.lower(), word.text.lower(), word.upos)
     ]
 
-    def make(choice: tuple[int, str]) -> list[Change]:
-        word = parse.words[choice[0]]
-        return parse.replace(word.start, word.end, in_case_of(choice[1], word.text))
-
-    return parse.choose(words, make, "no word with a known relative in another part of speech")
+    return parse.choose(words, lambda choice: parse.put(*choice), "no word with a known relative in another part of speech")
 
 
 def _shifts(lemma: str, form: str, upos: str) -> list[str]:
