@@ -208,6 +208,20 @@ class Parse:
         wanted = ((pos, self.pos(n)), (tag, self.tag(n)), (low, self.low(n)), (lemma, self.lemma(n)))
         return (not relation or self.relates(n, *relation.split())) and all(found in split(o) for o, found in wanted if o)
 
+    def reads(self, n: int, names: str) -> bool:
+        """Whether a word in lower case is one of those between the blanks."""
+        return self.low(n) in split(names)
+
+    def phrase_at(self, n: int, phrase: str) -> int | None:
+        """The last word of a phrase that starts at a word, its words a blank apart; None where the text reads otherwise."""
+        parts = phrase.split()
+        last = n + len(parts) - 1
+        if [self.low(m) for m in range(n, last + 1)] != parts:
+            return None
+        start, end = self.span((n, last))
+        touched = any(c.isalnum() or c in "-'’_/" for c in self.touching(start, end))
+        return last if self.text[start:end].lower() == phrase and not touched else None
+
     def some(self, words: Iterable[int], relation: str = "", **named: str) -> bool:
         """Whether one of the words matches (see ``matches``)."""
         return any(self.matches(n, relation, **named) for n in words)
