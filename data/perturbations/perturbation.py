@@ -136,6 +136,12 @@ def is_contiguous(indices: Sequence[int]) -> bool:
     return bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
 
 
+def in_row(*groups: Sequence[int]) -> bool:
+    """Whether groups of words follow each other without a gap."""
+    words = [n for group in groups for n in group]
+    return words == list(range(words[0], words[0] + len(words)))
+
+
 def in_case_of(new: str, old: str) -> str:
     """The new word capitalised, or in capitals, as the old one is."""
     if len(old) > 1 and old.isupper() and old.isalpha():
