@@ -139,7 +139,7 @@ def is_contiguous(indices: Sequence[int]) -> bool:
 def in_row(*groups: Sequence[int]) -> bool:
     """Whether groups of words follow each other without a gap."""
     words = [n for group in groups for n in group]
-    return words == list(range(words[0], words[0] + len(words)))
+    return words == list(range(words[0], words[0] + len(words))) and all(groups)
 
 
 def in_case_of(new: str, old: str) -> str:
