@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from .lexicons import alternatives, names_of, replacements, table, word_sequence, word_set
-from .notation import several, word_at
+from .notation import longest, several, word_at
 from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, in_case_of, of_relation, perturbation
 
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
@@ -22,12 +22,7 @@ PHRASES = alternatives("rewording.phrases").items()
 def synonym_reworded(parse: Parse) -> Outcome:
     """One to three words or phrases become others that say the same: *due to* -> *because of*, *postponed* -> *put off*."""
     spots = [*_listed_phrases(parse), *_listed_words(parse)]
-    return several(parse, _apart(spots), "no word or phrase with a synonym that fits")
-
-
-def _apart(spots: list[Change]) -> list[Change]:
-    """The spots that lie in no longer one."""
-    return [a for a in spots if not any(b[0] <= a[0] and a[1] <= b[1] and b[1] - b[0] > a[1] - a[0] for b in spots)]
+    return several(parse, longest(spots), "no word or phrase with a synonym that fits")
 
 
 @cache
@@ -154,7 +149,7 @@ def function_words_reworded(parse: Parse) -> Outcome:
     """Function words exchanged, dropped or put in without another meaning: *also*, *that*, *Maria's brother*, *no money*."""
     spots = [*_patterns(parse), *_also(parse), *_complement_that(parse), *_relatives(parse)]
     spots += [*_of_persons(parse), *_no_objects(parse)]
-    return several(parse, _apart(spots), "no function word that can be another")
+    return several(parse, longest(spots), "no function word that can be another")
 
 
 def _patterns(parse: Parse) -> Iterator[Change]:
