@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
+from rome.data.perturbations.treebank_lexicon import Corruption, TaggedWord, TreebankLexicon, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, STILL_GRAMMATICAL, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, TreebankWord, read_conllu
 from rome.data.readers.texts import LabelledSentence, TranslatedSegment, read_cola, read_wikipedia, read_wmt
@@ -169,7 +169,7 @@ def test_empty_lexicon_still_tags_and_corrupts() -> None:
 
 def test_tokens_with_spaced_punctuation_keep_it() -> None:
     """Tokenised text stays tokenised."""
-    assert render([Token("x"), Token("is"), Token("good"), Token(".")]).text == "x is good ."
+    assert render([TaggedWord("x"), TaggedWord("is"), TaggedWord("good"), TaggedWord(".")]).text == "x is good ."
 
 
 def test_read_conllu_splits_multiword_tokens_that_their_words_spell(tmp_path: Path) -> None:

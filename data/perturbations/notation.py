@@ -332,7 +332,8 @@ def _ends_phrase(parse: Parse, end: int) -> bool:
 def _long_unit(parse: Parse, match: re.Match[str]) -> str | None:
     """The long name of a unit after digits; singular before a noun, but for a word of measure: *5 km long*."""
     name, one = parse.rng.choice(UNITS[match.group(2)]), match.group(1) == "1"
-    measuring = re.match(rf" (?:{'|'.join(word_sequence('notation.measures'))})\b", parse.text[match.end() :])
+    following = re.match(r" (\w+)", parse.text[match.end() :])
+    measuring = following is not None and following.group(1) in word_set("notation.measures")
     if one or not _ends_phrase(parse, match.end()) and not measuring:
         return f"{match.group(1)}{' ' if one else '-'}{name}"
     return f"{match.group(1)} {name if name.endswith('hertz') else 'feet' if name == 'foot' else f'{name}s'}"

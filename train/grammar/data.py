@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
+from rome.data.perturbations.treebank_lexicon import Corruption, TaggedWord, TreebankLexicon, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, read_conllu
 from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
@@ -46,14 +46,14 @@ class Batch:
     labels: torch.Tensor
 
 
-def tokens_of(source: str | TreebankSentence, lexicon: TreebankLexicon) -> list[Token]:
+def tokens_of(source: str | TreebankSentence, lexicon: TreebankLexicon) -> list[TaggedWord]:
     """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
     if isinstance(source, str):
         return lexicon.tag(tokenise(source))
-    return [Token(word.form, word.space_after, word.xpos) for word in source.words]
+    return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
 
 
-def clean_or_corrupt(tokens: Sequence[Token], rng: random.Random, lexicon: TreebankLexicon) -> Corruption:
+def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankLexicon) -> Corruption:
     """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
     kept = list(tokens)
     if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
