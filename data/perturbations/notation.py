@@ -70,7 +70,7 @@ Make = str | tuple[str, ...] | Callable[[Parse, re.Match[str]], str | None]
 """What a match becomes: a text, one of several, or what a function makes of it (None: nothing)."""
 
 
-def _matches(parse: Parse, pattern: str, make: Make) -> Iterator[Change]:
+def matches(parse: Parse, pattern: str, make: Make) -> Iterator[Change]:
     """A change for each match of a pattern that something is made of."""
     for match in re.finditer(pattern, parse.text):
         new = make(parse, match) if callable(make) else make if isinstance(make, str) else parse.rng.choice(make)
@@ -80,7 +80,7 @@ def _matches(parse: Parse, pattern: str, make: Make) -> Iterator[Change]:
 
 def _by_patterns(parse: Parse, rows: Mapping[str, Make]) -> list[Change]:
     """The changes of every named pattern, in their order."""
-    return [change for name, make in rows.items() for change in _matches(parse, _pattern(name), make)]
+    return [change for name, make in rows.items() for change in matches(parse, _pattern(name), make)]
 
 
 @perturbation("robustness", "contraction", "none")
@@ -158,7 +158,7 @@ def value_of(words: str) -> int:
 def number_notation(parse: Parse) -> Outcome:
     """Numbers written otherwise, of the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
     spans = alternatives("notation.spans").items()
-    spots = [*_by_patterns(parse, NUMBERS), *(new for pattern, forms in spans for new in _matches(parse, pattern, forms))]
+    spots = [*_by_patterns(parse, NUMBERS), *(new for pattern, forms in spans for new in matches(parse, pattern, forms))]
     return several(parse, spots, "no number that can be written otherwise")
 
 
@@ -313,7 +313,7 @@ def unit_notation(parse: Parse) -> Outcome:
         for name in (unit, *names):
             others = tuple(one for one in (unit, *names) if one != name)
             pattern = _pattern("measure").replace("%unit%", re.escape(name))
-            spots += _matches(parse, pattern, lambda parse, match, others=others: _measure(parse, match, others))
+            spots += matches(parse, pattern, lambda parse, match, others=others: _measure(parse, match, others))
     return several(parse, spots, "no unit that can be written otherwise")
 
 
