@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from rome.exceptions import InputError
 from rome.features.errors.typos import vowel_sound
-from rome.features.values import Analysis, Word
+from rome.features.values import Analysis
 
 Severity = Literal["minor", "major", "critical", "base", "none"]
 Category = Literal["accuracy", "fluency", "mixed", "typography", "baseline", "robustness"]
@@ -115,11 +115,6 @@ def base(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def of_relation(word: Word, *relations: str) -> bool:
-    """Whether the word's relation, or its relation without the subtype, is one of these."""
-    return word.relation in relations or base(word.relation) in relations
-
-
 @cache
 def split(names: str) -> frozenset[str]:
     """The names between the blanks of a string."""
@@ -176,10 +171,6 @@ class Parse:
             if word.head >= 0 and self.words[word.head].sentence == word.sentence:
                 found[word.head].append(n)
         return found
-
-    def word(self, n: int) -> Word | None:
-        """The word of an index; None beyond the ends of the text."""
-        return self.words[n] if 0 <= n < len(self.words) else None
 
     def low(self, n: int) -> str:
         """A word in lower case."""
@@ -242,7 +233,7 @@ class Parse:
 
     def child(self, n: int, *relations: str) -> int | None:
         """The first child with one of the relations (a name without a subtype takes all its subtypes), or None."""
-        return next((m for m in self._below[n] if of_relation(self.words[m], *relations)), None)
+        return next((m for m in self._below[n] if self.relates(m, *relations)), None)
 
     def has(self, n: int, *relations: str) -> bool:
         """Whether a word has a child of one of the relations."""
@@ -329,7 +320,7 @@ class Parse:
         or the verb itself."""
         found = []
         for n, word in enumerate(self.words):
-            if of_relation(word, *PREDICATES):
+            if self.relates(n, *PREDICATES):
                 finite = next((m for m in self._below[n] if self.relates(m, "aux", "cop") and m < n), n)
                 if self.words[finite].xpos in FINITE_TAGS and self.words[finite].upos in ("AUX", "VERB"):
                     kind = word.relation if word.relation in PREDICATES else base(word.relation)
