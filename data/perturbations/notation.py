@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 
 from rome.data.perturbations.numbers import CARDINALS, ordinal_ending
 
@@ -56,8 +56,13 @@ def word_at(parse: Parse, start: int) -> int | None:
 def _pattern(name: str) -> str:
     """A pattern of the lexicons, with the words of a list where it names one between per cent signs."""
     lists: dict[str, Iterable[str]] = {
-        **{"months": MONTHS, "days": DAYS, "cardinals": CARDINALS, "ordinals": ORDINALS[:1:-1]},
-        **{"tens": TENS[2:], "ones": CARDINALS[1:10], "teens": CARDINALS[:1:-1]},
+        "months": MONTHS,
+        "days": DAYS,
+        "cardinals": CARDINALS,
+        "ordinals": ORDINALS[:1:-1],
+        "tens": TENS[2:],
+        "ones": CARDINALS[1:10],
+        "teens": CARDINALS[:1:-1],
         "units": sorted(UNITS, key=len, reverse=True),
     }
     found = replacements("notation.patterns")[name]
@@ -231,8 +236,12 @@ def _rank(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 NUMBERS: dict[str, Make] = {
-    **{"counted": _counted, "in words": _in_digits, "scaled": _unscaled, "percentage": _percentage},
-    **{"half": ("50 percent of", "50% of"), "rank": _rank},
+    "counted": _counted,
+    "in words": _in_digits,
+    "scaled": _unscaled,
+    "percentage": _percentage,
+    "half": ("50 percent of", "50% of"),
+    "rank": _rank,
 }
 
 
@@ -295,12 +304,16 @@ def _decade(parse: Parse, match: re.Match[str]) -> str:
 TIMES: dict[str, Make] = {
     "twelve hours": _twelve_hours,
     "twenty-four hours": _twenty_four_hours,
-    **{"noon": ("12 pm", "midday", "12:00 noon"), "midnight": ("12 am", "12 midnight"), "midday": ("noon", "12 pm")},
+    "noon": ("12 pm", "midday", "12:00 noon"),
+    "midnight": ("12 am", "12 midnight"),
+    "midday": ("noon", "12 pm"),
     "o'clock": ":00",
     "British date": lambda parse, match: _date(parse, match, match.group(1), match.group(2)),
     "American date": lambda parse, match: _date(parse, match, match.group(2), match.group(1)),
     "decade": _decade,
-    **{"BC": "BCE", "BCE": "BC", "AD": "CE"},
+    "BC": "BCE",
+    "BCE": "BC",
+    "AD": "CE",
     "in a month": lambda parse, match: f"{match.group(1)} of " if parse.rng.random() < 0.5 else None,
 }
 
@@ -313,11 +326,11 @@ def unit_notation(parse: Parse) -> Outcome:
         for name in (unit, *names):
             others = tuple(one for one in (unit, *names) if one != name)
             pattern = _pattern("measure").replace("%unit%", re.escape(name))
-            spots += matches(parse, pattern, lambda parse, match, others=others: _measure(parse, match, others))
+            spots += matches(parse, pattern, partial(_measure, others))
     return several(parse, spots, "no unit that can be written otherwise")
 
 
-def _measure(parse: Parse, match: re.Match[str], others: tuple[str, ...]) -> str:
+def _measure(others: tuple[str, ...], parse: Parse, match: re.Match[str]) -> str:
     """A speed, a temperature or an area under another name."""
     new = parse.rng.choice(others)
     return f"{match.group(1)}{'' if new.startswith('°') else ' '}{new}"
@@ -368,8 +381,11 @@ def _before_amount(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 AMOUNTS: dict[str, Make] = {
-    **{"short unit": _long_unit, "long unit": _short_unit, "metre": _metre},
-    **{"sign": _after_amount, "currency": _before_amount},
+    "short unit": _long_unit,
+    "long unit": _short_unit,
+    "metre": _metre,
+    "sign": _after_amount,
+    "currency": _before_amount,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -183,7 +184,7 @@ def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
     ):
         return False
     cases = [parse.child(one.head, "case") for one in both]
-    alike = [
+    alike: list[Sequence[object]] = [
         [parse.matches(one.words[0] - 1, pos="DET PRON ADJ NUM") for one in both],
         [parse.is_plural(one.head) for one in both],
         [any(c in '"“‘”' for c in parse.touching(one.start, one.end)) for one in both],

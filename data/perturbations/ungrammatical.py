@@ -12,7 +12,7 @@ from functools import partial
 
 from .lexicons import alternatives, replacements, word_sequence, word_set
 from .perturbation import capitalised
-from .treebank_lexicon import VERB_TAGS, Corruption, TaggedWord, TreebankLexicon, render
+from .treebank_words import VERB_TAGS, Corruption, TaggedWord, TreebankWords, render
 
 BE = replacements("ungrammatical.be")
 PRONOUNS = replacements("ungrammatical.pronouns")
@@ -38,7 +38,7 @@ class Draft:
 
     words: Words
     rng: random.Random
-    lexicon: TreebankLexicon
+    lexicon: TreebankWords
 
     def low(self, i: int) -> str:
         """A word in lower case; "" beyond the ends."""
@@ -249,6 +249,7 @@ def doubled_phrase(draft: Draft) -> Words | None:
     return [*draft.words[:start], *spaced, *again, *draft.words[start + length :]]
 
 
+BEFORE_DETERMINER = ("PRP", "NNP", "DT", "PRP$", "VBZ", "VBD", "VBP", "MD", "IN", "TO", "RB")
 EXTRA: dict[str, Callable[[Draft, int], bool]] = {
     "extra_determiner": lambda draft, i: draft.tag(i) in BEFORE_DETERMINER,
     "extra_preposition": lambda draft, i: i > 0,
@@ -258,7 +259,6 @@ EXTRA: dict[str, Callable[[Draft, int], bool]] = {
     ),
 }
 """Before which words another one is too many: *the a dog*, *discuss about it*, *he is goes*, *the man he went*."""
-BEFORE_DETERMINER = ("PRP", "NNP", "DT", "PRP$", "VBZ", "VBD", "VBP", "MD", "IN", "TO", "RB")
 
 
 def _inside(draft: Draft) -> list[int]:
@@ -441,7 +441,7 @@ def split_word(draft: Draft) -> Words | None:
 
 
 def _by_name(*operations: Operation) -> dict[str, Operation]:
-    return {operation.__name__: operation for operation in operations}  # type: ignore[attr-defined]
+    return {operation.__name__: operation for operation in operations}
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -472,7 +472,7 @@ WEIGHTS = {name: weight for weight, names in SHARES.items() for name in names.sp
 ATTEMPTS = 12
 
 
-def corrupt(tokens: Sequence[TaggedWord], operation: str, rng: random.Random, lexicon: TreebankLexicon) -> Corruption | None:
+def corrupt(tokens: Sequence[TaggedWord], operation: str, rng: random.Random, lexicon: TreebankWords) -> Corruption | None:
     """Carry out one named operation on a tagged sentence; None where it does not apply or changes no word.
 
     The same tokens, generator state and lexicon give the same result. Raises KeyError for a name not in OPERATIONS.
@@ -482,7 +482,7 @@ def corrupt(tokens: Sequence[TaggedWord], operation: str, rng: random.Random, le
 
 
 def corrupt_randomly(
-    tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankLexicon, count: int = 1
+    tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords, count: int = 1
 ) -> Corruption | None:
     """Carry out ``count`` operations drawn by their weights, one on the other's result; the names are joined by ``+``.
 
@@ -505,7 +505,7 @@ def corrupt_randomly(
 
 
 def _change(
-    tokens: Sequence[TaggedWord], operation: str, rng: random.Random, lexicon: TreebankLexicon
+    tokens: Sequence[TaggedWord], operation: str, rng: random.Random, lexicon: TreebankWords
 ) -> list[TaggedWord] | None:
     new = OPERATIONS[operation](Draft(list(tokens), rng, lexicon)) if tokens else None
     spoilt = new and any(token.wrong for token in new) and _letters(new) != _letters(tokens)

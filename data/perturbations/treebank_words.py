@@ -103,7 +103,7 @@ CLOSED_TAGS = frozenset("DT IN TO MD PRP PRP$ CC WDT WP WRB WP$ EX RP PDT POS".s
 FAMILIES = {tag: "V" for tag in VERB_TAGS} | replacements("treebank.noun_families")
 
 
-class TreebankLexicon:
+class TreebankWords:
     """Forms, lemmas, tags and word pairs counted over treebank sentences (and, for word pairs, any further texts)."""
 
     def __init__(self, sentences: Iterable[TreebankSentence]) -> None:
