@@ -150,7 +150,7 @@ def test_acceptability_of_judged_sentences(scripts: Any, monkeypatch: pytest.Mon
 
 def test_minimal_pairs_are_read_as_texts(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Examples made of letters are texts again, whatever their letters; equal acceptability is no right answer."""
-    from rome.data.perturbations.treebank_lexicon import render, tokenise
+    from rome.data.perturbations.treebank_words import render, tokenise
     from rome.train.grammar.data import encode
 
     texts = ("A cat.", "Bad, a “cát”.", "A dog.")

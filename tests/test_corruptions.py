@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
+from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, STILL_GRAMMATICAL, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, TreebankWord, read_conllu
 from rome.data.readers.texts import LabelledSentence, TranslatedSegment, read_cola, read_wikipedia, read_wmt
@@ -39,19 +39,19 @@ SENTENCES = (
 
 
 @pytest.fixture(scope="module")
-def lexicon() -> TreebankLexicon:
+def lexicon() -> TreebankWords:
     """A lexicon of eight sentences, with the word pairs of five more."""
     sentences = []
     for line in TREEBANK.replace("\n    ", " ").splitlines():
         words = tuple(TreebankWord(*word.split("/"), space_after=True) for word in line.split(" "))
         sentences.append(TreebankSentence(" ".join(word.form for word in words), words))
-    made = TreebankLexicon(sentences)
+    made = TreebankWords(sentences)
     for text in SENTENCES:
         made.count_pairs(tokenise(text))
     return made
 
 
-def every(lexicon: TreebankLexicon, operation: str, seeds: int = 20) -> list[tuple[str, Corruption]]:
+def every(lexicon: TreebankWords, operation: str, seeds: int = 20) -> list[tuple[str, Corruption]]:
     """All that an operation makes of the sentences, over several seeds."""
     found = []
     for seed in range(seeds):
@@ -74,7 +74,7 @@ def test_contractions_come_apart() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operation_changes_the_text_and_marks_the_right_characters(operation: str, lexicon: TreebankLexicon) -> None:
+def test_operation_changes_the_text_and_marks_the_right_characters(operation: str, lexicon: TreebankWords) -> None:
     """Every operation applies somewhere, really changes the text, and its spans are whole words of the new text."""
     found = every(lexicon, operation)
     assert found
@@ -89,14 +89,14 @@ def test_operation_changes_the_text_and_marks_the_right_characters(operation: st
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_same_seed_gives_same_corruption(operation: str, lexicon: TreebankLexicon) -> None:
+def test_same_seed_gives_same_corruption(operation: str, lexicon: TreebankWords) -> None:
     """Nothing but the generator decides."""
     assert every(lexicon, operation, 3) == every(lexicon, operation, 3)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("text", ["", ".", "Go", "Go!", "the", "is ?", "A b"])
-def test_very_short_texts_are_harmless(operation: str, text: str, lexicon: TreebankLexicon) -> None:
+def test_very_short_texts_are_harmless(operation: str, text: str, lexicon: TreebankWords) -> None:
     """Where an operation does not apply the result is None, never an error or an empty text."""
     for seed in range(5):
         made = corrupt(lexicon.tag(tokenise(text)), operation, random.Random(seed), lexicon)
@@ -114,7 +114,7 @@ def test_very_short_texts_are_harmless(operation: str, text: str, lexicon: Treeb
         ("verb_form", "She ate it.", {"She eating it.", "She eat it."}),
     ],
 )
-def test_known_results(operation: str, text: str, expected: set[str], lexicon: TreebankLexicon) -> None:
+def test_known_results(operation: str, text: str, expected: set[str], lexicon: TreebankWords) -> None:
     """A few operations by example; the pronoun may also become a reflexive at the start."""
     made = {corrupt(lexicon.tag(tokenise(text)), operation, random.Random(seed), lexicon) for seed in range(40)}
     texts = {item.text for item in made if item is not None}
@@ -122,7 +122,7 @@ def test_known_results(operation: str, text: str, expected: set[str], lexicon: T
     assert texts == expected or operation == "pronoun"
 
 
-def test_a_gap_blames_the_next_word_and_doubts_the_one_before(lexicon: TreebankLexicon) -> None:
+def test_a_gap_blames_the_next_word_and_doubts_the_one_before(lexicon: TreebankWords) -> None:
     """A missing word has no characters of its own, so its neighbours carry the label."""
     made = corrupt(lexicon.tag(tokenise("He sees the dog.")), "missing_article", random.Random(0), lexicon)
     assert made is not None
@@ -130,7 +130,7 @@ def test_a_gap_blames_the_next_word_and_doubts_the_one_before(lexicon: TreebankL
     assert [made.text[a:b] for a, b in made.unsure_spans] == ["sees"]
 
 
-def test_several_corruptions_add_up(lexicon: TreebankLexicon) -> None:
+def test_several_corruptions_add_up(lexicon: TreebankWords) -> None:
     """Two operations are named in order, and both are ungrammatical if one is."""
     tokens = lexicon.tag(tokenise(SENTENCES[0]))
     for seed in range(30):
@@ -141,7 +141,7 @@ def test_several_corruptions_add_up(lexicon: TreebankLexicon) -> None:
         assert made.ungrammatical is (None if set(names) <= STILL_GRAMMATICAL else True)
 
 
-def test_corruptions_do_not_undo_each_other(lexicon: TreebankLexicon) -> None:
+def test_corruptions_do_not_undo_each_other(lexicon: TreebankWords) -> None:
     """What is called corrupted is never the sentence itself, as after the same swap twice."""
     for text in ("Dogs sleep.", "She goes to a school."):
         tokens = lexicon.tag(tokenise(text))
@@ -149,7 +149,7 @@ def test_corruptions_do_not_undo_each_other(lexicon: TreebankLexicon) -> None:
         assert not any(one is not None and one.text.lower() == text.lower() for one in made)
 
 
-def test_inflection_prefers_the_treebank_to_the_rules(lexicon: TreebankLexicon) -> None:
+def test_inflection_prefers_the_treebank_to_the_rules(lexicon: TreebankWords) -> None:
     """Irregular forms come from the treebank, unknown words follow the rules, equal forms are no inflection."""
     assert lexicon.inflect("goes", "VBZ", "VBD") == "went"
     assert lexicon.inflect("walk", "VB", "VBZ") == "walks"
@@ -160,7 +160,7 @@ def test_inflection_prefers_the_treebank_to_the_rules(lexicon: TreebankLexicon) 
 
 def test_empty_lexicon_still_tags_and_corrupts() -> None:
     """Without a treebank only the rules work."""
-    bare = TreebankLexicon(())
+    bare = TreebankWords(())
     tokens = bare.tag(tokenise("Dogs bark loudly ."))
     assert [token.tag for token in tokens] == ["NNP", "NN", "RB", "."]
     assert bare.draw("NN", random.Random(0)) is None
@@ -169,7 +169,7 @@ def test_empty_lexicon_still_tags_and_corrupts() -> None:
 
 def test_tokens_with_spaced_punctuation_keep_it() -> None:
     """Tokenised text stays tokenised."""
-    assert render([Token("x"), Token("is"), Token("good"), Token(".")]).text == "x is good ."
+    assert render([TaggedWord("x"), TaggedWord("is"), TaggedWord("good"), TaggedWord(".")]).text == "x is good ."
 
 
 def test_read_conllu_splits_multiword_tokens_that_their_words_spell(tmp_path: Path) -> None:

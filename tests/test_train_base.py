@@ -16,7 +16,7 @@ from tiny_encoder import sentences, write_lines, write_texts
 from tiny_mpnet import LAYERS, WIDTH, write_checkpoint
 from torch import nn
 
-from rome.data.perturbations.treebank_lexicon import TreebankLexicon
+from rome.data.perturbations.treebank_words import TreebankWords
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
@@ -290,7 +290,7 @@ def material(pieces: WordPieces) -> tuple[Material, set[tuple[int, ...]], set[tu
         for n, text in enumerate(judged)
     ]
     clean = {tuple(pieces(text[:end])["input_ids"]) for text in pool for end in (None, -1)}
-    return Material(pieces, TreebankLexicon(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
+    return Material(pieces, TreebankWords(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
 
 
 def rows_of(paired: PairedBatch) -> list[tuple[int, ...]]:

@@ -23,7 +23,7 @@ from interrupted import interrupt
 from tiny_encoder import write_encoder, write_lines
 from tiny_reader import with_states
 
-from rome.data.perturbations.changes import TOKEN, Change, Made, Text, damages, fits, made, plain
+from rome.data.perturbations.changes import TOKEN, Made, NamedChange, Text, damages, fits, made, plain
 from rome.data.perturbations.lexicons import default_materials
 from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
@@ -53,7 +53,7 @@ from perturbation_sentences import SENTENCES, parsed
 TEXTS = list(SENTENCES)
 
 
-def text_of(text: str, *changes: Change) -> Text:
+def text_of(text: str, *changes: NamedChange) -> Text:
     """A text of one sentence with words by the rule."""
     one = plain(text)
     return Text(one.text, one.words, one.sentences, changes)
@@ -63,25 +63,25 @@ def text_of(text: str, *changes: Change) -> Text:
 
 
 @st.composite
-def edited(draw: st.DrawFn) -> tuple[Text, list[Change]]:
+def edited(draw: st.DrawFn) -> tuple[Text, list[NamedChange]]:
     """A text, and changes of it that fit together, each of one edit or two."""
     words = st.sampled_from(["John's", "dog", "don't", "1,000", "9:30", "well-known", "ate", ",", ".", "“no”", "é", "of"])
     text = draw(st.lists(words, max_size=8).map(" ".join))
     new = st.one_of(st.sampled_from(["", "not", " very ", "can't", "x", "2", ", and", "’s"]), st.text("ab '.1", max_size=5))
-    changes: list[Change] = []
+    changes: list[NamedChange] = []
     for n in range(draw(st.integers(0, 4))):
         edits = []
         for _ in range(draw(st.integers(1, 2))):
             start = draw(st.integers(0, len(text)))
             edits.append((start, draw(st.integers(start, min(len(text), start + 6))), draw(new)))
-        change = Change(f"c{n}", draw(st.sampled_from(["none", "minor", "critical"])), tuple(sorted(edits)))
+        change = NamedChange(f"c{n}", draw(st.sampled_from(["none", "minor", "critical"])), tuple(sorted(edits)))
         if fits([*changes, change]):
             changes.append(change)
     return text_of(text), changes
 
 
 @given(edited())
-def test_words_after_edits(case: tuple[Text, list[Change]]) -> None:
+def test_words_after_edits(case: tuple[Text, list[NamedChange]]) -> None:
     """The new text is that of the edits; its words stand in order and apart, each a token, and nothing but blanks is left out."""
     text, changes = case
     found = made(text, changes)
@@ -97,7 +97,7 @@ def test_words_after_edits(case: tuple[Text, list[Change]]) -> None:
 
 
 @given(edited())
-def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[Change]]) -> None:
+def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[NamedChange]]) -> None:
     """One mark for each edit of a change that is an error: the old words that it touched, the new ones that hold what it put in."""
     text, changes = case
     found, edits = made(text, changes), sorted((edit, change) for change in changes for edit in change.edits)
@@ -114,7 +114,7 @@ def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[Change]]) -> Non
 
 def test_changes_that_touch_do_not_fit() -> None:
     """Edits must leave something between them."""
-    one, beside, apart = (Change("c", "none", ((a, b, "x"),)) for a, b in ((0, 3), (3, 5), (4, 5)))
+    one, beside, apart = (NamedChange("c", "none", ((a, b, "x"),)) for a, b in ((0, 3), (3, 5), (4, 5)))
     assert not fits([one, beside]) and not fits([one, one]) and fits([apart, one]) and fits([])
 
 
@@ -124,7 +124,7 @@ def test_sentences_after_edits() -> None:
     text = Text(one.text, one.words, ((0, 9), (10, 16)), ())
 
     def cut(*edits: tuple[int, int, str]) -> list[str]:
-        found = made(text, [Change("c", "none", edits)])
+        found = made(text, [NamedChange("c", "none", edits)])
         return [found.text[a:b] for a, b in found.sentences]
 
     assert cut((8, 8, " now")) == ["It rains now.", "We go."] and cut((9, 9, "!")) == ["It rains.!", "We go."]
@@ -148,19 +148,19 @@ OLD_DOG = "The old dog ran."
 @pytest.mark.parametrize(
     ("reference", "change", "near", "wrong", "kind", "sure"),
     [
-        (OLD_DOG, Change("antonym", "critical", ((4, 7, "new"),)), True, {2, 8}, "antonym", (1.0, 1.0)),
-        (OLD_DOG, Change("omitted_noun", "critical", ((7, 11, ""),)), True, {3}, "omission", (1.0, 1.0)),
-        (OLD_DOG, Change("added_word", "minor", ((8, 8, "big "),)), True, {9}, "addition", (1.0, 1.0)),
-        (OLD_DOG, Change("a_new_kind", "major", ((4, 7, "new"),)), True, {2, 8}, None, (1.0, 1.0)),
-        (OLD_DOG, Change("antonym", "none", ((4, 7, "aged"),)), True, set(), None, (1.0, 1.0)),
-        ("Fast ran the old dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {4, 9}, "antonym", (0.5, 0.7)),
-        ("Fast ran the aged dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
-        ("The old, old dog.", Change("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
-        ("Fast ran the dogs.", Change("omitted_noun", "critical", ((7, 11, ""),)), False, set(), None, (0.1, 0.5)),
+        (OLD_DOG, NamedChange("antonym", "critical", ((4, 7, "new"),)), True, {2, 8}, "antonym", (1.0, 1.0)),
+        (OLD_DOG, NamedChange("omitted_noun", "critical", ((7, 11, ""),)), True, {3}, "omission", (1.0, 1.0)),
+        (OLD_DOG, NamedChange("added_word", "minor", ((8, 8, "big "),)), True, {9}, "addition", (1.0, 1.0)),
+        (OLD_DOG, NamedChange("a_new_kind", "major", ((4, 7, "new"),)), True, {2, 8}, None, (1.0, 1.0)),
+        (OLD_DOG, NamedChange("antonym", "none", ((4, 7, "aged"),)), True, set(), None, (1.0, 1.0)),
+        ("Fast ran the old dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {4, 9}, "antonym", (0.5, 0.7)),
+        ("Fast ran the aged dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
+        ("The old, old dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
+        ("Fast ran the dogs.", NamedChange("omitted_noun", "critical", ((7, 11, ""),)), False, set(), None, (0.1, 0.5)),
     ],
 )
 def test_labels_stand_on_both_sides_of_a_mistake(
-    reference: str, change: Change, near: bool, wrong: set[int], kind: str | None, sure: tuple[float, float]
+    reference: str, change: NamedChange, near: bool, wrong: set[int], kind: str | None, sure: tuple[float, float]
 ) -> None:
     """Near, by place; far, by form, where the reference has it once: else nobody knows which words of the reference these are.
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from transformers import AutoModel, BertConfig, BertModel
 
-from rome.data.perturbations.treebank_lexicon import Corruption, TreebankLexicon, render, tokenise
+from rome.data.perturbations.treebank_words import Corruption, TreebankWords, render, tokenise
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
@@ -227,7 +227,7 @@ def test_labels_follow_the_characters(tokenizer: object) -> None:
 
 def test_examples_are_clean_or_corrupted() -> None:
     """About four in ten stay as they are, and those have no wrong word."""
-    lexicon, rng = TreebankLexicon(()), random.Random(0)
+    lexicon, rng = TreebankWords(()), random.Random(0)
     tokens = lexicon.tag(tokenise("The dog sees a child in the small school."))
     made = [clean_or_corrupt(tokens, rng, lexicon) for _ in range(300)]
     clean = [item for item in made if not item.operation]

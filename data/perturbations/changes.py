@@ -25,7 +25,7 @@ TRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NamedChange:
     """One perturbation of a text.
 
     Attributes
@@ -46,9 +46,9 @@ class Text:
     text: str
     words: Spans
     sentences: Spans
-    changes: tuple[Change, ...]
+    changes: tuple[NamedChange, ...]
 
-    def of(self, *severities: str) -> list[Change]:
+    def of(self, *severities: str) -> list[NamedChange]:
         """The changes of these severities."""
         return [change for change in self.changes if change.severity in severities]
 
@@ -94,13 +94,13 @@ class Made:
         return tuple(self.text[a:b].lower() for a, b in self.words)
 
 
-def fits(changes: Sequence[Change]) -> bool:
+def fits(changes: Sequence[NamedChange]) -> bool:
     """Whether the edits of several changes of one text touch each other nowhere."""
     edits = sorted(edit for change in changes for edit in change.edits)
     return all(one[1] < other[0] for one, other in zip(edits, edits[1:], strict=False))
 
 
-def made(text: Text, changes: Sequence[Change]) -> Made:
+def made(text: Text, changes: Sequence[NamedChange]) -> Made:
     """The text after changes that fit together."""
     if not changes:
         return Made(text.text, text.words, text.sentences, ())
@@ -161,7 +161,7 @@ def plain(text: str) -> Made:
     return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())
 
 
-def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Random) -> list[Change]:
+def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Random) -> list[NamedChange]:
     """Up to so many changes that fit together.
 
     Parameters
@@ -169,7 +169,7 @@ def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Ra
     strangers
         Words that may stand in the place of others.
     """
-    found: list[Change] = []
+    found: list[NamedChange] = []
     draw = _drawn(text, strangers, chance)
     for _ in range(TRIES * wanted if text.words else 0):
         change = next(draw)
@@ -179,7 +179,7 @@ def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Ra
     return found
 
 
-def _drawn(text: Text, strangers: Sequence[str], chance: random.Random) -> Iterator[Change]:
+def _drawn(text: Text, strangers: Sequence[str], chance: random.Random) -> Iterator[NamedChange]:
     """One change after the other, each anywhere in the text."""
     while True:
         kind = chance.choice(("lost", "lost", "stranger", "shuffled", "twice"))
@@ -191,11 +191,11 @@ def _drawn(text: Text, strangers: Sequence[str], chance: random.Random) -> Itera
         if kind == "lost":
             after = end + 1 if text.text[end : end + 1] == " " else end
             severity = "critical" if len(words) > 2 else "major" if max(map(len, words)) > SHORT else "minor"
-            yield Change("omitted_words", severity, ((start, after, ""),))
+            yield NamedChange("omitted_words", severity, ((start, after, ""),))
         elif kind == "stranger":
-            yield Change("words_by_token", "major", ((start, end, chance.choice(strangers)),))
+            yield NamedChange("words_by_token", "major", ((start, end, chance.choice(strangers)),))
         elif kind == "shuffled":
             chance.shuffle(words)
-            yield Change("word_swap", "major" if len(words) > 2 else "minor", ((start, end, " ".join(words)),))
+            yield NamedChange("word_swap", "major" if len(words) > 2 else "minor", ((start, end, " ".join(words)),))
         else:
-            yield Change("repeated_twice", "minor", ((end, end, " " + text.text[start:end]),))
+            yield NamedChange("repeated_twice", "minor", ((end, end, " " + text.text[start:end]),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cache
 
 from rome.data.perturbations.lexicons import embedded_antonyms, word_sequence
@@ -12,6 +12,7 @@ from rome.data.perturbations.lexicons import embedded_antonyms, word_sequence
 NUMBER = re.compile(r"\d+")
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|had|have|should|must|may|does|did|do)\b")
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
+WORD = re.compile(r"[a-z]{4,}")
 NAMES = word_sequence("degenerate.names")
 
 
@@ -61,21 +62,29 @@ def _negation(text: str, other: str, chance: random.Random) -> str | None:
     return f"{text[: found.end()]} not{text[found.end() :]}" if found else None
 
 
+def _exchanged(
+    pattern: re.Pattern[str],
+    text: str,
+    chance: random.Random,
+    new: Callable[[str], object],
+    known: Container[str] | None = None,
+) -> str | None:
+    """The text with another thing in the place of one match; None where there is no match (that is known)."""
+    found = [match for match in pattern.finditer(text) if known is None or match.group() in known]
+    place = chance.choice(found) if found else None
+    return f"{text[: place.start()]}{new(place.group())}{text[place.end() :]}" if place else None
+
+
 def _number(text: str, other: str, chance: random.Random) -> str | None:
-    found = list(NUMBER.finditer(text))
-    if not found:
-        return None
-    place = chance.choice(found)
-    value = int(place.group()) if len(place.group()) < 9 else 7
-    return f"{text[: place.start()]}{value + chance.choice([-2, 3, 10, 111]) if value > 2 else value + 5}{text[place.end() :]}"
+    def changed(old: str) -> int:
+        value = int(old) if len(old) < 9 else 7
+        return value + chance.choice([-2, 3, 10, 111]) if value > 2 else value + 5
+
+    return _exchanged(NUMBER, text, chance, changed)
 
 
 def _name(text: str, other: str, chance: random.Random) -> str | None:
-    found = list(NAME.finditer(text))
-    if not found:
-        return None
-    place = chance.choice(found)
-    return f"{text[: place.start()]}{chance.choice(NAMES)}{text[place.end() :]}"
+    return _exchanged(NAME, text, chance, lambda old: chance.choice(NAMES))
 
 
 SEVERE: dict[str, Callable[[str, str, random.Random], str | None]] = {
@@ -98,32 +107,15 @@ SEVERE: dict[str, Callable[[str, str, random.Random], str | None]] = {
 def _antonyms() -> dict[str, list[str]]:
     """Each word of the embedded lexicon with its antonyms."""
     table: dict[str, list[str]] = {}
-    for word, other in sorted(
-        {(min(pair), max(pair)) for word, others in embedded_antonyms().items() for pair in ((word, o) for o in others)}
-    ):
+    pairs = {(min(word, o), max(word, o)) for word, others in embedded_antonyms().items() for o in others}
+    for word, other in sorted(pairs):
         table.setdefault(word, []).append(other)
         table.setdefault(other, []).append(word)
     return table
 
 
 def _antonym(text: str, other: str, chance: random.Random) -> str | None:
-    found = [match for match in re.finditer(r"[a-z]{4,}", text) if match.group() in _antonyms()]
-    if not found:
-        return None
-    place = chance.choice(found)
-    return f"{text[: place.start()]}{chance.choice(_antonyms()[place.group()])}{text[place.end() :]}"
-
-
-def _lower(text: str, other: str, chance: random.Random) -> str | None:
-    return text.lower()
-
-
-def _spaced(text: str, other: str, chance: random.Random) -> str | None:
-    return re.sub(r"(?<=\w)([,.;:!?])(?=\s|$)", r" \1", text)
-
-
-def _unfinished(text: str, other: str, chance: random.Random) -> str | None:
-    return text.rstrip(".!?")
+    return _exchanged(WORD, text, chance, lambda old: chance.choice(_antonyms()[old]), _antonyms())
 
 
 SINGLE_EDITS: dict[str, Callable[[str, str, random.Random], str | None]] = {
@@ -131,9 +123,9 @@ SINGLE_EDITS: dict[str, Callable[[str, str, random.Random], str | None]] = {
     "number": _number,
     "name": _name,
     "antonym": _antonym,
-    "lower_case": _lower,
-    "tokenised": _spaced,
-    "no_final_mark": _unfinished,
+    "lower_case": lambda text, other, chance: text.lower(),
+    "tokenised": lambda text, other, chance: re.sub(r"(?<=\w)([,.;:!?])(?=\s|$)", r" \1", text),
+    "no_final_mark": lambda text, other, chance: text.rstrip(".!?"),
 }
 SINGLE = {
     "negation": 5.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .lexicons import word_sequence, word_set
-from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, in_case_of, of_relation, perturbation
+from .perturbation import OPEN_CLASSES, Change, Materials, Outcome, Parse, perturbation
 
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
 DEGREES = ("JJR", "JJS", "RBR", "RBS")
@@ -31,36 +31,26 @@ def new_form(materials: Materials, lemma: str, tag: str) -> str | None:
 
 def exchanged(parse: Parse, n: int, words: Mapping[str, Sequence[str]], key: str | None = None) -> list[Change] | None:
     """The word replaced by one that a lexicon has for its lemma (or for ``key``), in the same form and case, with its article put right."""
-    word = parse.words[n]
-    lemma = word.lemma.lower()
-    options = [
-        o for o in words.get(lemma if key is None else key, ()) if o.lower() != word.text.lower() and o not in QUANTITIES
-    ]
-    if word.xpos == "JJ" and lemma != word.text.lower():
+    low, lemma, tag = parse.low(n), parse.lemma(n), parse.tag(n)
+    options = [o for o in words.get(lemma if key is None else key, ()) if o.lower() != low and o not in QUANTITIES]
+    if tag == "JJ" and lemma != low:
         return None
-    irregular = lemma == word.text.lower() and word.xpos in DEGREES
     parse.rng.shuffle(options)
     for option in options:
-        form = new_form(parse.materials, option, word.xpos)
-        if irregular:
+        form = new_form(parse.materials, option, tag)
+        if lemma == low and tag in DEGREES:
             form = option if option.endswith(("er", "est", "se", "st", "or")) else None
-        if form and form.lower() != word.text.lower():
-            return parse.replace(word.start, word.end, in_case_of(form, word.text))
+        if form and form.lower() != low:
+            return parse.put(n, form)
     return None
 
 
 def open_words(parse: Parse, classes: Sequence[str] = OPEN_CLASSES) -> list[int]:
     """Words of open classes that stand alone, and are no part of a fixed expression or of a compound."""
-    return [
-        n
-        for n, word in enumerate(parse.words)
-        if word.upos in classes
-        and not word.xpos.startswith("NNP")
-        and not parse.in_title_case(n)
-        and parse.stands_alone(n)
-        and not of_relation(word, "fixed", "compound", "flat", "aux", "cop", "mark", "case")
-        and parse.child(n, "fixed", "compound:prt") is None
-    ]
+    words = [n for n, word in enumerate(parse.words) if word.upos in classes and not word.xpos.startswith("NNP")]
+    words = [n for n in words if not parse.in_title_case(n) and parse.stands_alone(n)]
+    bound = ("fixed", "compound", "flat", "aux", "cop", "mark", "case")
+    return [n for n in words if not parse.relates(n, *bound) and not parse.has(n, "fixed", "compound:prt")]
 
 
 @perturbation("accuracy", "hypernym", "major", 3)
@@ -69,9 +59,7 @@ def hypernym(parse: Parse) -> Outcome:
     words = [n for n in open_words(parse, ("NOUN", "VERB")) if parse.child(n, "compound") is None]
 
     def make(n: int) -> list[Change] | None:
-        word = parse.words[n]
-        key = word.lemma.lower() + ("/VERB" if word.upos == "VERB" else "")
-        return exchanged(parse, n, parse.materials.hypernyms, key)
+        return exchanged(parse, n, parse.materials.hypernyms, parse.lemma(n) + "/VERB" * (parse.pos(n) == "VERB"))
 
     return parse.choose(words, make, "no word with a known hypernym")
 
@@ -85,52 +73,32 @@ def antonym(parse: Parse) -> Outcome:
 
 def may_turn(parse: Parse, n: int) -> bool:
     """Whether an antonym can stand here: no measure (*two years old*), no *as well*, no word of many meanings."""
-    word = parse.words[n]
-    before = parse.word(n - 1)
-    measured = before is not None and before.upos == "NOUN" and word.upos == "ADJ" and before.head == n
-    paired = (
-        before is not None
-        and before.text.lower() in ("as", "so", "at", "each")
-        and word.lemma.lower() in ("well", "far", "long", "least", "most", "other", "first", "last")
-    )
-    sort = word.lemma.lower() == "kind" and n + 1 < len(parse.words) and parse.words[n + 1].text == "of"
-    light = word.upos == "VERB" and word.lemma.lower() in UNSAFE_VERBS
-    passive_gift = word.lemma.lower() in ("give", "present", "cover", "show", "cut", "leave") and word.upos != "ADJ"
-    return not (sort or measured or paired or light or passive_gift) and word.lemma.lower() not in UNSAFE_ANTONYMS
+    upos, lemma = parse.pos(n), parse.lemma(n)
+    measured = parse.pos(n - 1) == "NOUN" and upos == "ADJ" and parse.head(n - 1) == n
+    paired = parse.reads(n - 1, "as so at each") and parse.matches(n, lemma="well far long least most other first last")
+    sort = lemma == "kind" and parse.form(n + 1) == "of"
+    light = upos == "VERB" and lemma in UNSAFE_VERBS
+    passive_gift = upos != "ADJ" and parse.matches(n, lemma="give present cover show cut leave")
+    return not (sort or measured or paired or light or passive_gift) and lemma not in UNSAFE_ANTONYMS
 
 
 @perturbation("accuracy", "addition", "critical", 6)
 def word_added(parse: Parse) -> Outcome:
     """A modifier that changes the meaning in front of a bare common noun: *the cuts* -> *the fake cuts*."""
-    words = [
-        n
-        for n, word in enumerate(parse.words)
-        if word.upos == "NOUN"
-        and word.xpos in ("NN", "NNS")
-        and parse.stands_alone(n)
-        and n
-        and not parse.in_title_case(n)
-        and _takes_modifier(parse, n)
-        and word.lemma.lower() not in FIXED_NOUNS
-        and of_relation(word, "nsubj", "obj", "obl", "nmod")
-    ]
+    words = [n for n in range(1, len(parse.words)) if parse.matches(n, "nsubj obj obl nmod", pos="NOUN", tag="NN NNS")]
+    words = [n for n in words if parse.stands_alone(n) and not parse.in_title_case(n) and _takes_modifier(parse, n)]
 
     def make(n: int) -> list[Change]:
-        word = parse.words[n]
-        person = word.text.lower().endswith(PERSON_ENDINGS) and word.lemma.lower() not in NOT_PERSONS
+        person = parse.low(n).endswith(PERSON_ENDINGS) and parse.lemma(n) not in NOT_PERSONS
         drawn = parse.rng.choice(PERSON_MODIFIERS if person else THING_MODIFIERS)
-        return [*parse.replace(word.start, word.start, f"{drawn} ")]
+        return parse.replace(parse.words[n].start, parse.words[n].start, f"{drawn} ")
 
-    return parse.choose(words, make, "no bare noun after an article that a modifier could stand before")
+    bare = [n for n in words if parse.lemma(n) not in FIXED_NOUNS]
+    return parse.choose(bare, make, "no bare noun after an article that a modifier could stand before")
 
 
 def _takes_modifier(parse: Parse, n: int) -> bool:
     """Whether an article or possessive stands right before the noun, and nothing else modifies it."""
-    before = parse.words[n - 1]
-    determined = (
-        before.head == n
-        and (before.upos == "DET" or before.xpos == "PRP$")
-        and before.text.lower()
-        in ("the", "a", "an", "his", "her", "its", "their", "our", "my", "your", "this", "these", "those", "some")
-    )
-    return determined and not any(parse.relates(m, "amod", "compound", "nummod", "fixed") for m in parse.children(n))
+    determined = parse.head(n - 1) == n and (parse.pos(n - 1) == "DET" or parse.tag(n - 1) == "PRP$")
+    plain = determined and parse.reads(n - 1, "the a an his her its their our my your this these those some")
+    return plain and not parse.has(n, "amod", "compound", "nummod", "fixed")

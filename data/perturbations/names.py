@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from .lexicons import names_of, word_sequence
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, of_relation, perturbation
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
 
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
@@ -61,14 +61,11 @@ def _runs(parse: Parse) -> list[list[int]]:
             continue
         last = runs[-1] if runs else []
         if last and words[last[-1]].sentence == word.sentence:
-            between = words[last[-1] + 1 : n]
+            between = [other.text for other in words[last[-1] + 1 : n]]
             gap = parse.text[words[last[-1]].end : word.start]
-            linked = (
-                len(between) == 1
-                and between[0].text in LINKS
-                and (between[0].text != "of" or words[last[0]].text in OF_NAMES or _form(parse, last[-1]) in OF_NAMES)
-            )
-            if (not between and gap in (" ", "-")) or (linked and gap == f" {between[0].text} "):
+            named = words[last[0]].text in OF_NAMES or _form(parse, last[-1]) in OF_NAMES
+            linked = len(between) == 1 and between[0] in LINKS and (between[0] != "of" or named)
+            if (not between and gap in (" ", "-")) or (linked and gap == f" {between[0]} "):
                 last.extend([*(range(last[-1] + 1, n)), n])
                 continue
         runs.append([n])
@@ -90,27 +87,21 @@ def _form(parse: Parse, n: int) -> str:
 def _entity(parse: Parse, run: list[int]) -> Entity | None:
     if not run or not any(parse.pos(n) == "PROPN" for n in run):
         return None
-    words = parse.words
-    inside = set(run)
-    head = next((n for n in run if words[n].head not in inside), run[-1])
-    start, end = words[run[0]].start, words[run[-1]].end
-    around = parse.text[max(start - 1, 0) : start] + parse.text[end : end + 1]
+    head = next((n for n in run if parse.head(n) not in run), run[-1])
+    start, end = parse.span(run)
     odd = any(c.isdigit() or not c.isprintable() for c in parse.text[start:end]) or parse.text[end - 1] in "'’-"
-    if odd or any(c.isalnum() or c in "-/@&_" for c in around) or parse.text[:start].endswith(("'", "’")):
+    touched = any(c.isalnum() or c in "-/@&_" for c in parse.touching(start, end))
+    if odd or touched or parse.text[:start].endswith(("'", "’")) or _cut(parse, run):
         return None
-    if _cut(parse, run):
-        return None
-    text = parse.text[start:end]
-    before = run[0] - 1
-    if before >= 0 and words[before].text.lower() == "the" and any(f"the {text}" in names_of(kind) for kind in LISTED):
-        start = words[before].start
-        run = [before, *run]
-        text = f"the {text}"
-    modifier = of_relation(words[head], "compound", "amod") and words[head].head > run[-1]
+    text, before = parse.text[start:end], run[0] - 1
+    the = parse.low(before) == "the"
+    if the and any(f"the {text}" in names_of(kind) for kind in LISTED):
+        run, start, text = [before, *run], parse.words[before].start, f"the {text}"
+    modifier = parse.relates(head, "compound", "amod") and parse.head(head) > run[-1]
     kind = _kind(parse, run, head, text)
-    if not modifier and before >= 0 and words[before].upos == "DET" and not text.startswith("the "):
-        if kind == "organisation" and words[before].text.lower() == "the":
-            run, start, text = [before, *run], words[before].start, f"the {text}"
+    if not modifier and parse.pos(before) == "DET" and not text.startswith("the "):
+        if kind == "organisation" and the:
+            run, start, text = [before, *run], parse.words[before].start, f"the {text}"
         elif kind != "landscape":
             kind = ""
     return Entity(tuple(run), head, start, end, text, kind, modifier)
@@ -118,14 +109,15 @@ def _entity(parse: Parse, run: list[int]) -> Entity | None:
 
 def _cut(parse: Parse, run: list[int]) -> bool:
     """Whether a capitalised word that is not among the proper nouns touches them, so that they may be half a name only."""
-    words, titles = parse.words, names_of("title")
-    before, after = run[0] - 1, run[-1] + 1
-    starts = before >= 0 and parse.in_title_case(before) and words[before].upos in ("ADJ", "NOUN", "NUM", "VERB", "PROPN")
-    touches = starts and parse.text[words[before].end : words[run[0]].start] == " " and _form(parse, before) not in titles
-    goes_on = after < len(words) and parse.in_title_case(after) and words[after].upos in ("ADJ", "NOUN", "NUM", "VERB", "X")
-    linked = before > 0 and words[before].text in ("of", "for", "&") and parse.in_title_case(before - 1)
-    of_name = linked and (words[before].text != "for" or words[before - 1].text in FOR_NAMES | names_of("organisation ending"))
-    return touches or of_name or (goes_on and parse.text[words[run[-1]].end : words[after].start] == " ")
+    before, after, classes = run[0] - 1, run[-1] + 1, ("ADJ", "NOUN", "NUM", "VERB")
+    (start, end), titles = parse.span(run), names_of("title")
+    starts = before >= 0 and parse.in_title_case(before) and parse.pos(before) in (*classes, "PROPN")
+    touches = starts and parse.text[parse.words[before].end : start] == " " and _form(parse, before) not in titles
+    goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) in (*classes, "X")
+    linked = before > 0 and parse.form(before) in ("of", "for", "&") and parse.in_title_case(before - 1)
+    fund = parse.form(before - 1) in FOR_NAMES | names_of("organisation ending")
+    of_name = linked and (parse.form(before) != "for" or fund)
+    return touches or of_name or (goes_on and parse.text[end : parse.words[after].start] == " ")
 
 
 def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
@@ -136,7 +128,7 @@ def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
     for kind in LISTED:
         if text in names_of(kind) and not (len(parts) == 1 and _person_around(parse, run, head)):
             return kind
-    article = run[0] > 0 and parse.words[run[0] - 1].text.lower() == "the"
+    article = run[0] > 0 and parse.low(run[0] - 1) == "the"
     institution = _institution(parts, _form(parse, run[-1]), article)
     if institution:
         return institution
@@ -152,9 +144,8 @@ def _institution(parts: list[str], last: str, article: bool) -> str:
     """An organisation or a piece of landscape by the words that such names begin or end with; "" for anything else."""
     if parts[-1] in names_of("landscape") or parts[0] in names_of("landscape"):
         return "landscape"
-    ends = {parts[-1], last} & names_of("organisation ending") and (
-        len(parts) > 1 or not last.endswith((".", "LLC", "Ltd", "Inc"))
-    )
+    alone = len(parts) == 1 and last.endswith((".", "LLC", "Ltd", "Inc"))
+    ends = not alone and {parts[-1], last} & names_of("organisation ending")
     return "organisation" if ends or (parts[0] in OF_NAMES and "of" in parts) else ""
 
 
@@ -165,25 +156,17 @@ def _titled(parse: Parse, run: list[int]) -> bool:
 
 def _person_around(parse: Parse, run: list[int], head: int) -> bool:
     """Whether the name is what only people are: who says something, or who *who* stands for."""
-    word = parse.words[head]
-    governor = parse.word(word.head)
-    speaks = word.relation == "nsubj" and governor is not None and governor.lemma.lower() in SAYING and len(run) <= 3
-    article = run[0] > 0 and parse.words[run[0] - 1].upos == "DET"
-    return (
-        (_titled(parse, run) or speaks)
-        and not article
-        and not any(len(parse.words[n].text) > 1 and parse.words[n].text.isupper() for n in run)
-    )
+    governor = parse.head(head)
+    speaks = parse.relation(head) == "nsubj" and parse.lemma(governor) in SAYING and len(run) <= 3
+    shouted = any(len(parse.form(n)) > 1 and parse.form(n).isupper() for n in run)
+    return (_titled(parse, run) or speaks) and parse.pos(run[0] - 1) != "DET" and not shouted
 
 
 def _by_preposition(parse: Parse, run: list[int], head: int) -> str:
     """A city where *in* stands right before a name of one or two words; else unknown."""
-    if not run[0]:
-        return ""
-    words, preposition, last = parse.words, parse.words[run[0] - 1], parse.words[head]
-    place = preposition.text.lower() in IN_PLACES and preposition.upos == "ADP" and of_relation(last, "obl", "nmod")
-    plain = len(run) <= 2 and all(words[n].text[1:].islower() for n in run) and last.xpos == "NNP"
-    return "city" if place and plain and last.relation != "nmod:poss" else ""
+    place = parse.low(run[0] - 1) in IN_PLACES and parse.pos(run[0] - 1) == "ADP" and parse.relates(head, "obl", "nmod")
+    plain = len(run) <= 2 and all(parse.form(n)[1:].islower() for n in run) and parse.tag(head) == "NNP"
+    return "city" if place and plain and parse.relation(head) != "nmod:poss" else ""
 
 
 NONE = "no named entity of a known kind with another name for it"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rome.features.values import Word
 
-from .lexicons import names_of, word_sequence
+from .lexicons import MONTHS, names_of, word_sequence
 from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
 
 LATEST_YEAR = 2025
@@ -51,64 +51,45 @@ def number_changed(parse: Parse) -> Outcome:
 
 def _number(parse: Parse, n: int) -> _Number | None:
     """The kind and value of a word that is a number; None for 0 and 1, for what letters or marks touch, and for anything else."""
-    word, text = parse.words[n], parse.text
-    low = word.text.lower()
-    around = text[max(word.start - 1, 0) : word.start] + text[word.end : word.end + 1]
+    word, low = parse.words[n], parse.low(n)
+    around = parse.touching(word.start, word.end)
     if not parse.has_own_span(n) or any(c.isalnum() and c not in "mk" or c in "-–/@_:#" for c in around):
         return None
     near = [other.text for other in parse.words[max(n - 1, 0) : n] + parse.words[n + 1 : n + 2]]
     if word.text in names_of("month") and word.xpos == "NNP" and (word.text != "May" or any(t.isdecimal() for t in near)):
-        return _Number(word, sorted_months().index(word.text) + 1, "month")
-    fraction = n > 0 and parse.low(n - 1) in ("a", "an", "one", "two", "at")
-    if low in ORDINALS and word.upos == "ADJ" and low != "second" and not fraction:
+        return _Number(word, MONTHS.index(word.text) + 1, "month")
+    if low in ORDINALS and word.upos == "ADJ" and low != "second" and not parse.reads(n - 1, "a an one two at"):
         return _Number(word, ORDINALS.index(low) + 1, "ordinal word")
     if word.upos == "NUM" and low in CARDINALS[2:]:
         return _Number(word, CARDINALS.index(low), "word")
     if word.upos == "NUM" and low in TENS:
         return _Number(word, 10 * TENS.index(low) + 20, "tens")
-    return _in_digits(parse, n, near)
+    return _in_digits(parse, n, {*near})
 
 
-def _in_digits(parse: Parse, n: int, near: list[str]) -> _Number | None:
-    word = parse.words[n]
-    before, after = text_around(parse, word)
+def _in_digits(parse: Parse, n: int, near: set[str]) -> _Number | None:
+    word, dated = parse.words[n], bool(near & names_of("month"))
+    before, after = parse.text[max(word.start - 3, 0) : word.start], parse.text[word.end : word.end + 10]
     if match := CLOCK.fullmatch(word.text):
         return _Number(word, int(match.group(1)) + int(match.group(2)) / 100, "clock")
-    if match := DECADE.fullmatch(word.text):
+    if DECADE.fullmatch(word.text):
         return _Number(word, float(word.text[:4]), "decade")
     if match := ORDINAL.fullmatch(word.text):
-        century = bool({"century", "centuries"} & set(near))
-        return _Number(
-            word, int(match.group(1)), "day" if set(near) & names_of("month") else "century" if century else "ordinal"
-        )
-    if not PLAIN.fullmatch(word.text) or word.upos not in ("NUM", "NOUN", "PROPN"):
+        kind = "day" if dated else "century" if {"century", "centuries"} & near else "ordinal"
+        return _Number(word, int(match.group(1)), kind)
+    odd = before.endswith((".", "№")) or re.match(r"\.\d", after)
+    if odd or not PLAIN.fullmatch(word.text) or word.upos not in ("NUM", "NOUN", "PROPN"):
         return None
     value = float(word.text.replace(",", ""))
-    if before.endswith((".", "№")) or re.match(r"\.\d", after):
-        return None
     if re.match(r"\s?(?:%|percent\b|per cent\b)", after) and value <= 100:
         return _Number(word, value, "percentage") if value > 0 else None
-    if set(near) & names_of("month") and 1 <= value <= 31 and value.is_integer():
+    if dated and 1 <= value <= 31 and value.is_integer():
         return _Number(word, value, "day")
+    counted = word.relation == "nummod" and word.head > n and (parse.tag(word.head) == "NNS" or parse.pos(word.head) == "SYM")
     money = before.rstrip().endswith(("$", "€", "£"))
-    counted = (
-        word.relation == "nummod"
-        and word.head > n
-        and (parse.words[word.head].xpos == "NNS" or parse.words[word.head].upos == "SYM")
-    )
     if re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not money and not counted:
         return _Number(word, value, "year")
     return _Number(word, value, "number") if value > 1 and len(word.text) <= 15 else None
-
-
-def text_around(parse: Parse, word: Word) -> tuple[str, str]:
-    """A few characters before and after a word."""
-    return parse.text[max(word.start - 3, 0) : word.start], parse.text[word.end : word.end + 10]
-
-
-def sorted_months() -> list[str]:
-    """The months in the order of the year."""
-    return "January February March April May June July August September October November December".split()
 
 
 def _drawn(number: _Number, rng: random.Random) -> float:
@@ -152,19 +133,15 @@ def _decimals(text: str) -> int:
 
 def _written(number: _Number, value: float) -> str:
     """The value in the way the old number was written."""
-    kind, old = number.kind, number.word.text
-    if kind == "month":
-        return sorted_months()[int(value) - 1]
-    if kind == "word":
-        return CARDINALS[int(value)]
+    kind, old, whole = number.kind, number.word.text, int(value)
+    listed = {"month": (MONTHS, 1), "word": (CARDINALS, 0), "ordinal word": (ORDINALS, 1)}
+    if kind in listed:
+        names, first = listed[kind]
+        return names[whole - first]
     if kind == "tens":
-        return TENS[int(value) // 10 - 2]
-    if kind == "ordinal word":
-        return ORDINALS[int(value) - 1]
-    if kind == "clock":
-        return f"{int(value)}:{old.partition(':')[2]}"
-    if kind == "decade":
-        return f"{int(value)}s"
+        return TENS[whole // 10 - 2]
+    if kind in ("clock", "decade"):
+        return f"{whole}:{old.partition(':')[2]}" if kind == "clock" else f"{whole}s"
     if ORDINAL.fullmatch(old):
         return f"{int(value)}{ordinal_ending(int(value))}"
     return f"{value:,.{_decimals(old)}f}" if "," in old else f"{value:.{_decimals(old)}f}"

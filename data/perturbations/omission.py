@@ -5,11 +5,10 @@ from __future__ import annotations
 from rome.data.perturbations.names import entities
 
 from .lexicons import word_set
-from .perturbation import NotApplicable, Outcome, Parse, Perturbed, base, is_contiguous, of_relation, perturbation
+from .perturbation import NotApplicable, Outcome, Parse, Perturbed, base, is_contiguous, perturbation
 
 KEPT_ADVERBS = word_set("omission.kept_adverbs")
 KEPT_ADJECTIVES = frozenset("same own other such first last next many few much several more most".split())
-LIGHT_VERBS = frozenset("be have do".split())
 
 
 @perturbation("mixed", "omission - adj/adv", "major", 20)
@@ -20,72 +19,51 @@ def omitted_adjective_or_adverb(parse: Parse) -> Outcome:
 
 
 def _is_modifier(parse: Parse, n: int) -> bool:
-    word = parse.words[n]
-    if parse.children(n) or word.head < 0:
+    upos, lemma, head = parse.pos(n), parse.lemma(n), parse.head(n)
+    if parse.children(n) or head < 0:
         return False
-    head = parse.words[word.head]
-    near = parse.words[max(n - 1, 0) : n] + parse.words[n + 1 : n + 2]
-    if any(other.text in (",", "and", "or") and other.text != "" for other in near) and word.upos == "ADJ":
-        return False
-    if word.upos == "ADJ":
-        plain = word.xpos == "JJ" and word.lemma.lower() not in KEPT_ADJECTIVES
-        return plain and word.relation == "amod" and n < word.head and head.upos == "NOUN" and head.xpos in ("NN", "NNS")
-    plain = word.upos == "ADV" and word.xpos == "RB" and word.relation == "advmod" and word.lemma.lower() not in KEPT_ADVERBS
-    return plain and head.upos in ("VERB", "ADJ", "NOUN", "AUX") and "as" not in {other.text.lower() for other in near}
+    if upos == "ADJ":
+        plain = parse.tag(n) == "JJ" and lemma not in KEPT_ADJECTIVES and parse.relation(n) == "amod"
+        listed = parse.form(n - 1) in (",", "and", "or") or parse.form(n + 1) in (",", "and", "or")
+        return plain and not listed and n < head and parse.matches(head, pos="NOUN", tag="NN NNS")
+    plain = upos == "ADV" and parse.tag(n) == "RB" and parse.relation(n) == "advmod" and lemma not in KEPT_ADVERBS
+    return plain and parse.matches(head, pos="VERB ADJ NOUN AUX") and not parse.some((n - 1, n + 1), low="as")
 
 
 @perturbation("mixed", "omission - content verb", "critical", 21)
 def omitted_content_verb(parse: Parse) -> Outcome:
     """A verb that is no auxiliary and no copula is gone."""
-    words = [
-        n
-        for n, word in enumerate(parse.words)
-        if word.upos == "VERB"
-        and parse.stands_alone(n)
-        and word.lemma.lower() not in LIGHT_VERBS
-        and base(word.relation) in ("root", "conj", "ccomp", "advcl", "xcomp", "acl", "parataxis")
-        and word.xpos.startswith("VB")
-    ]
+    words = [n for n, word in enumerate(parse.words) if word.upos == "VERB" and word.xpos.startswith("VB")]
+    words = [n for n in words if base(parse.relation(n)) in ("root", "conj", "ccomp", "advcl", "xcomp", "acl", "parataxis")]
+    words = [n for n in words if parse.stands_alone(n) and not parse.matches(n, lemma="be have do")]
     return parse.choose(words, lambda n: parse.without([n]), "no content verb that can be left out")
 
 
 @perturbation("mixed", "omission - noun", "critical", 22)
 def omitted_noun(parse: Parse) -> Outcome:
     """A common noun that is no subject and no part of a name is gone, with the compound nouns before it."""
-    named = {n for entity in entities(parse) for n in entity.words}
+    named = {n for entity in entities(parse) for n in entity.words} | {
+        n for n, w in enumerate(parse.words) if w.upos == "PROPN"
+    }
+    words = [n for n in range(len(parse.words)) if parse.matches(n, "obj obl nmod iobj conj", pos="NOUN", tag="NN NNS")]
+    words = [n for n in words if parse.relation(n) not in ("nmod:poss", "obl:unmarked", "nmod:unmarked")]
     words = [
-        n
-        for n, word in enumerate(parse.words)
-        if word.upos == "NOUN"
-        and word.xpos in ("NN", "NNS")
-        and base(word.relation) in ("obj", "obl", "nmod", "iobj", "conj")
-        and word.relation not in ("nmod:poss", "obl:unmarked", "nmod:unmarked")
-        and not _governs_subject(parse, n)
-        and parse.stands_alone(n)
-        and not named & set(parse.nominal_core(n))
-        and not any(parse.pos(m) == "PROPN" for m in parse.nominal_core(n))
+        n for n in words if parse.stands_alone(n) and not _governs_subject(parse, n) and not named & {*parse.nominal_core(n)}
     ]
     return parse.choose(words, lambda n: parse.without(parse.nominal_core(n)), "no noun, beside subjects and names")
 
 
 def _governs_subject(parse: Parse, n: int) -> bool:
     """Whether the noun is coordinated with a subject, or is itself the predicate of a clause."""
-    word = parse.words[n]
-    of_subject = word.relation == "conj" and word.head >= 0 and base(parse.words[word.head].relation) in ("nsubj", "root")
-    return of_subject or parse.child(n, "nsubj", "cop") is not None
+    of_subject = parse.relation(n) == "conj" and base(parse.relation(parse.head(n))) in ("nsubj", "root")
+    return of_subject or parse.has(n, "nsubj", "cop")
 
 
 @perturbation("mixed", "omission - subject", "critical", 23)
 def omitted_subject(parse: Parse) -> Outcome:
     """The head of a subject is gone, with the compound nouns or the name that it heads."""
-    words = [
-        n
-        for n, word in enumerate(parse.words)
-        if base(word.relation) == "nsubj"
-        and word.upos in ("NOUN", "PROPN", "PRON")
-        and word.xpos not in ("WP", "WDT", "EX")
-        and parse.stands_alone(n)
-    ]
+    words = [n for n in range(len(parse.words)) if parse.matches(n, "nsubj", pos="NOUN PROPN PRON") and parse.stands_alone(n)]
+    words = [n for n in words if not parse.matches(n, tag="WP WDT EX")]
     return parse.choose(words, lambda n: parse.without(_named(parse, n)), "no subject that can be left out")
 
 
@@ -98,13 +76,9 @@ def _named(parse: Parse, n: int) -> list[int]:
 @perturbation("mixed", "omission - named entity", "critical", 24)
 def omitted_named_entity(parse: Parse) -> Outcome:
     """A named entity that is no subject, no modifier and no possessor is gone; a preposition before it stays."""
-    words = [
-        list(entity.words)
-        for entity in entities(parse)
-        if base(parse.words[entity.head].relation) in ("obl", "nmod", "obj", "iobj", "appos", "compound")
-        and parse.words[entity.head].relation != "nmod:poss"
-        and entity.kind != "date"
-    ]
+    relations = ("obl", "nmod", "obj", "iobj", "appos", "compound")
+    found = [one for one in entities(parse) if one.kind != "date" and parse.relates(one.head, *relations)]
+    words = [list(one.words) for one in found if parse.relation(one.head) != "nmod:poss"]
     return parse.choose(words, lambda run: parse.without(run), "no named entity beside subjects and possessors")
 
 
@@ -117,20 +91,8 @@ REASON_PHRASE = "no prepositional phrase that can be left out"
 @perturbation("accuracy", "completeness", "major", 5)
 def omitted_prepositional_phrase(parse: Parse) -> Outcome:
     """The shortest prepositional phrase is gone; of several as short, one drawn."""
-    phrases = []
-    for n, word in enumerate(parse.words):
-        below = parse.subtree(n)
-        first = parse.words[below[0]]
-        if (
-            of_relation(word, "obl", "nmod")
-            and first.upos == "ADP"
-            and first.head == n
-            and first.relation == "case"
-            and is_contiguous(below)
-            and not any(parse.relation(m) == "conj" for m in parse.children(n))
-            and not _bound(parse, below)
-        ):
-            phrases.append(below)
+    found = [(n, parse.subtree(n)) for n in range(len(parse.words)) if parse.relates(n, "obl", "nmod")]
+    phrases = [phrase for n, phrase in found if _is_prepositional(parse, n, phrase)]
     while phrases:
         shortest = min(len(phrase) for phrase in phrases)
         result = parse.choose([p for p in phrases if len(p) == shortest], lambda p: parse.without(p), REASON_PHRASE)
@@ -140,19 +102,15 @@ def omitted_prepositional_phrase(parse: Parse) -> Outcome:
     return NotApplicable(REASON_PHRASE)
 
 
-def _bound(parse: Parse, phrase: list[int]) -> bool:
-    """Whether the words around the phrase need it: *one of them*, *from A* before *to B*, a possessive after it."""
-    before = parse.words[phrase[0] - 1] if phrase[0] else None
-    after = parse.words[phrase[-1] + 1] if phrase[-1] + 1 < len(parse.words) else None
-    counted = before is not None and before.upos in ("NUM", "DET", "PRON", "SYM", "ADJ") and parse.words[phrase[0]].text == "of"
-    ranged = (
-        parse.words[phrase[0]].text.lower() in ("from", "between")
-        and after is not None
-        and after.text in ("to", "until", "through")
-    )
-    closed = before is not None and before.upos in ("ADP", "DET")
-    closed = closed or parse.words[phrase[0]].text.lower() in ("as", "than")
-    return counted or ranged or closed or (after is not None and after.xpos == "POS")
+def _is_prepositional(parse: Parse, n: int, phrase: list[int]) -> bool:
+    """Whether a phrase starts with its preposition and the words around do not need it: *one of them*, *from A* before *to B*."""
+    first, before, after = phrase[0], phrase[0] - 1, phrase[-1] + 1
+    led = parse.pos(first) == "ADP" and parse.head(first) == n and parse.relation(first) == "case"
+    coordinated = any(parse.relation(m) == "conj" for m in parse.children(n))
+    counted = parse.form(first) == "of" and parse.matches(before, pos="NUM DET PRON SYM ADJ")
+    ranged = parse.reads(first, "from between") and parse.form(after) in ("to", "until", "through")
+    closed = parse.matches(before, pos="ADP DET") or parse.reads(first, "as than") or parse.tag(after) == "POS"
+    return led and is_contiguous(phrase) and not (coordinated or counted or ranged or closed)
 
 
 @perturbation("fluency", "cohesion", "minor", 12)
@@ -169,15 +127,10 @@ def omitted_conjunction(parse: Parse) -> Outcome:
 
 
 def _is_conjunction(parse: Parse, n: int) -> bool:
-    word = parse.words[n]
-    earlier = {other.text.lower() for other in parse.words[:n] if other.sentence == word.sentence}
-    joins = (
-        word.upos in ("CCONJ", "SCONJ", "ADV")
-        and word.relation in ("cc", "mark", "advmod")
-        and word.text.lower() in CONJUNCTIONS
-    )
-    joins = joins and (word.relation != "advmod" or word.xpos == "WRB")
-    connects = word.text.lower() in CONNECTIVES and word.upos in ("ADV", "CCONJ")
-    after = parse.low(n + 1)
-    alone = not parse.children(n) and after not in ("to", "not", "if", "then", "of")
-    return (joins or connects) and alone and not (PAIRED & earlier and word.relation == "cc")
+    low, relation = parse.low(n), parse.relation(n)
+    earlier = {other.text.lower() for other in parse.words[:n] if other.sentence == parse.words[n].sentence}
+    joins = relation in ("cc", "mark") or relation == "advmod" and parse.tag(n) == "WRB"
+    joins = joins and low in CONJUNCTIONS and parse.matches(n, pos="CCONJ SCONJ ADV")
+    connects = low in CONNECTIVES and parse.matches(n, pos="ADV CCONJ")
+    alone = not parse.children(n) and not parse.reads(n + 1, "to not if then of")
+    return (joins or connects) and alone and not (PAIRED & earlier and relation == "cc")

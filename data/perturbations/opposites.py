@@ -6,11 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from rome.features.values import Word
-
 from .lexical import BASE_TAGS, open_words
 from .lexicons import replacements, table, word_set
-from .perturbation import Change, Materials, Outcome, Parse, in_case_of, is_contiguous, of_relation, perturbation
+from .perturbation import Change, Materials, Outcome, Parse, is_contiguous, perturbation
 
 Phrase = tuple[int, int, tuple[str, ...]]
 """First and last word of a phrase that a lexicon has, and what it may become."""
@@ -32,6 +30,7 @@ VOTING = word_set("opposites.voting")
 ATTACHED = word_set("opposites.attached")
 """Nouns whose *with* does not become *without*."""
 TIMES = word_set("opposites.times")
+NOT_ORDERED = TIMES | {"few", "couple", "two", "three", "several"}
 PLACES = frozenset("table bed bridge tree roof ground water door river sea city desk sofa tunnel surface head mountain".split())
 STAYS_WITH = frozenset("birth way up rise place support attention notice chance access off in".split())
 CLAUSES = ("xcomp", "ccomp")
@@ -66,15 +65,14 @@ def opposite_word(parse: Parse) -> Outcome:
 
 def _opposite(parse: Parse, n: int) -> list[Change] | None:
     """One word in the form of the old one becomes an opposite that can stand where it stands."""
-    word, rows = parse.words[n], table("opposites")
-    direct = f"{word.text.lower()}/{word.upos}"
-    tag = word.xpos
-    if word.upos in ("ADJ", "ADV") and direct in rows:
+    upos, rows, tag = parse.pos(n), table("opposites"), parse.tag(n)
+    direct = f"{parse.low(n)}/{upos}"
+    if upos in ("ADJ", "ADV") and direct in rows:
         options, tag = [*rows[direct]], "JJ"
-    elif word.upos == "ADJ" and tag not in COMPARATIVES + SUPERLATIVES:
+    elif upos == "ADJ" and tag not in COMPARATIVES + SUPERLATIVES:
         return None
     else:
-        options = [*rows.get(f"{word.lemma.lower()}/{word.upos}", ())]
+        options = [*rows.get(f"{parse.lemma(n)}/{upos}", ())]
     parse.rng.shuffle(options)
     for option in options:
         form = turned_form(parse.materials, option, tag) if _fits(parse, n, option) else None
@@ -85,29 +83,23 @@ def _opposite(parse: Parse, n: int) -> list[Change] | None:
 
 def _put(parse: Parse, n: int, form: str, option: str) -> list[Change]:
     """The form in the word's place; *more expensive* becomes *cheaper*, and *the more old*, *the older*."""
-    word = parse.words[n]
-    before = parse.word(n - 1)
-    if before is not None and before.text.lower() in ("more", "most") and before.head == n and word.upos in ("ADJ", "ADV"):
-        tags = {"more": ("JJR", "RBR"), "most": ("JJS", "RBS")}[before.text.lower()]
-        degree = turned_form(parse.materials, option, tags[word.upos == "ADV"]) or form
-        return parse.replace(before.start, word.end, in_case_of(degree, before.text))
-    return parse.replace(word.start, word.end, in_case_of(form, word.text))
+    if parse.reads(n - 1, "more most") and parse.head(n - 1) == n and parse.matches(n, pos="ADJ ADV"):
+        tags = COMPARATIVES if parse.low(n - 1) == "more" else SUPERLATIVES
+        return parse.put(n - 1, turned_form(parse.materials, option, tags[parse.pos(n) == "ADV"]) or form, n)
+    return parse.put(n, form)
 
 
 def _phrasal(parse: Parse, n: int) -> list[Change] | None:
     """A verb with its particle, together or apart, becomes the one that turns it round."""
     particle = parse.child(n, "compound:prt")
-    word = parse.words[n]
-    if particle is None or particle < n or not parse.stands_alone(particle) or word.xpos not in (*BASE_TAGS, *VERB_TAGS):
+    if particle is None or particle < n or not parse.stands_alone(particle) or parse.tag(n) not in (*BASE_TAGS, *VERB_TAGS):
         return None
     mark = parse.words[particle]
-    new = PHRASAL.get(f"{word.lemma.lower()} {mark.text.lower()}")
-    form = turned_form(parse.materials, new.partition(" ")[0], word.xpos) if new else None
-    if not new or not form or any(parse.relates(m, *CLAUSES) for m in parse.children(n)):
+    verb, _, rest = PHRASAL.get(f"{parse.lemma(n)} {parse.low(particle)}", "").partition(" ")
+    form = turned_form(parse.materials, verb, parse.tag(n)) if verb else None
+    if not form or parse.has(n, *CLAUSES):
         return None
-    rest = new.partition(" ")[2]
-    start = mark.start if rest else mark.start - 1
-    return [(word.start, word.end, in_case_of(form, word.text)), (start, mark.end, rest)]
+    return [*parse.spelled(n, form), (mark.start if rest else mark.start - 1, mark.end, rest)]
 
 
 VERB_TAGS = ("VBZ", "VBD", "VBN", "VBG")
@@ -115,54 +107,41 @@ VERB_TAGS = ("VBZ", "VBD", "VBN", "VBG")
 
 def _may_turn(parse: Parse, n: int) -> bool:
     """Whether an opposite can stand here: no measure (*two years old*), no *as soon as possible*, no bare *in fact*."""
-    word = parse.words[n]
-    before = parse.word(n - 1)
-    if f"{word.lemma.lower()}/{word.upos}" in UNTURNED or f"{word.text.lower()}/{word.upos}" in UNTURNED:
+    upos, modifies = parse.pos(n), parse.matches(n, pos="ADJ ADV")
+    if {f"{parse.lemma(n)}/{upos}", f"{parse.low(n)}/{upos}"} & UNTURNED:
         return False
-    if before is not None and before.upos == "NOUN" and word.upos in ("ADJ", "ADV") and before.head == n:
+    if modifies and parse.pos(n - 1) == "NOUN" and parse.head(n - 1) == n:
         return False
-    after = parse.words[n + 1].lemma if n + 1 < len(parse.words) else ""
-    if (
-        word.upos == "ADJ"
-        and word.text.lower() in ("last", "first", "next", "past", "final")
-        and after in (*TIMES, "few", "couple")
-    ):
-        return False
-    if before is not None and before.text.lower() in LINKED and word.upos in ("ADJ", "ADV"):
-        return before.text.lower() == "so" and word.upos == "ADJ"
-    if word.upos == "NOUN" and word.xpos == "NN":
-        below = parse.children(n)
-        return not (any(parse.relation(m) == "case" for m in below) and len(below) == 1)
-    if word.upos == "VERB" and word.relation == "xcomp" and word.xpos == "VBN":
-        return False
-    return True
+    if upos == "ADJ" and parse.reads(n, "last first next past final") and (n + 1 < len(parse.words)):
+        if parse.words[n + 1].lemma in (*TIMES, "few", "couple"):
+            return False
+    if modifies and parse.low(n - 1) in LINKED:
+        return parse.low(n - 1) == "so" and upos == "ADJ"
+    if upos == "NOUN" and parse.tag(n) == "NN":
+        return [parse.relation(m) for m in parse.children(n)] != ["case"]
+    return not (upos == "VERB" and parse.relation(n) == "xcomp" and parse.tag(n) == "VBN")
 
 
 def _fits(parse: Parse, n: int, option: str) -> bool:
     """Whether what hangs on a verb or adjective fits its opposite: objects, clauses, persons for *young*."""
-    word = parse.words[n]
-    if word.upos == "VERB":
-        return _verb_fits(parse, n, option)
-    if word.upos == "ADJ" and {word.text.lower(), option} & {"old", "older", "oldest"} and word.head >= 0:
-        person = parse.words[word.head].lemma.lower() in PERSONS or parse.words[word.head].upos in ("PROPN", "PRON")
-        return (option != "new" if person else option not in ("young", "younger")) and (word.relation == "amod" or not person)
-    if word.upos == "ADV":
-        return of_relation(word, "advmod") and not (n + 1 < len(parse.words) and parse.low(n + 1) in LINKED)
-    return True
+    upos, head = parse.pos(n), parse.head(n)
+    if upos == "ADJ" and {parse.low(n), option} & {"old", "older", "oldest"} and head >= 0:
+        person = parse.lemma(head) in PERSONS or parse.matches(head, pos="PROPN PRON")
+        return parse.relation(n) == "amod" and option != "new" if person else option not in ("young", "younger")
+    if upos == "ADV":
+        return parse.relates(n, "advmod") and parse.low(n + 1) not in LINKED
+    return upos != "VERB" or _verb_fits(parse, n, option)
 
 
 def _verb_fits(parse: Parse, n: int, option: str) -> bool:
     """Whether a verb's object, passive or clause goes with its opposite."""
-    word = parse.words[n]
-    below = [parse.words[m] for m in parse.children(n)]
-    if any(of_relation(b, *CLAUSES) for b in below):
-        return word.lemma.lower() in WITH_CLAUSE and option in WITH_CLAUSE
-    passive = word.xpos == "VBN" and (any(b.relation in ("nsubj:pass", "aux:pass") for b in below) or of_relation(word, "acl"))
-    if any(b.relation == "iobj" for b in below):
+    if parse.has(n, *CLAUSES):
+        return parse.lemma(n) in WITH_CLAUSE and option in WITH_CLAUSE
+    below = [parse.relation(m) for m in parse.children(n)]
+    passive = parse.tag(n) == "VBN" and ({"nsubj:pass", "aux:pass"} & {*below} or parse.relates(n, "acl"))
+    if "iobj" in below:
         return option in ("refuse", "deny", "offer")
-    if passive or any(b.relation == "obj" for b in below):
-        return option not in INTRANSITIVE and " " not in option
-    return option not in OBJECT_VERBS
+    return option not in INTRANSITIVE and " " not in option if passive or "obj" in below else option not in OBJECT_VERBS
 
 
 def _holds(parse: Parse, form: str) -> bool:
@@ -205,109 +184,68 @@ def _head(parse: Parse, n: int) -> int:
     return parse.words[n].head if parse.words[n].head >= 0 else n
 
 
-def _is_case(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    return of_relation(word, "case", "mark") and first < word.head
-
-
 def _is_motion(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    if not of_relation(word, "case", "advmod") or parse.child(first, "fixed") is not None and first == last:
+    if not parse.relates(first, "case", "advmod") or first == last and parse.has(first, "fixed"):
         return False
-    moved = _head(parse, first) if of_relation(word, "advmod") else _head(parse, _head(parse, first))
+    moved = _head(parse, first) if parse.relates(first, "advmod") else _head(parse, _head(parse, first))
     return parse.lemma(moved) in MOTION and parse.pos(moved) == "VERB"
 
 
-def _before_number(parse: Parse, first: int, last: int) -> bool:
-    following = parse.words[last + 1 : last + 3]
-    return bool(following) and (following[0].upos == "NUM" or following[0].text in "$€£" and len(following) > 1)
-
-
-def _before_adjective(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    return word.head == last + 1 and parse.pos(last + 1) in ("ADJ", "ADV") and word.relation == "advmod"
-
-
-def _before_noun(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    return word.head > last and parse.words[word.head].xpos == "NNS" and word.relation == "amod"
-
-
 def _under_noun(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    if word.relation != "case":
+    inner = _head(parse, first)
+    if parse.relation(first) != "case" or parse.relation(inner) != "nmod" or last + 1 >= len(parse.words):
         return False
-    owner = _head(parse, _head(parse, first))
-    inner = parse.words[_head(parse, first)]
-    followed = parse.pos(last + 1) in ("ADP", "SCONJ") if last + 1 < len(parse.words) else True
-    return not followed and inner.relation == "nmod" and parse.lemma(owner) not in ATTACHED and parse.pos(owner) == "NOUN"
-
-
-def _is_vote(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    return word.relation == "case" and parse.words[_head(parse, _head(parse, first))].lemma.lower() in VOTING
+    owner = _head(parse, inner)
+    return parse.pos(owner) == "NOUN" and parse.lemma(owner) not in ATTACHED and not parse.matches(last + 1, pos="ADP SCONJ")
 
 
 def _is_time(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
     inner = parse.words[_head(parse, first)]
-    span_to = any(parse.low(m) in ("to", "until", "till", "through") for m in range(first, min(first + 8, len(parse.words))))
-    year = re.fullmatch(r"1[0-9]{3}|20[0-4]\d", inner.text) is not None
-    return word.relation == "case" and not span_to and (year or inner.lemma in TIMES or inner.text in TIMES)
-
-
-def _at_place(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    return word.relation == "case" and parse.words[_head(parse, first)].lemma.lower() in PLACES
-
-
-def _before_ordered(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[last]
-    following = parse.lemma(last + 1)
-    return word.upos == "ADJ" and following not in (*TIMES, "few", "couple", "two", "three", "several") and word.head > last
-
-
-def _is_adverb(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    following = parse.word(last + 1)
-    return word.relation == "advmod" and word.upos == "ADV" and (following is None or following.upos not in ("SCONJ", "ADV"))
+    timed = re.fullmatch(r"1[0-9]{3}|20[0-4]\d", inner.text) is not None or inner.lemma in TIMES or inner.text in TIMES
+    return timed and parse.relation(first) == "case" and not parse.some(range(first, first + 8), low="to until till through")
 
 
 def _is_rate(parse: Parse, first: int, last: int) -> bool:
-    before = parse.low(first - 1)
-    return before in ("once", "twice", "times", "hours", "days", "minutes") or (
-        first > 0
-        and parse.pos(first - 1) in ("NOUN", "SYM")
-        and re.search(r"[$€£]\s?[\d.,]+\w* $", parse.text[: parse.words[first].start]) is not None
-    )
+    paid = re.search(r"[$€£]\s?[\d.,]+\w* $", parse.text[: parse.words[first].start]) is not None
+    return parse.reads(first - 1, "once twice times hours days minutes") or paid and parse.matches(first - 1, pos="NOUN SYM")
 
 
 def _is_never(parse: Parse, first: int, last: int) -> bool:
-    word = parse.words[first]
-    verb = parse.words[_head(parse, first)]
-    following = parse.word(last + 1)
-    right = following is not None and following.upos in ("VERB", "AUX", "ADJ") and following.xpos != "VB"
-    return verb.upos in ("VERB", "ADJ", "NOUN") and word.relation == "advmod" and (right or verb.xpos == "VB")
+    verb = _head(parse, first)
+    right = parse.matches(last + 1, pos="VERB AUX ADJ") and parse.tag(last + 1) != "VB" or parse.tag(verb) == "VB"
+    return right and parse.matches(verb, pos="VERB ADJ NOUN") and parse.relation(first) == "advmod"
 
 
 CONDITIONS: dict[str, Callable[[Parse, int, int], bool]] = {
     "any": lambda parse, first, last: True,
-    "case": _is_case,
+    "case": lambda parse, first, last: parse.relates(first, "case", "mark") and first < parse.head(first),
     "motion": _is_motion,
-    "number": _before_number,
-    "article": lambda parse, first, last: parse.low(last + 1) in ("a", "an", "one") if last + 1 < len(parse.words) else False,
-    "before adjective": _before_adjective,
-    "before noun": _before_noun,
+    "number": lambda parse, first, last: (
+        parse.pos(last + 1) == "NUM" or parse.reads(last + 1, "$ € £") and last + 2 < len(parse.words)
+    ),
+    "article": lambda parse, first, last: parse.reads(last + 1, "a an one"),
+    "before adjective": lambda parse, first, last: (
+        parse.relation(first) == "advmod" and parse.head(first) == last + 1 and parse.matches(last + 1, pos="ADJ ADV")
+    ),
+    "before noun": lambda parse, first, last: (
+        parse.relation(first) == "amod" and parse.head(first) > last and parse.tag(parse.head(first)) == "NNS"
+    ),
     "noun": _under_noun,
-    "vote": _is_vote,
+    "vote": lambda parse, first, last: (
+        parse.relation(first) == "case" and parse.lemma(_head(parse, _head(parse, first))) in VOTING
+    ),
     "time": _is_time,
-    "place": _at_place,
-    "order": _before_ordered,
+    "place": lambda parse, first, last: parse.relation(first) == "case" and parse.lemma(_head(parse, first)) in PLACES,
+    "order": lambda parse, first, last: (
+        parse.pos(last) == "ADJ" and parse.lemma(last + 1) not in NOT_ORDERED and parse.head(last) > last
+    ),
     "adjective": lambda parse, first, last: parse.pos(last) == "ADJ",
-    "adverb": _is_adverb,
+    "adverb": lambda parse, first, last: (
+        parse.matches(first, "advmod", pos="ADV") and parse.pos(last + 1) not in ("SCONJ", "ADV")
+    ),
     "rate": _is_rate,
     "never": _is_never,
-    "before verb": lambda parse, first, last: parse.words[last].head == last + 1 and parse.pos(last + 1) == "VERB",
+    "before verb": lambda parse, first, last: parse.head(last) == last + 1 and parse.pos(last + 1) == "VERB",
 }
 """When a phrase of a lexicon may change: (analysis, first word, last word) -> whether it may."""
 
@@ -326,77 +264,51 @@ def relation_reversed(parse: Parse) -> Outcome:
 def exchange_phrase(parse: Parse, phrase: Phrase) -> list[Change]:
     """One phrase becomes one of its others, in its case."""
     first, last, others = phrase
-    start, end = parse.words[first].start, parse.words[last].end
-    return parse.replace(start, end, in_case_of(parse.rng.choice(list(others)), parse.words[first].text))
+    return parse.put(first, parse.rng.choice(list(others)), last)
 
 
 def _journeys(parse: Parse) -> list[list[Change]]:
     """The two sides of every *from ... to ...* exchanged."""
     found = []
-    words = parse.words
-    for n, word in enumerate(words):
-        origin = word.head
-        if word.text.lower() != "from" or word.relation != "case" or origin < n:
-            continue
-        for m in range(n + 1, min(n + 16, len(words))):
-            aim = words[m].head
-            if (
-                words[m].text.lower() == "to"
-                and words[m].relation == "case"
-                and aim > m
-                and words[aim].head in (origin, words[origin].head)
-            ):
-                left = [i for i in parse.subtree(origin) if n < i < m]
-                right = [i for i in parse.subtree(aim) if i > m]
-                texts = [parse.text[slice(*parse.span(side))] if is_contiguous(side) else "" for side in (left, right)]
-                joined = bool(left) and left[-1] == m - 1 and left[0] == n + 1
-                if (
-                    joined
-                    and all(texts)
-                    and texts[0].lower() != texts[1].lower()
-                    and right[0] == m + 1
-                    and len(left) + len(right) > 2 - any(t[0].isupper() or t[0].isdigit() for t in texts)
-                ):
-                    found.append([(*parse.span(left), texts[1]), (*parse.span(right), texts[0])])
-                break
+    for n in range(len(parse.words)):
+        origin = parse.head(n)
+        if parse.low(n) == "from" and parse.relation(n) == "case" and origin > n:
+            near = [
+                m for m in range(n + 1, n + 16) if parse.low(m) == "to" and parse.relation(m) == "case" and parse.head(m) > m
+            ]
+            to = next((m for m in near if parse.head(parse.head(m)) in (origin, parse.head(origin))), n)
+            left = [i for i in parse.subtree(origin) if n < i < to]
+            right = [i for i in parse.subtree(parse.head(to)) if i > to]
+            whole = left == list(range(n + 1, to)) and right and right[0] == to + 1 and is_contiguous(right)
+            texts = [parse.phrase(left), parse.phrase(right)] if left and whole else ["", ""]
+            marked = any(text[:1].isupper() or text[:1].isdigit() for text in texts)
+            if texts[0].lower() != texts[1].lower() and len(left) + len(right) > 2 - marked:
+                found.append([(*parse.span(left), texts[1]), (*parse.span(right), texts[0])])
     return found
 
 
 @perturbation("accuracy", "mistranslation - converse", "critical")
 def converse_verb(parse: Parse) -> Outcome:
     """A verb or a noun of relation becomes its converse: *bought it from her* -> *sold it to her*, *father of* -> *son of*."""
-    words = [
-        n
-        for n, word in enumerate(parse.words)
-        if f"{word.lemma.lower()}/{word.upos}" in table("converses")
-        and parse.stands_alone(n)
-        and not parse.in_title_case(n)
-        and not word.xpos.startswith("NNP")
-        and parse.child(n, "compound:prt", "fixed") is None
-    ]
-
-    def make(n: int) -> list[Change] | None:
-        return _converse(parse, n)
-
-    return parse.choose(words, make, "no verb or noun with a known converse")
+    known = [n for n, word in enumerate(parse.words) if f"{word.lemma.lower()}/{word.upos}" in table("converses")]
+    words = [n for n in known if parse.stands_alone(n) and not parse.in_title_case(n) and not parse.tag(n).startswith("NNP")]
+    words = [n for n in words if not parse.has(n, "compound:prt", "fixed")]
+    return parse.choose(words, lambda n: _converse(parse, n), "no verb or noun with a known converse")
 
 
 def _converse(parse: Parse, n: int) -> list[Change] | None:
     """One word exchanged for a converse, with the preposition of what hangs on it."""
-    word = parse.words[n]
-    cells = table("converses")[f"{word.lemma.lower()}/{word.upos}"]
+    cells, verb = table("converses")[f"{parse.lemma(n)}/{parse.pos(n)}"], parse.pos(n) == "VERB"
     links = dict(cell.split(">") for cell in cells if ">" in cell)
-    options = [cell for cell in cells if ">" not in cell]
-    option = parse.rng.choice(options)
-    if word.upos == "NOUN" and not (_is_related(parse, n) or option in ("lose", "loser", "winner")):
+    option = parse.rng.choice([cell for cell in cells if ">" not in cell])
+    turns = _verb_turns(parse, n, option) if verb else option in ("lose", "loser", "winner") or _is_related(parse, n)
+    if not turns and parse.pos(n) in ("VERB", "NOUN"):
         return None
-    if word.upos == "VERB" and not _verb_turns(parse, n, option):
-        return None
-    form = turned_form(parse.materials, option, word.xpos)
+    form = turned_form(parse.materials, option, parse.tag(n))
     if not form or _holds(parse, form) or form.lower() in ("fathers", "mothers"):
         return None
-    changes = parse.replace(word.start, word.end, in_case_of(form, word.text))
-    for m in parse.children(n) if word.upos == "VERB" else ():
+    changes = parse.put(n, form)
+    for m in parse.children(n) if verb else ():
         case = parse.child(m, "case")
         if case is not None and n < case < m and parse.relation(m) != "advcl" and parse.stands_alone(case):
             mark = parse.words[case]
@@ -407,69 +319,49 @@ def _converse(parse: Parse, n: int) -> list[Change] | None:
 
 def _is_related(parse: Parse, n: int) -> bool:
     """Whether a noun says whose it is: *his father*, *the son of the king*; and is no part of a compound."""
-    below = [parse.words[m] for m in parse.children(n)]
-    owned = any(of_relation(b, "nmod") and (b.xpos == "PRP$" or b.relation == "nmod:poss") for b in below)
-    of = any(
-        parse.relates(m, "nmod") and any(parse.words[k].text == "of" for k in parse.children(m)) for m in parse.children(n)
-    )
-    return (owned or of) and not parse.relates(n, "compound") and not any(b.relation == "compound" for b in below)
+    owners = [m for m in parse.children(n) if parse.relates(m, "nmod")]
+    owned = any(parse.tag(m) == "PRP$" or parse.relation(m) == "nmod:poss" for m in owners)
+    of = any(parse.form(k) == "of" for m in owners for k in parse.children(m))
+    parts = [m for m in parse.children(n) if parse.relation(m) == "compound"]
+    return (owned or of) and not parse.relates(n, "compound") and not parts
 
 
 def _verb_turns(parse: Parse, n: int, option: str) -> bool:
     """Whether the clause of a verb stays grammatical under its converse."""
-    word = parse.words[n]
-    lemma = word.lemma.lower()
-    below = [parse.words[m] for m in parse.children(n)]
-    objects = [b for b in below if b.relation == "obj"]
-    passive = word.xpos == "VBN" and (
-        any(b.relation in ("nsubj:pass", "aux:pass") for b in below) or of_relation(word, "acl", "amod")
-    )
-    if any(b.relation in ("iobj", *CLAUSES) for b in below) or any(b.lemma.lower() in STAYS_WITH for b in objects):
+    lemma, below = parse.lemma(n), [parse.relation(m) for m in parse.children(n)]
+    objects = [m for m in parse.children(n) if parse.relation(m) == "obj"]
+    participle = parse.tag(n) == "VBN"
+    passive = participle and ({"nsubj:pass", "aux:pass"} & {*below} != set() or parse.relates(n, "acl", "amod"))
+    if {"iobj", *CLAUSES} & {*below} or any(parse.lemma(m) in STAYS_WITH for m in objects) or len(objects) > 1:
         return False
-    if (
-        len(objects) > 1
-        or word.xpos == "VBN"
-        and " " in option
-        or lemma == "lead"
-        and any(w.text == "to" for w in _cases(parse, n))
-    ):
+    cases = [parse.form(k) for m in parse.children(n) for k in parse.children(m) if parse.relation(k) == "case"]
+    if participle and " " in option or lemma == "lead" and "to" in cases:
         return False
     if lemma in ("teach", "ask") and (objects or passive) or lemma == "learn" and not objects:
         return False
     if " " in option or option in ("flee", "receive", "immigrate", "emigrate", "depart", "arrive"):
-        intransitive = option in ("immigrate", "emigrate", "depart", "arrive")
-        return not passive and (not objects if intransitive else bool(objects))
+        return not passive and bool(objects) != (option in ("immigrate", "emigrate", "depart", "arrive"))
     if lemma in word_set("opposites.not_turned"):
         return passive and lemma in ("follow", "precede") or bool(objects)
     return bool(objects) or passive
 
 
-def _cases(parse: Parse, n: int) -> list[Word]:
-    """The prepositions of what hangs on a word."""
-    return [parse.words[k] for m in parse.children(n) for k in parse.children(m) if parse.relation(k) == "case"]
-
-
 @perturbation("accuracy", "mistranslation - related word", "critical")
 def related_replaced(parse: Parse) -> Outcome:
     """A word becomes another of its kind: *brother* -> *sister*, *dog* -> *cat*, *French* -> *German*."""
-    words = [n for n, word in enumerate(parse.words) if _is_replaceable(parse, n)]
 
     def make(n: int) -> list[Change] | None:
-        word = parse.words[n]
         options = [*_relatives()[_related_key(parse, n)]]
         parse.rng.shuffle(options)
+        tag = parse.tag(n).replace("NNP", "NN") if parse.pos(n) in ("NOUN", "PROPN") else parse.tag(n)
         for option in options:
-            capital = option[:1].isupper()
-            tag = word.xpos.replace("NNP", "NN") if word.upos in ("NOUN", "PROPN") else word.xpos
-            form = (
-                option
-                if tag in ("NN", "JJ", "JJR") or capital and word.upos == "ADJ"
-                else turned_form(parse.materials, option, tag)
-            )
-            if form and not _holds(parse, form) and (word.upos != "VERB" or _verb_fits(parse, n, option)):
-                return parse.replace(word.start, word.end, in_case_of(form, word.text))
+            bare = tag in ("NN", "JJ", "JJR") or option[:1].isupper() and parse.pos(n) == "ADJ"
+            form = option if bare else turned_form(parse.materials, option, tag)
+            if form and not _holds(parse, form) and (parse.pos(n) != "VERB" or _verb_fits(parse, n, option)):
+                return parse.put(n, form)
         return None
 
+    words = [n for n in range(len(parse.words)) if _is_replaceable(parse, n)]
     return parse.choose(words, make, "no word with others of its kind")
 
 
@@ -497,26 +389,18 @@ def _related_key(parse: Parse, n: int) -> str:
 
 def _is_replaceable(parse: Parse, n: int) -> bool:
     """Whether a word has others of its kind, stands alone and is no part of a name or fixed expression."""
-    word = parse.words[n]
-    key = _related_key(parse, n)
-    if (
-        key not in _relatives()
-        or not word.text.isalpha()
-        or not parse.stands_alone(n)
-        or of_relation(word, "fixed", "flat", "aux", "cop", "case")
-    ):
+    word, key, below = parse.words[n], _related_key(parse, n), parse.children(n)
+    if key not in _relatives() or not word.text.isalpha() or not parse.stands_alone(n):
         return False
-    if parse.child(n, "fixed", "compound:prt", "flat") is not None:
+    if parse.relates(n, "fixed", "flat", "aux", "cop", "case") or parse.has(n, "fixed", "compound:prt", "flat"):
         return False
     if key[0].islower() and (parse.in_title_case(n) or word.xpos.startswith("NNP")):
         return False
-    near = [m for m in (n - 1, n + 1) if 0 <= m < len(parse.words) and parse.words[m].sentence == word.sentence]
-    if key[0].isupper() and any(parse.tag(m).startswith("NNP") for m in near):
+    near = [m for m in (n - 1, n + 1) if parse.tag(m).startswith("NNP") and parse.words[m].sentence == word.sentence]
+    if key[0].isupper() and near:
         return False
-    if word.upos == "NOUN" and word.xpos == "NN":
-        below = parse.children(n)
-        return not (word.text.islower() and len(below) == 1 and parse.words[below[0]].text.lower() in ("at", "by", "on", "of"))
-    return True
+    bare = word.upos == "NOUN" and word.xpos == "NN" and word.text.islower() and len(below) == 1
+    return not (bare and parse.reads(below[0], "at by on of"))
 
 
 @perturbation("accuracy", "mistranslation - frequency", "critical")

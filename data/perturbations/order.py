@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .lexicons import alternatives
-from .perturbation import Change, NotApplicable, Outcome, Parse, base, in_case_of, perturbation
+from .perturbation import Change, NotApplicable, Outcome, Parse, perturbation
 
 BOUND_PAIRS = frozenset(
     (first, second)
@@ -55,9 +55,8 @@ def function_word(parse: Parse) -> Outcome:
     words = [n for n in range(len(parse.words)) if parse.stands_alone(n)]
 
     def make(n: int) -> list[Change] | None:
-        word = parse.words[n]
         wrong = _wrong_article(parse, n) or _wrong_prepositions(parse, n)
-        return [(word.start, word.end, in_case_of(parse.rng.choice(wrong), word.text))] if wrong else None
+        return parse.spelled(n, parse.rng.choice(wrong)) if wrong else None
 
     return parse.choose(words, make, "no preposition and no article that can be a wrong one")
 
@@ -70,18 +69,16 @@ def _wrong_article(parse: Parse, n: int) -> tuple[str, ...]:
         return ()
     if low in ("a", "an"):
         return ("an",) if low == "a" else ("a",)
-    return ("a", "an")[:1] if low == "the" and parse.words[word.head].xpos == "NNS" else ()
+    return ("a", "an")[:1] if low == "the" and parse.tag(word.head) == "NNS" else ()
 
 
 def _wrong_prepositions(parse: Parse, n: int) -> tuple[str, ...]:
     """Prepositions that hardly ever fit where this one does; none for one that is part of an expression."""
-    word = parse.words[n]
-    if word.upos != "ADP" or base(word.relation) != "case" or parse.children(n) or word.head <= n:
+    head = parse.head(n)
+    if parse.pos(n) != "ADP" or not parse.relates(n, "case") or parse.children(n) or head <= n:
         return ()
-    first = parse.child(word.head, "case") == n
-    before = parse.word(n - 1)
-    part = before is not None and (before.upos == "ADP" or before.relation == "fixed")
-    return WRONG_PREPOSITIONS.get(word.text.lower(), ()) if first and not part else ()
+    part = parse.pos(n - 1) == "ADP" or parse.relation(n - 1) == "fixed"
+    return WRONG_PREPOSITIONS.get(parse.low(n), ()) if parse.child(head, "case") == n and not part else ()
 
 
 WORD = re.compile(r"(?:[A-Za-z]\.){2,}|\w+(?:[-'’.,]\w+)*%?")

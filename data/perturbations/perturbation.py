@@ -6,12 +6,12 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, TypeVar
 
 from rome.exceptions import InputError
 from rome.features.errors.typos import vowel_sound
-from rome.features.values import Analysis, Word
+from rome.features.values import Analysis
 
 Severity = Literal["minor", "major", "critical", "base", "none"]
 Category = Literal["accuracy", "fluency", "mixed", "typography", "baseline", "robustness"]
@@ -115,9 +115,15 @@ def base(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def of_relation(word: Word, *relations: str) -> bool:
-    """Whether the word's relation, or its relation without the subtype, is one of these."""
-    return word.relation in relations or base(word.relation) in relations
+@cache
+def split(names: str) -> frozenset[str]:
+    """The names between the blanks of a string."""
+    return frozenset(names.split())
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
 
 
 def is_contiguous(indices: Sequence[int]) -> bool:
@@ -125,11 +131,17 @@ def is_contiguous(indices: Sequence[int]) -> bool:
     return bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
 
 
+def in_row(*groups: Sequence[int]) -> bool:
+    """Whether groups of words follow each other without a gap."""
+    words = [n for group in groups for n in group]
+    return words == list(range(words[0], words[0] + len(words))) and all(groups)
+
+
 def in_case_of(new: str, old: str) -> str:
     """The new word capitalised, or in capitals, as the old one is."""
     if len(old) > 1 and old.isupper() and old.isalpha():
         return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+    return capitalised(new) if old[:1].isupper() else new
 
 
 def needs_an(following: str) -> bool:
@@ -160,10 +172,6 @@ class Parse:
                 found[word.head].append(n)
         return found
 
-    def word(self, n: int) -> Word | None:
-        """The word of an index; None beyond the ends of the text."""
-        return self.words[n] if 0 <= n < len(self.words) else None
-
     def low(self, n: int) -> str:
         """A word in lower case."""
         return self.words[n].text.lower() if 0 <= n < len(self.words) else ""
@@ -176,13 +184,44 @@ class Parse:
         """The Penn tag of a word."""
         return self.words[n].xpos if 0 <= n < len(self.words) else ""
 
+    def form(self, n: int) -> str:
+        """A word as it is written."""
+        return self.words[n].text if 0 <= n < len(self.words) else ""
+
     def pos(self, n: int) -> str:
         """The word class of a word."""
-        return self.words[n].upos
+        return self.words[n].upos if 0 <= n < len(self.words) else ""
 
     def relation(self, n: int) -> str:
         """The relation of a word to its head."""
-        return self.words[n].relation
+        return self.words[n].relation if 0 <= n < len(self.words) else ""
+
+    def head(self, n: int) -> int:
+        """The word that a word hangs under; -1 at the root and beyond the ends of the text."""
+        return self.words[n].head if 0 <= n < len(self.words) else -1
+
+    def matches(self, n: int, relation: str = "", *, pos: str = "", tag: str = "", low: str = "", lemma: str = "") -> bool:
+        """Whether a word is one of those that each string names, blanks between them: relations, word classes, Penn tags, words."""
+        wanted = ((pos, self.pos(n)), (tag, self.tag(n)), (low, self.low(n)), (lemma, self.lemma(n)))
+        return (not relation or self.relates(n, *relation.split())) and all(found in split(o) for o, found in wanted if o)
+
+    def reads(self, n: int, names: str) -> bool:
+        """Whether a word in lower case is one of those between the blanks."""
+        return self.low(n) in split(names)
+
+    def phrase_at(self, n: int, phrase: str) -> int | None:
+        """The last word of a phrase that starts at a word, its words a blank apart; None where the text reads otherwise."""
+        parts = phrase.split()
+        last = n + len(parts) - 1
+        if [self.low(m) for m in range(n, last + 1)] != parts:
+            return None
+        start, end = self.span((n, last))
+        touched = any(c.isalnum() or c in "-'’_/" for c in self.touching(start, end))
+        return last if self.text[start:end].lower() == phrase and not touched else None
+
+    def some(self, words: Iterable[int], relation: str = "", **named: str) -> bool:
+        """Whether one of the words matches (see ``matches``)."""
+        return any(self.matches(n, relation, **named) for n in words)
 
     def inflect(self, lemma: str, tag: str) -> str | None:
         """The lemma under a Penn tag; None where the materials have no such form."""
@@ -194,7 +233,7 @@ class Parse:
 
     def child(self, n: int, *relations: str) -> int | None:
         """The first child with one of the relations (a name without a subtype takes all its subtypes), or None."""
-        return next((m for m in self._below[n] if of_relation(self.words[m], *relations)), None)
+        return next((m for m in self._below[n] if self.relates(m, *relations)), None)
 
     def has(self, n: int, *relations: str) -> bool:
         """Whether a word has a child of one of the relations."""
@@ -202,7 +241,8 @@ class Parse:
 
     def relates(self, n: int, *relations: str) -> bool:
         """Whether the word's relation, or its relation without the subtype, is one of these."""
-        return of_relation(self.words[n], *relations)
+        relation = self.relation(n)
+        return relation in relations or base(relation) in relations
 
     def subtree(self, n: int) -> list[int]:
         """The word and everything below it, in reading order; a cycle in a broken tree is walked once."""
@@ -250,6 +290,10 @@ class Parse:
         named = word.xpos.startswith("NNP") or word.upos == "PROPN" or word.text == "I"
         return named or word.text[1:] != word.text[1:].lower()
 
+    def lowered(self, n: int, text: str, keeps: bool = False) -> str:
+        """A text that a word begins, without the capital of the start of a sentence; a name keeps its own."""
+        return text if keeps or self.is_name(n) else text[:1].lower() + text[1:]
+
     def nominal_core(self, n: int) -> list[int]:
         """The head of a noun phrase with the compound nouns and name parts that touch it, in reading order."""
         parts = {n}.union(*(self.subtree(child) for child in self._below[n] if self.relates(child, "compound", "flat")))
@@ -276,7 +320,7 @@ class Parse:
         or the verb itself."""
         found = []
         for n, word in enumerate(self.words):
-            if of_relation(word, *PREDICATES):
+            if self.relates(n, *PREDICATES):
                 finite = next((m for m in self._below[n] if self.relates(m, "aux", "cop") and m < n), n)
                 if self.words[finite].xpos in FINITE_TAGS and self.words[finite].upos in ("AUX", "VERB"):
                     kind = word.relation if word.relation in PREDICATES else base(word.relation)

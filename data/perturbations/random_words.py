@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from rome.data.perturbations.perturbation import Change, apply_edits, needs_an
+from rome.data.perturbations.perturbation import apply_edits, needs_an
 from rome.features.values import Analysis, Word
 
 CONTENT = {"NN", "NNS", "JJ", "JJR", "RB", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"}
@@ -15,7 +15,8 @@ FUNCTION = {"ADP", "DET", "CCONJ", "SCONJ", "PRON", "AUX", "PART"}
 SMOOTHING = 0.6
 """The power of a word's frequency with which it is drawn: rarer words come oftener than in texts."""
 LEAST = 2
-Edit = tuple[int, int, str, int, int, str]
+Probe = tuple[str, list[tuple[int, int, str, int, int, str]]]
+"""The new text, and start, end and text of the word that was put in, in the old text and in the new one."""
 
 
 class Vocabulary:
@@ -46,36 +47,28 @@ class Vocabulary:
         return None
 
 
-def added(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> tuple[str, list[Edit]] | None:
+def added(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> Probe | None:
     """An adjective or noun before a noun, or an adverb beside a verb or before an adjective, that the text does not have."""
     places: list[tuple[int, str]] = []
     for n, word in enumerate(analysis.words):
-        before = analysis.words[n - 1] if n else None
-        if word.start == 0 or analysis.text[word.start - 1] != " " or (before and before.upos in ("PART", "NUM")):
+        before = analysis.words[n - 1].upos if n else ""
+        if word.start == 0 or analysis.text[word.start - 1] != " " or before in ("PART", "NUM"):
             continue
-        if word.upos == "NOUN" and (before is None or before.upos not in ("ADJ", "NOUN", "PROPN")):
+        if word.upos == "NOUN" and before not in ("ADJ", "NOUN", "PROPN"):
             places += [(n, "JJ"), (n, "JJ"), (n, "NN")]
-        elif word.upos == "VERB" and word.xpos in ("VBD", "VBZ", "VBN", "VBG", "VB"):
+        elif word.upos == "ADJ" or word.upos == "VERB" and word.xpos in ("VBD", "VBZ", "VBN", "VBG", "VB"):
             places.append((n, "RB"))
-        elif word.upos == "ADJ":
-            places.append((n, "RB"))
-    if not places:
-        return None
-    n, tag = chance.choice(places)
+    n, tag = chance.choice(places) if places else (0, "")
     new = vocabulary.draw(tag, chance, [word.text.lower() for word in analysis.words])
-    if new is None:
-        return None
-    start = analysis.words[n].start
-    article = _article(analysis, n, new)
-    return _changed(analysis.text, [*article, (start, start, new + " ")])
+    return _put(analysis, n, new + " ", analysis.words[n].start, True) if new else None
 
 
-def replaced(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> tuple[str, list[Edit]] | None:
+def replaced(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> Probe | None:
     """A content word gives place to another one of the same tag."""
     return _swap(analysis, chance, vocabulary, [n for n, w in enumerate(analysis.words) if w.xpos in CONTENT], False)
 
 
-def misused(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> tuple[str, list[Edit]] | None:
+def misused(analysis: Analysis, chance: random.Random, vocabulary: Vocabulary) -> Probe | None:
     """A function word gives place to another one of its class."""
     return _swap(analysis, chance, vocabulary, [n for n, w in enumerate(analysis.words) if w.upos in FUNCTION], True)
 
@@ -86,18 +79,15 @@ WORD_PROBES = {"added_word": ("critical", added), "replaced_word": ("major", rep
 
 def _swap(
     analysis: Analysis, chance: random.Random, vocabulary: Vocabulary, places: Sequence[int], function: bool
-) -> tuple[str, list[Edit]] | None:
+) -> Probe | None:
     usable = [n for n in places if analysis.words[n].text.isalpha() and _alone(analysis, n)]
     if not usable:
         return None
     n = chance.choice(usable)
     word = analysis.words[n]
     new = vocabulary.draw(word.upos if function else word.xpos, chance, [word.text.lower(), word.lemma.lower()])
-    if new is None:
-        return None
-    new = new.capitalize() if word.text[:1].isupper() else new
-    article = [] if function else _article(analysis, n, new)
-    return _changed(analysis.text, [*article, (word.start, word.end, new)])
+    cased = new.capitalize() if new and word.text[:1].isupper() else new
+    return _put(analysis, n, cased, word.end, not function) if cased else None
 
 
 def _alone(analysis: Analysis, n: int) -> bool:
@@ -112,19 +102,13 @@ def _apart(word: Word, other: Word) -> bool:
     return (word.end <= other.start or other.end <= word.start) and not (touches and other.text[:1].isalnum())
 
 
-def _article(analysis: Analysis, n: int, new: str) -> list[Change]:
-    """What an article right before the place must become before the new word; nothing where it may stay."""
-    before = analysis.words[n - 1] if n else None
-    if before is None or before.text.lower() not in ("a", "an"):
-        return []
-    right = "an" if needs_an(new) else "a"
-    right = right.capitalize() if before.text[0].isupper() else right
-    return [] if right == before.text else [(before.start, before.end, right)]
-
-
-def _changed(text: str, changes: Sequence[Change]) -> tuple[str, list[Edit]]:
-    """The text after the changes, and the last one of them, which puts the word in, without a blank after it."""
-    result = apply_edits(text, changes)
-    edit = result.edits[-1]
-    new = edit.perturbed.rstrip()
-    return result.text, [(edit.start, edit.end, edit.original, edit.new_start, edit.new_start + len(new), new)]
+def _put(analysis: Analysis, n: int, new: str, end: int, mended: bool) -> Probe:
+    """The text with a word before another or in its place, and an article right before it mended where it may not stay."""
+    before, changes = analysis.words[n - 1] if n and mended else None, [(analysis.words[n].start, end, new)]
+    if before is not None and before.text.lower() in ("a", "an"):
+        right = "an" if needs_an(new) else "a"
+        right = right.capitalize() if before.text[0].isupper() else right
+        changes = [(before.start, before.end, right), *changes] if right != before.text else changes
+    result = apply_edits(analysis.text, changes)
+    edit, word = result.edits[-1], new.rstrip()
+    return result.text, [(edit.start, edit.end, edit.original, edit.new_start, edit.new_start + len(word), word)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rome.data.perturbations.lexical import exchanged, may_turn, open_words
 
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, in_case_of, perturbation
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
 
 DRAWS = 12
 
@@ -15,11 +15,9 @@ DRAWS = 12
 @perturbation("baseline", "empty", "base", 32)
 def empty_text(parse: Parse) -> Outcome:
     """Nothing but a full stop, as published: most metrics refuse an empty text."""
-    return (
-        parse.finish([(0, len(parse.text), ".")], "the text is empty already")
-        if parse.text
-        else NotApplicable("the text is empty")
-    )
+    if not parse.text:
+        return NotApplicable("the text is empty")
+    return parse.finish([(0, len(parse.text), ".")], "the text is empty already")
 
 
 @perturbation("baseline", "different", "base", 33)
@@ -91,11 +89,8 @@ def _adjectives(parse: Parse, words: Mapping[str, Sequence[str]], reason: str) -
 @perturbation("robustness", "random word replacement", "critical")
 def words_by_token(parse: Parse) -> Outcome:
     """Two neighbouring content words become AAA, or two apart where none are neighbours; function words stay (case 3)."""
-    words = [
-        n
-        for n, word in enumerate(parse.words)
-        if word.upos in CONTENT_CLASSES and parse.has_own_span(n) and word.text.isalnum() and word.text != TOKEN
-    ]
+    content = [n for n, word in enumerate(parse.words) if word.upos in CONTENT_CLASSES and parse.has_own_span(n)]
+    words = [n for n in content if parse.form(n).isalnum() and parse.form(n) != TOKEN]
     pairs = [(a, b) for a, b in zip(words, words[1:], strict=False) if b == a + 1] or list(zip(words, words[1:], strict=False))
 
     def make(pair: tuple[int, int]) -> list[Change]:
@@ -113,8 +108,7 @@ def words_by_similar(parse: Parse) -> Outcome:
         return NotApplicable(reason)
     changes: list[Change] = []
     for n in sorted(parse.rng.sample(sorted(options), 2)):
-        word = parse.words[n]
-        changes += parse.replace(word.start, word.end, in_case_of(parse.rng.choice(options[n][:2]), word.text))
+        changes += parse.put(n, parse.rng.choice(options[n][:2]))
     return parse.finish(changes, reason)
 
 
@@ -127,18 +121,12 @@ def _similar(parse: Parse, n: int) -> list[str]:
     if not content or light or word.xpos.startswith("NNP") or not parse.stands_alone(n):
         return []
     opposite = set(parse.materials.antonyms.get(lemma, ()))
-    own = {parse.materials.inflect(lemma, tag) for tag in ("VB", "VBZ", "VBD", "VBN", "VBG", "NN", "NNS")} | {low, lemma}
-    return [
-        other
-        for other in parse.materials.similar.get(low, ())
-        if other.isalpha()
-        and _ending(other) == _ending(low)
-        and other not in opposite | own
-        and not other.startswith(low[:4])
-        and not any(a == prefix + b for prefix in NEGATIVE_PREFIXES for a, b in ((low, other), (other, low)))
-        and parse.materials.inflect(other, "NNS") != low
-        and _same_form(word.xpos, lemma, other, parse.materials)
-    ]
+    own = {parse.inflect(lemma, tag) for tag in ("VB", "VBZ", "VBD", "VBN", "VBG", "NN", "NNS")} | {low, lemma}
+    others = [other for other in parse.materials.similar.get(low, ()) if other.isalpha() and other not in opposite | own]
+    others = [other for other in others if _ending(other) == _ending(low) and not other.startswith(low[:4])]
+    negated = {prefix + low for prefix in NEGATIVE_PREFIXES} | {low.removeprefix(prefix) for prefix in NEGATIVE_PREFIXES}
+    others = [other for other in others if other not in negated and parse.inflect(other, "NNS") != low]
+    return [other for other in others if _same_form(word.xpos, lemma, other, parse.materials)]
 
 
 def _same_form(tag: str, lemma: str, other: str, materials: Materials) -> bool:
@@ -151,7 +139,5 @@ def _same_form(tag: str, lemma: str, other: str, materials: Materials) -> bool:
 
 def _ending(word: str) -> str:
     """The ending that tells a word's form."""
-    return next(
-        (e for e in ("ing", "ed", "ly", "est", "er") if word.endswith(e)),
-        "s" if word.endswith("s") and not word.endswith("ss") else "",
-    )
+    plural = "s" if word.endswith("s") and not word.endswith("ss") else ""
+    return next((ending for ending in ("ing", "ed", "ly", "est", "er") if word.endswith(ending)), plural)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +11,7 @@ from rome.data.perturbations.names import PLACES, Entity, entities
 from rome.data.perturbations.verb_forms import form_of_be
 
 from .lexicons import MONTHS, replacements, word_set
-from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, is_contiguous, of_relation, perturbation
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, is_contiguous, perturbation, split
 
 LONGEST = 12
 """Words of a noun phrase that may change its place."""
@@ -41,172 +42,113 @@ def roles_swapped(parse: Parse) -> Outcome:
 
 def _partners(parse: Parse, clause: tuple[int, int], places: frozenset[int]) -> list[tuple[tuple[int, int], _Phrase, _Phrase]]:
     """The subject of a clause with each phrase that can change roles with it."""
-    verb, _ = clause
-    word = parse.words[verb]
+    verb = clause[0]
     subject = parse.child(verb, "nsubj")
-    if (
-        word.upos != "VERB"
-        or subject is None
-        or subject > verb
-        or word.lemma.lower() in SYMMETRIC | MOTION
-        or _mutual(parse, verb)
-    ):
+    mutual = any(parse.low(n).endswith(("self", "selves", "other", "another")) for n in parse.children(verb))
+    if parse.pos(verb) != "VERB" or subject is None or subject > verb or parse.lemma(verb) in SYMMETRIC | MOTION or mutual:
         return []
     first = _phrase(parse, subject)
     early = any(parse.relation(n) == "obj" for n in parse.children(verb) if n < verb)
     if first is None or first.words[-1] >= verb or early:
         return []
-    found = []
-    receiver = parse.child(verb, "iobj")
-    for n in parse.children(verb):
-        second = _phrase(parse, n) if n > verb and _is_partner(parse, n, receiver) else None
-        if second is not None and second.words[0] > verb and _may_exchange(parse, first, second, places):
-            found.append((clause, first, second))
-    return found
+    later = [n for n in parse.children(verb) if n > verb and _is_partner(parse, n, parse.has(verb, "iobj"))]
+    found = [(clause, first, second) for second in (_phrase(parse, n) for n in later) if second is not None]
+    return [pair for pair in found if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
 
 
-def _mutual(parse: Parse, verb: int) -> bool:
-    """Whether *each other* or a reflexive pronoun ties subject and object together."""
-    return any(parse.low(n).endswith(("self", "selves", "other", "another")) for n in parse.children(verb))
-
-
-def _is_partner(parse: Parse, n: int, receiver: int | None) -> bool:
+def _is_partner(parse: Parse, n: int, received: bool) -> bool:
     """Whether a word under the verb is its object, its receiver, its agent, or whom the deed goes to."""
-    relation = parse.relation(n)
-    if relation == "obj":
-        return receiver is None and parse.child(parse.words[n].head, "nsubj:pass") is None
-    if relation == "iobj":
-        return True
+    relation, passive = parse.relation(n), parse.has(parse.head(n), "nsubj:pass")
+    if relation in ("obj", "iobj"):
+        return relation == "iobj" or not received and not passive
     prepositions = [m for m in parse.children(n) if parse.relation(m) == "case"]
     if not relation.startswith("obl") or len(prepositions) != 1 or prepositions[0] > n:
         return False
-    preposition = parse.words[prepositions[0]].text.lower()
-    passive = parse.child(parse.words[n].head, "nsubj:pass") is not None
-    return preposition == "by" if passive else preposition in DIRECTIONS and parse.pos(n) != "PROPN"
+    low = parse.low(prepositions[0])
+    return low == "by" if passive else low in DIRECTIONS and parse.pos(n) != "PROPN"
 
 
 def _is_person(parse: Parse, n: int) -> bool:
     """Whether a word stands for somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
-    word = parse.words[n]
-    low = word.text.lower()
-    name = word.upos == "PROPN" and not any(c.isdigit() for c in word.text)
-    return name or low in PEOPLE or (word.xpos == "PRP" and low in PERSONAL)
+    name = parse.pos(n) == "PROPN" and not any(c.isdigit() for c in parse.form(n))
+    return name or parse.low(n) in PEOPLE or _is_pronoun(parse, n)
+
+
+def _is_pronoun(parse: Parse, n: int) -> bool:
+    """Whether a word is a personal pronoun for people."""
+    return parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
 
 
 def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozenset[int]) -> bool:
     """Whether each could do what the other does: both somebody, both no place or both a place, and not the same."""
-    heads = [first.head, second.head]
+    heads, texts = [first.head, second.head], [parse.phrase(one.words).lower() for one in (first, second)]
     same_side = len({n in places for n in heads}) == 1
-    texts = [parse.text[one.start : one.end].lower() for one in (first, second)]
-    plain = sum(parse.low(n) in PERSONAL for n in heads) < 2 or texts[0] not in (
-        OBJECTIVE.get(texts[1]),
-        SUBJECTIVE.get(texts[1]),
-    )
-    works = any(texts[k].startswith(("a ", "an ")) and parse.words[heads[k]].upos == "PROPN" for k in (0, 1))
+    other_cases = (OBJECTIVE.get(texts[1]), SUBJECTIVE.get(texts[1]))
+    plain = sum(parse.low(n) in PERSONAL for n in heads) < 2 or texts[0] not in other_cases
+    works = any(text.startswith(("a ", "an ")) and parse.pos(n) == "PROPN" for text, n in zip(texts, heads, strict=True))
     return all(_is_person(parse, n) for n in heads) and not works and same_side and plain and texts[0] != texts[1]
 
 
 def _phrase(parse: Parse, head: int) -> _Phrase | None:
     """The noun phrase of a head without its preposition, if it is whole, short, and can stand elsewhere."""
-    word = parse.words[head]
     words = parse.subtree(head)
-    if words and of_relation(word, "obl", "nmod"):
-        case = parse.child(head, "case")
-        words = [n for n in words if n != case]
-    nominal = (
-        word.upos in ("NOUN", "PROPN")
-        or (word.xpos == "PRP" and word.text.lower() in PERSONAL)
-        or (word.upos == "PRON" and word.text.lower() in PEOPLE - {"who"})
-    )
-    if not nominal or not is_contiguous(words) or len(words) > LONGEST:
+    if parse.relates(head, "obl", "nmod"):
+        words = [n for n in words if n != parse.child(head, "case")]
+    nominal = parse.matches(head, pos="NOUN PROPN") or parse.pos(head) == "PRON" and parse.low(head) in PEOPLE - {"who"}
+    if not nominal and not _is_pronoun(parse, head) or not is_contiguous(words) or len(words) > LONGEST:
         return None
-    start, end = parse.span(words)
-    text = parse.text
-    odd = text[max(start - 1, 0) : start] == "."
-    touched = text[max(start - 1, 0) : start] + text[end : end + 1]
-    odd = odd or (
-        any(c in '"“”‘():;' for c in text[start:end])
-        or text[end - 1] in ",-"
-        or any(c.isalnum() or c in "-'’/@#_" for c in touched)
-    )
-    ends = words[-1] + 1
-    following = parse.word(ends)
-    capital = following is not None and (
-        parse.in_title_case(ends) and following.upos != "PRON" or following.upos in ("NUM", "PROPN")
-    )
-    goes_on = capital and text[end : end + 1] in (" ", "-")
-    before = parse.words[words[0] - 1] if words[0] else None
-    cut = (
-        before is not None
-        and before.upos in ("PROPN", "NUM", "ADJ", "X", "DET")
-        and text[start - 1 : start] == " "
-        and before.sentence == word.sentence
-    )
-    wrong = parse.words[words[0]].xpos in ("WP", "WDT", "WP$") or parse.words[words[0]].upos in ("ADP", "SCONJ", "CCONJ")
-    return None if odd or goes_on or cut or wrong else _Phrase(head, words, start, end)
+    (start, end), text, after = parse.span(words), parse.text, words[-1] + 1
+    touched, inside = parse.touching(start, end), text[start:end]
+    odd = text[:start].endswith(".") or any(c in '"“”‘():;' for c in inside) or inside[-1] in ",-"
+    if odd or any(c.isalnum() or c in "-'’/@#_" for c in touched):
+        return None
+    titled = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) != "PRON"
+    goes_on = (titled or parse.matches(after, pos="NUM PROPN")) and text[end : end + 1] in (" ", "-")
+    same = words[0] > 0 and parse.words[words[0] - 1].sentence == parse.words[head].sentence
+    cut = same and text[start - 1] == " " and parse.matches(words[0] - 1, pos="PROPN NUM ADJ X DET")
+    wrong = parse.matches(words[0], tag="WP WDT WP$") or parse.matches(words[0], pos="ADP SCONJ CCONJ")
+    return None if goes_on or cut or wrong else _Phrase(head, words, start, end)
 
 
 def _moved(parse: Parse, phrase: _Phrase, cases: dict[str, str], opens: bool) -> str:
     """The phrase as it reads in its new place: a pronoun in the case of that place, a capital where the sentence starts."""
-    text, first = parse.text[phrase.start : phrase.end], parse.words[phrase.words[0]]
-    if len(phrase.words) == 1 and first.text.lower() in PERSONAL:
-        text = cases.get(first.text.lower(), first.text.lower() if first.text != "I" else "I")
+    text, first, low = parse.text[phrase.start : phrase.end], phrase.words[0], parse.low(phrase.words[0])
+    if len(phrase.words) == 1 and low in PERSONAL:
+        text = cases.get(low, low if parse.form(first) != "I" else "I")
     elif parse.starts_sentence(phrase.start):
-        text = _without_capital(parse, phrase.words[0], text)
-    return text[:1].upper() + text[1:] if opens else text
+        text = _lowered(parse, first, text)
+    return capitalised(text) if opens else text
 
 
-def _without_capital(parse: Parse, n: int, text: str) -> str:
+def _lowered(parse: Parse, n: int, text: str) -> str:
     """A text that a word starts, without the capital of the start of a sentence; names and *I* keep theirs."""
-    word = parse.words[n]
-    keeps = (
-        word.xpos.startswith("NNP")
-        or word.upos == "PROPN"
-        or word.text == "I"
-        or word.text[1:] != word.text[1:].lower()
-        or word.lemma[:1].isupper()
-    )
-    return text if keeps else text[:1].lower() + text[1:]
+    return parse.lowered(n, text, parse.words[n].lemma[:1].isupper())
 
 
 def _exchanged(parse: Parse, clause: tuple[int, int], first: _Phrase, second: _Phrase) -> list[Change] | None:
     """Both phrases in each other's place, and the verb that agrees with the new subject."""
     verb = _agreeing(parse, clause, second.head)
-    if verb is None:
-        return None
-    opens = parse.starts_sentence(first.start)
-    lead, follower = _moved(parse, second, SUBJECTIVE, opens), _moved(parse, first, OBJECTIVE, False)
-    return [(first.start, first.end, lead), *verb, (second.start, second.end, follower)]
+    lead = _moved(parse, second, SUBJECTIVE, parse.starts_sentence(first.start))
+    follower = _moved(parse, first, OBJECTIVE, False)
+    return None if verb is None else [(first.start, first.end, lead), *verb, (second.start, second.end, follower)]
 
 
 def _agreeing(parse: Parse, clause: tuple[int, int], subject: int) -> list[Change] | None:
     """The change that makes the finite verb of a clause agree with a new subject; None where it cannot be made."""
     predicate, finite = clause
-    word, low = parse.words[finite], parse.low(finite)
-    if word.xpos == "MD" or (word.xpos == "VBD" and low not in ("was", "were")):
+    word, past, old = parse.words[finite], parse.reads(finite, "was were"), parse.subject(predicate)
+    if word.xpos == "MD" or (word.xpos == "VBD" and not past):
         return []
-    new, old = parse.words[subject], parse.subject(predicate)
-    plural, first_person = (
-        parse.is_plural(subject) or new.text.lower() in ("police", "people"),
-        new.text.lower() in ("i", "me"),
-    )
-    if old is not None and parse.is_plural(old) == plural and not first_person and parse.words[old].text != "I":
+    plural, first_person = parse.is_plural(subject) or parse.reads(subject, "police people"), parse.reads(subject, "i me")
+    if old is not None and parse.is_plural(old) == plural and not first_person and parse.form(old) != "I":
         return []
-    if not parse.has_own_span(finite) or not parse.stands_alone(finite) or _shares(parse, predicate):
+    shared = any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
+    if shared or not parse.stands_alone(finite):
         return None
     lemma = word.lemma.lower()
-    if lemma == "be":
-        form: str | None = form_of_be("past" if low in ("was", "were") else "present", plural, first_person)
-    elif lemma in ("have", "do"):
-        form = lemma if plural else {"have": "has", "do": "does"}[lemma]
-    else:
-        form = lemma if plural else parse.materials.inflect(lemma, "VBZ")
-    return [(word.start, word.end, form)] if form else None
-
-
-def _shares(parse: Parse, predicate: int) -> bool:
-    """Whether another verb is coordinated with this one and has no subject of its own."""
-    return any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
+    form = {"have": "has", "do": "does"}.get(lemma) or parse.inflect(lemma, "VBZ")
+    new = form_of_be("past" if past else "present", plural, first_person) if lemma == "be" else lemma if plural else form
+    return [(word.start, word.end, new)] if new else None
 
 
 @perturbation("accuracy", "mistranslation - named entity", "critical")
@@ -219,71 +161,61 @@ def names_exchanged(parse: Parse) -> Outcome:
 
 def _is_whole(parse: Parse, entity: Entity) -> bool:
     """Whether no other part of a name stands right beside the entity: *Osama* of *Osama bin Laden*, *Al* - *Maqrizi*."""
-    words = parse.words
-    beside = [n for n in (entity.words[0] - 1, entity.words[-1] + 1) if 0 <= n < len(words)]
-    parts = [
-        words[n].upos in ("PROPN", "X", "NUM") or words[n].text in ("-", "–", "de", "la", "bin", "van", "von", "al", "el")
-        for n in beside
-    ]
-    before, after = words[max(entity.words[0] - 2, 0) : entity.words[0]], words[entity.words[-1] + 1 : entity.words[-1] + 3]
-    linked = len(after) == 2 and after[0].text in ("of", "for") and after[1].upos == "PROPN"
-    article = [word.text.lower() for word in before] == ["of", "the"]
-    alone = len(entity.text) > 1 and parse.text[max(entity.start - 2, 0) : entity.start] not in ('" ', "” ")
-    return alone and not any(parts) and not linked and not (article and entity.kind == "")
+    first, last = entity.words[0], entity.words[-1]
+    beside = (first - 1, last + 1)
+    parts = any(parse.form(n) in split("- – de la bin van von al el") for n in beside) or parse.some(beside, pos="PROPN X NUM")
+    linked = parse.form(last + 1) in ("of", "for") and parse.pos(last + 2) == "PROPN"
+    article = parse.low(first - 2) == "of" and parse.low(first - 1) == "the" and entity.kind == ""
+    quoted = parse.text[max(entity.start - 2, 0) : entity.start] in ('" ', "” ")
+    return len(entity.text) > 1 and not (quoted or parts or linked or article)
 
 
 def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
     """Whether two entities are of one kind, differ, and are not named side by side."""
-    kinds = ["place" if one.kind in PLACES else one.kind for one in (first, second)]
-    short, long = sorted((first.text.lower(), second.text.lower()), key=len)
-    determiners = [
-        one.words[0] > 0 and parse.words[one.words[0] - 1].upos in ("DET", "PRON", "ADJ", "NUM") for one in (first, second)
+    both = (first, second)
+    kind, other = ("place" if one.kind in PLACES else one.kind for one in both)
+    short, long = sorted((one.text.lower() for one in both), key=len)
+    if (
+        kind != other
+        or kind == "date"
+        or first.modifier != second.modifier
+        or short in long
+        or {*short.split()} & {*long.split()}
+    ):
+        return False
+    cases = [parse.child(one.head, "case") for one in both]
+    alike: list[Sequence[object]] = [
+        [parse.matches(one.words[0] - 1, pos="DET PRON ADJ NUM") for one in both],
+        [parse.is_plural(one.head) for one in both],
+        [any(c in '"“‘”' for c in parse.touching(one.start, one.end)) for one in both],
+        [kind or (parse.low(case) if case is not None else "") for case in cases],
     ]
-    plurals = [parse.is_plural(one.head) for one in (first, second)]
-    between = parse.text[first.end : second.start]
-    near = not re.search(r"\b(?!and\b)[a-z]{3}", between)
     linked = _leader(parse, first.head) == _leader(parse, second.head) or _linked(parse, first.head, second.head)
-    quoted = [
-        parse.text[max(one.start - 1, 0)] in '"“‘' or parse.text[one.end : one.end + 1] in ('"', "”") for one in (first, second)
-    ]
-    cases = [
-        parse.low(case) if case is not None else "" for one in (first, second) for case in (parse.child(one.head, "case"),)
-    ]
-    alike = quoted[0] == quoted[1] and (bool(kinds[0]) or cases[0] == cases[1])
-    fitting = kinds[0] == kinds[1] and kinds[0] != "date" and first.modifier == second.modifier and alike
-    return (
-        fitting
-        and not (set(short.split()) & set(long.split()))
-        and short not in long
-        and len(set(determiners)) == len(set(plurals)) == 1
-        and not linked
-        and not near
-    )
+    near = not re.search(r"\b(?!and\b)[a-z]{3}", parse.text[first.end : second.start])
+    return all(one == two for one, two in alike) and not linked and not near
 
 
 def _leader(parse: Parse, n: int) -> int:
     """The first part of the coordination or list that a word stands in; the word itself outside of one."""
     for _ in range(len(parse.words)):
-        if not parse.relates(n, "conj", "appos", "flat", "list", "parataxis") or parse.words[n].head < 0:
+        if not parse.relates(n, "conj", "appos", "flat", "list", "parataxis") or parse.head(n) < 0:
             return n
-        n = parse.words[n].head
+        n = parse.head(n)
     return n
 
 
 def _linked(parse: Parse, first: int, second: int) -> bool:
     """Whether one hangs right under the other, or both are partners in something mutual."""
-    words = parse.words
-    if words[first].head == second or words[second].head == first:
-        return True
-    shared = words[first].head == words[second].head and words[first].head >= 0
-    return shared and words[words[first].head].lemma.lower() in SYMMETRIC - word_set("roles.taking_part")
+    shared = parse.head(first) == parse.head(second)
+    mutual = shared and parse.lemma(parse.head(first)) in SYMMETRIC - word_set("roles.taking_part")
+    return mutual or parse.head(first) == second or parse.head(second) == first
 
 
 def _names(parse: Parse, first: Entity, second: Entity) -> list[Change]:
     """Each name in the place of the other; the article of a name gets or loses its capital."""
     changes: list[Change] = []
     for old, new in ((first, second), (second, first)):
-        text = new.text[0].upper() + new.text[1:] if parse.starts_sentence(old.start) else new.text
+        text = capitalised(new.text) if parse.starts_sentence(old.start) else new.text
         changes += parse.replace(old.start, old.end, text)
     return changes
 
@@ -296,22 +228,17 @@ PLACED = ("nsubj", "obj", "iobj", "obl", "nmod")
 def phrases_exchanged(parse: Parse) -> Outcome:
     """Two nouns or names exchanged with each other, each with its compound, whatever they stand for: *The rent of the flat rose in
     the winter.* -> *The flat of the rent rose in the winter.* A reader who only asks which words occur finds nothing."""
-    heads = [n for n, word in enumerate(parse.words) if word.upos in ("NOUN", "PROPN") and of_relation(word, *PLACED)]
+    heads = [n for n, word in enumerate(parse.words) if word.upos in ("NOUN", "PROPN") and parse.relates(n, *PLACED)]
     pairs = [pair for pair in combinations(heads, 2) if _apart(parse, *pair)]
     return parse.choose(pairs, lambda pair: _cores(parse, *pair), "no two nouns that can change places")
 
 
 def _apart(parse: Parse, one: int, other: int) -> bool:
     """Whether two nouns differ, agree in number, and are not said of each other or of one symmetric verb."""
-    first, second = parse.words[one], parse.words[other]
-    verb = parse.word(first.head)
-    symmetric = first.head == second.head and verb is not None and verb.lemma.lower() in SYMMETRIC | {"be"}
-    return (
-        first.lemma.lower() != second.lemma.lower()
-        and parse.is_plural(one) == parse.is_plural(other)
-        and not symmetric
-        and not any(parse.relates(n, "conj", "appos", "cop") for k in (one, other) for n in parse.children(k))
-    )
+    symmetric = parse.head(one) == parse.head(other) and parse.lemma(parse.head(one)) in SYMMETRIC | {"be"}
+    said = any(parse.has(n, "conj", "appos", "cop") for n in (one, other))
+    agree = parse.lemma(one) != parse.lemma(other) and parse.is_plural(one) == parse.is_plural(other)
+    return agree and not symmetric and not said
 
 
 def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
@@ -319,19 +246,18 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
     cores = [parse.nominal_core(n) for n in (one, other)]
     if set(cores[0]) & set(cores[1]) or not all(parse.stands_alone(n) for core in cores for n in core):
         return None
-    spans = [parse.span(core) for core in cores]
-    common = any(
-        parse.starts_sentence(start) and parse.words[core[0]].upos != "PROPN"
-        for (start, _), core in zip(spans, cores, strict=True)
-    )
-    if common or not all(is_contiguous(core) for core in cores):
+    (a, b), (c, d) = (parse.span(core) for core in cores)
+    if any(parse.starts_sentence(parse.words[core[0]].start) and parse.pos(core[0]) != "PROPN" for core in cores):
         return None
-    (a, b), (c, d) = spans
     return sorted([*parse.replace(a, b, parse.text[c:d]), *parse.replace(c, d, parse.text[a:b])])
 
 
 SMALL = word_set("roles.small")
 DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d{1,2}:\d{2}")
+NOT_COUNTED = re.compile(r"(?:[-–/x×=:.№#]|no\.|page|chapter|article|section|version|part|volume)\s?$", re.IGNORECASE)
+RANGED = re.compile(
+    r"(?:[-–—~/x×,:;]|and|or|to|through|until|till|by|, and|, or|percent (?:and|or|to)|out of|of|in|-?year(?:s)? (?:or|to))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,65 +279,51 @@ def numbers_exchanged(parse: Parse) -> Outcome:
 
 def _figure(parse: Parse, n: int) -> _Figure | None:
     """A number that stands alone; None for 0 and 1, for a part of a longer number, and for anything else."""
-    word, text = parse.words[n], parse.text
-    low = word.text.lower()
-    around = text[max(word.start - 1, 0) : word.start] + text[word.end : word.end + 1]
-    if word.upos != "NUM" or not parse.has_own_span(n) or any(c.isalnum() or c in "-–/@_:#'’+*" for c in around):
+    word, near = parse.words[n], (n - 1, n + 1)
+    before, after = parse.text[: word.start], parse.text[word.end :]
+    touched = any(c.isalnum() or c in "-–/@_:#'’+*" for c in parse.touching(word.start, word.end))
+    if word.upos != "NUM" or not parse.has_own_span(n) or touched:
         return None
-    near = [parse.words[m] for m in (n - 1, n + 1) if 0 <= m < len(parse.words)]
-    if low in SMALL:
-        return None if any(other.upos == "NUM" for other in near) else _Figure(n, low, "word")
-    if not DIGITS.fullmatch(word.text) or re.match(r"\.\d|\s?(?:[:/x×=–-]|--)\s?\d", text[word.end :]):
-        return None
-    if re.search(
-        r"(?:[-–/x×=:.№#]|no\.|page|chapter|article|section|version|part|volume)\s?$", text[: word.start], re.IGNORECASE
-    ):
+    if parse.low(n) in SMALL:
+        return None if parse.some(near, pos="NUM") else _Figure(n, parse.low(n), "word")
+    if not DIGITS.fullmatch(word.text) or re.match(r"\.\d|\s?(?:[:/x×=–-]|--)\s?\d", after) or NOT_COUNTED.search(before):
         return None
     if ":" in word.text:
         return _Figure(n, word.text, "clock")
-    value = word.text.replace(",", "")
-    after, before = text[word.end : word.end + 10], text[: word.start].rstrip()
-    month = any(other.xpos == "NNP" and other.text in MONTHS for other in near)
-    if float(value) <= 1:
+    value = float(word.text.replace(",", ""))
+    if value <= 1:
         return None
-    if re.match(r"\s?(?:%|percent\b|per cent\b)", after):
+    counted = word.relation == "nummod" and parse.tag(word.head) == "NNS"
+    if re.match(r"\s?(?:%|percent\b|per cent\b)", after[:10]):
         kind = "percentage"
-    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not (
-        word.relation == "nummod" and parse.words[word.head].xpos == "NNS"
-    ):
+    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not counted:
         kind = "year"
-    elif month:
+    elif any(parse.tag(m) == "NNP" and parse.form(m) in MONTHS for m in near):
         kind = "day"
     else:
-        kind = "money" if before.endswith(("$", "€", "£")) else "number"
-    return _Figure(n, str(float(value)), kind)
+        kind = "money" if before.rstrip().endswith(("$", "€", "£")) else "number"
+    return _Figure(n, str(value), kind)
 
 
 def _two_numbers(parse: Parse, first: _Figure, second: _Figure) -> bool:
     """Whether two numbers are of one kind, differ, and are not the ends of a range or parts of a list."""
     if first.kind != second.kind or first.value == second.value:
         return False
-    one, other = parse.words[first.word], parse.words[second.word]
-    between = parse.text[one.end : other.start].strip().lower().strip("%$€£ ")
-    ranged = re.fullmatch(
-        r"(?:[-–—~/x×,:;]|and|or|to|through|until|till|by|, and|, or|percent (?:and|or|to)|out of|of|in|-?year(?:s)? (?:or|to))?",
-        between,
-    )
-    listed = _leader(parse, first.word) == _leader(parse, second.word)
-    listed = listed or not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))
+    between = parse.text[parse.words[first.word].end : parse.words[second.word].start].strip().lower().strip("%$€£ ")
+    listed = not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))
     dashed = first.kind in ("year", "day") and re.search(r"[–—-]", between) is not None and len(between) < 20
-    sizes = sorted(float(one.value) for one in (first, second) if one.kind not in ("word", "clock"))
-    comparable = not sizes or sizes[1] <= 1000 * sizes[0]
-    return comparable and not ranged and not listed and not dashed
+    if RANGED.fullmatch(between) or listed or dashed or _leader(parse, first.word) == _leader(parse, second.word):
+        return False
+    low, high = (0.0, 0.0) if first.kind in ("word", "clock") else sorted((float(first.value), float(second.value)))
+    return high <= 1000 * low
 
 
 def _numbers(parse: Parse, first: _Figure, second: _Figure) -> list[Change]:
     """Each number in the place of the other, a or an before it mended, a capital where the sentence starts."""
     changes: list[Change] = []
     for old, new in ((first, second), (second, first)):
-        word, text = parse.words[old.word], parse.words[new.word].text
-        text = text.capitalize() if word.text[0].isupper() else text.lower()
-        changes += parse.replace(word.start, word.end, text)
+        word, text = parse.words[old.word], parse.form(new.word)
+        changes += parse.replace(word.start, word.end, text.capitalize() if word.text[0].isupper() else text.lower())
     return changes
 
 
@@ -429,179 +341,137 @@ def cause_and_effect_swapped(parse: Parse) -> Outcome:
 
 def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
     """*X because Y.* -> *Y because X.*, *Because Y, X.* -> *Because X, Y.* and *X, so Y.* -> *Y, so X.*"""
-    word = parse.words[n]
-    clause, low = word.head, word.text.lower()
-    if clause <= n or low not in ("because", "so") or not _joins(parse, n):
-        return None
-    main = parse.words[clause].head
-    if main < 0 or parse.subject(clause) is None or parse.subject(main) is None:
+    clause, main = parse.head(n), parse.head(parse.head(n))
+    if clause <= n or main < 0 or not _joins(parse, n) or parse.subject(clause) is None or parse.subject(main) is None:
         return None
     reason = [m for m in parse.subtree(clause) if m > n]
-    if not reason or not is_contiguous(reason) or reason[0] != n + 1:
+    if not in_row([n], reason):
         return None
     whole = [m for m in parse.subtree(main) if m not in reason and m != n]
-    if parse.starts_sentence(word.start):
-        return _fronted(parse, reason, whole) if low == "because" else None
-    before: list[int] = []
-    for m in reversed([m for m in whole if m < n]):
-        if before and before[0] != m + 1:
-            break
-        before.insert(0, m)
-    right = bool(before) and before[-1] == n - 1 and main in before and (parse.subject(main) or 0) in before
+    if parse.starts_sentence(parse.words[n].start):
+        return _fronted(parse, reason, whole) if parse.low(n) == "because" else None
+    first = n
+    while first - 1 in whole:
+        first -= 1
+    before = list(range(first, n))
+    right = main in before and (parse.subject(main) or 0) in before
     return _both_clauses(parse, reason, before, n) if right else None
 
 
 def _joins(parse: Parse, n: int) -> bool:
     """Whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
-    word, clause = parse.words[n], parse.words[parse.words[n].head]
-    if word.text.lower() == "because":
-        return word.relation == "mark" and clause.relation == "advcl"
-    after = parse.words[n + 1] if n + 1 < len(parse.words) else word
-    placed = (
-        n > 0
-        and parse.words[n - 1].text == ","
-        and after.upos in ("PRON", "DET", "NOUN", "PROPN")
-        and after.text.lower() != "that"
-    )
-    return placed and of_relation(clause, "conj", "parataxis", "advcl") and of_relation(word, "cc", "advmod", "mark")
+    clause = parse.head(n)
+    if parse.low(n) == "because":
+        return parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
+    after = n + 1 if n + 1 < len(parse.words) else n
+    placed = parse.form(n - 1) == "," and parse.matches(after, pos="PRON DET NOUN PROPN") and parse.low(after) != "that"
+    joined = parse.relates(clause, "conj", "parataxis", "advcl") and parse.relates(n, "cc", "advmod", "mark")
+    return parse.low(n) == "so" and placed and joined
 
 
 def _trimmed(parse: Parse, words: list[int]) -> list[int]:
     """Words without the marks at their ends."""
-    while words and parse.words[words[-1]].upos == "PUNCT":
+    while words and parse.pos(words[-1]) == "PUNCT":
         words = words[:-1]
-    while words and parse.words[words[0]].upos in ("PUNCT", "CCONJ"):
+    while words and parse.matches(words[0], pos="PUNCT CCONJ"):
         words = words[1:]
     return words
 
 
-TYING = word_set("roles.tying")
-WEAK = frozenset("just only not simply partly mainly maybe perhaps probably mostly largely is was even precisely".split())
-
-
-def _movable_clause(parse: Parse, words: list[int]) -> bool:
+def _movable(parse: Parse, words: list[int]) -> bool:
     """Whether a clause starts with its own words: no *and*, *but*, *so* or *however* that ties it to what came before."""
-    if not words:
-        return False
-    first = parse.words[words[0]]
-    return first.upos not in ("CCONJ", "SCONJ", "INTJ", "AUX") and first.text.lower() not in TYING
+    tied = not words or parse.matches(words[0], pos="CCONJ SCONJ INTJ AUX") or parse.low(words[0]) in word_set("roles.tying")
+    return not tied
+
+
+WEAK = "just only not simply partly mainly maybe perhaps probably mostly largely is was even precisely"
 
 
 def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> list[Change] | None:
     """The two clauses around *because* in each other's place."""
     reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not reason or not main or not _movable_clause(parse, main) or not _movable_clause(parse, reason):
+    if not _movable(parse, reason) or not _movable(parse, main) or parse.reads(n - 1, WEAK):
         return None
-    if main[-1] < n - 1 and parse.words[main[-1] + 1].text != "," or parse.low(n - 1) in WEAK:
+    if main[-1] < n - 1 and parse.form(main[-1] + 1) != ",":
         return None
     (start, end), (low, high) = parse.span(main), parse.span(reason)
     if MARKED.search(parse.text[start:high]) or parse.text[high : high + 1] not in (".", ",", "!", ";", ")", ""):
         return None
-    opens = parse.starts_sentence(start)
-    earlier = parse.words[main[0] - 1] if main[0] else None
-    if (
-        not opens
-        and earlier is not None
-        and (earlier.upos not in ("PUNCT", "CCONJ", "SCONJ") or earlier.text.lower() in ("both", "either"))
-    ):
-        return None
-    lead, tail = (
-        parse.text[low:high],
-        _without_capital(parse, main[0], parse.text[start:end]) if opens else parse.text[start:end],
-    )
-    return [(start, end, lead[0].upper() + lead[1:] if opens else lead), (low, high, tail)]
+    lead, tail, earlier = parse.text[low:high], parse.text[start:end], main[0] - 1
+    if parse.starts_sentence(start):
+        return [(start, end, capitalised(lead)), (low, high, _lowered(parse, main[0], tail))]
+    loose = earlier < 0 or parse.matches(earlier, pos="PUNCT CCONJ SCONJ") and not parse.reads(earlier, "both either")
+    return [(start, end, lead), (low, high, tail)] if loose else None
 
 
 def _fronted(parse: Parse, reason: list[int], main: list[int]) -> list[Change] | None:
     """*Because Y, X* with both clauses exchanged."""
     reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not reason or not main or reason[0] > main[0] or MARKED.search(parse.text[slice(*parse.span(reason + main))]):
+    if not reason or not _movable(parse, main) or reason[0] > main[0] or not is_contiguous(main):
         return None
-    if not is_contiguous(main) or not _movable_clause(parse, main):
+    first, second = parse.span(reason), parse.span(main)
+    if parse.text[first[1] : second[0]] != ", " or MARKED.search(parse.text[first[0] : second[1]]):
         return None
-    gap = parse.text[parse.span(reason)[1] : parse.span(main)[0]]
-    if gap != ", ":
-        return None
-    return [
-        (*parse.span(reason), parse.text[slice(*parse.span(main))]),
-        (*parse.span(main), parse.text[slice(*parse.span(reason))]),
-    ]
+    return [(*first, parse.phrase(main)), (*second, parse.phrase(reason))]
 
 
 def _noun(parse: Parse, n: int | None) -> _Phrase | None:
     """A noun phrase that can be cause or effect; None for pronouns and numbers."""
-    if n is None or parse.pos(n) not in ("NOUN", "PROPN"):
-        return None
-    return _phrase(parse, n)
+    return _phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
 
 
 def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
     """*The flood caused a fire* -> *A fire caused the flood*; *was caused by*, *led to*, *resulted from*."""
-    word = parse.words[n]
-    lemma = word.lemma.lower()
-    pair = next((pair for pair in parse.clauses() if pair[0] == n), None)
-    if word.upos != "VERB" or pair is None or lemma not in CAUSING and lemma not in CAUSED:
+    lemma, passive = parse.lemma(n), parse.has(n, "nsubj:pass")
+    clause = next((pair for pair in parse.clauses() if pair[0] == n), None)
+    if parse.pos(n) != "VERB" or clause is None or lemma not in CAUSING and lemma not in CAUSED:
         return None
-    passive = parse.child(n, "nsubj:pass") is not None
-    if passive and (lemma in CAUSED or CAUSING[lemma]):
+    if passive and (lemma in CAUSED or CAUSING[lemma]) or parse.has(n, "xcomp", "iobj"):
         return None
-    effects = [
-        m
-        for m in parse.children(n)
-        if m > n and _after(parse, m, "by" if passive else CAUSING.get(lemma, ""), CAUSED.get(lemma, ""))
-    ]
-    first, second = _noun(parse, parse.child(n, "nsubj")), _noun(parse, effects[0] if effects else None)
-    bare = (
-        second is not None
-        and first is not None
-        and second.words[0] > n > first.words[-1]
-        and parse.child(n, "xcomp", "iobj") is None
-    )
-    return _exchanged(parse, pair, first, second) if bare and first is not None and second is not None else None
+    prepositions = ("by" if passive else CAUSING.get(lemma, ""), CAUSED.get(lemma, ""))
+    effect = next((m for m in parse.children(n) if m > n and _after(parse, m, *prepositions)), None)
+    first, second = _noun(parse, parse.child(n, "nsubj")), _noun(parse, effect)
+    if first is None or second is None or not second.words[0] > n > first.words[-1]:
+        return None
+    return _exchanged(parse, clause, first, second)
 
 
 def _after(parse: Parse, n: int, *prepositions: str) -> bool:
     """Whether a word is an object, or follows one of the prepositions."""
-    word, case = parse.words[n], parse.child(n, "case")
+    case = parse.child(n, "case")
     if case is None:
-        return word.relation == "obj" and "" in prepositions and prepositions[0] == ""
-    return word.relation.startswith("obl") and parse.low(case) in [one for one in prepositions if one]
+        return parse.relation(n) == "obj" and prepositions[0] == ""
+    return parse.relation(n).startswith("obl") and parse.low(case) in [one for one in prepositions if one]
 
 
 def _participle_turned(parse: Parse, n: int) -> list[Change] | None:
     """*The dam broke, causing a flood* -> *The dam broke because of a flood*; *a fire caused by smoke* -> *a fire causing smoke*."""
     word, low = parse.words[n], parse.low(n)
-    if low == "caused" and word.relation == "acl" and parse.words[n + 1 : n + 2] and parse.low(n + 1) == "by":
+    if low == "caused" and word.relation == "acl" and parse.low(n + 1) == "by":
         return [(word.start, parse.words[n + 1].end, "causing")]
     joined = {"causing": "", "triggering": "", "leading": "to", "resulting": "in"}.get(low)
-    if joined is None or word.relation not in ("advcl", "acl") or n == 0:
+    if joined is None or word.relation not in ("advcl", "acl") or joined and parse.low(n + 1) != joined:
         return None
-    following = parse.low(n + 1)
-    end = parse.words[n + 1].end if joined and following == joined else word.end
-    target = next((m for m in parse.children(n) if m > n and _after(parse, m, joined)), None)
-    phrase = _noun(parse, target)
-    touching = phrase is not None and parse.text[end : phrase.start] == " " and parse.child(n, "xcomp", "advcl") is None
-    if not touching or (joined and following != joined) or parse.starts_sentence(word.start):
-        return None
-    comma = parse.words[n - 1].text == ","
-    return [(parse.words[n - 1].start, end, " due to")] if comma else None
+    end = parse.words[n + 1].end if joined else word.end
+    phrase = _noun(parse, next((m for m in parse.children(n) if m > n and _after(parse, m, joined)), None))
+    touching = phrase is not None and parse.text[end : phrase.start] == " " and not parse.has(n, "xcomp", "advcl")
+    set_apart = parse.form(n - 1) == "," and not parse.starts_sentence(word.start)
+    return [(parse.words[n - 1].start, end, " due to")] if touching and set_apart else None
 
 
 def _reason_turned(parse: Parse, n: int) -> list[Change] | None:
     """*The match was off due to a storm* -> *The match was off, which caused a storm*."""
-    text, start = parse.text, parse.words[n].start
+    text, start, head = parse.text, parse.words[n].start, parse.head(n)
     found = next((p for p in BECAUSE_OF if text[start:].lower().startswith(f"{p} ")), None)
-    words = [m for m in range(n, len(parse.words)) if found and parse.words[m].start >= start + len(found)]
-    if found is None or not words or parse.starts_sentence(start) or n == 0 or parse.words[n].text[0].isupper():
+    if found is None or n == 0 or head < n or parse.starts_sentence(start) or parse.form(n)[0].isupper():
         return None
-    head = parse.words[n].head
-    inner = [m for m in parse.subtree(head) if m >= words[0]] if head > n else []
-    clause = parse.words[head].head if head > n else -1
-    ends = bool(inner) and text[parse.words[inner[-1]].end : parse.words[inner[-1]].end + 1] in (".", "", "!")
+    inner = [m for m in parse.subtree(head) if parse.words[m].start >= start + len(found) and m >= n]
+    clause = parse.head(head)
+    if not inner or text[parse.words[inner[-1]].end :][:1] not in (".", "", "!") or parse.some(inner, "acl advcl"):
+        return None
     main = (
         clause >= 0 and parse.relation(clause) == "root" and parse.pos(clause) == "VERB" and parse.subject(clause) is not None
     )
-    plain = text[start - 1 : start] == " " and parse.pos(n - 1) not in word_set("roles.plain")
-    fit = parse.pos(head) == "NOUN" and parse.relates(head, "obl")
-    finite = not any(parse.relates(m, "acl", "advcl") for m in inner)
-    return [(start - 1, start + len(found), ", which caused")] if ends and main and plain and fit and finite else None
+    plain = text[start - 1] == " " and parse.pos(n - 1) not in word_set("roles.plain")
+    fit = main and plain and parse.matches(head, "obl", pos="NOUN")
+    return [(start - 1, start + len(found), ", which caused")] if fit else None

@@ -20,34 +20,31 @@ def misspelled_word(parse: Parse) -> Outcome:
     words = [w for n, w in enumerate(parse.words) if parse.stands_alone(n) and w.text.isascii() and w.text.isalpha()]
     reason = "no word that is often misspelled"
     listed = [w for w in words if w.text.lower() in known]
-    if listed:
-        return parse.choose(
-            listed, lambda w: [(w.start, w.end, in_case_of(parse.rng.choice(known[w.text.lower()]), w.text))], reason
-        )
     spellings = [
         (w.start, w.end, w.text[: m.start()] + m.expand(new) + w.text[m.end() :])
         for w in words
-        if len(w.text) >= 6 and w.upos in OPEN_CLASSES
+        if not listed and len(w.text) >= 6 and w.upos in OPEN_CLASSES
         for pattern, new in MISSPELT.items()
         for m in re.finditer(pattern, w.text)
     ]
-    return parse.choose(spellings, lambda change: [change], reason)
+
+    def make(w: Word) -> list[Change]:
+        return [(w.start, w.end, in_case_of(parse.rng.choice(known[w.text.lower()]), w.text))]
+
+    return parse.choose(listed, make, reason) if listed else parse.choose(spellings, lambda change: [change], reason)
 
 
 @perturbation("typography", "spelling", "minor", 26)
 def deleted_character(parse: Parse) -> Outcome:
     """One letter inside a noun, verb, adjective or adverb is gone; the first and the last stay."""
-    words = [
-        word
-        for n, word in enumerate(parse.words)
-        if word.upos in OPEN_CLASSES and len(word.text) > 3 and word.text.isalpha() and parse.has_own_span(n)
-    ]
+    words = [w for n, w in enumerate(parse.words) if w.upos in OPEN_CLASSES and w.text.isalpha() and parse.has_own_span(n)]
 
     def make(word: Word) -> list[Change]:
         place = parse.rng.randint(word.start + 1, word.end - 2)
         return [(place, place + 1, "")]
 
-    return parse.choose(words, make, "no noun, verb, adjective or adverb of four letters")
+    long = [word for word in words if len(word.text) > 3]
+    return parse.choose(long, make, "no noun, verb, adjective or adverb of four letters")
 
 
 @perturbation("typography", "punctuation", "minor", 27)

@@ -7,13 +7,12 @@ from .perturbation import (
     OBJECTIVE,
     SUBJECTIVE,
     Change,
-    Materials,
     Outcome,
     Parse,
     Perturbed,
+    capitalised,
     in_case_of,
     is_contiguous,
-    of_relation,
     perturbation,
 )
 
@@ -31,22 +30,17 @@ def form_of_be(tense: str, plural: bool, first_person: bool = False) -> str:
 def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
     """(plural, first person singular) that the finite verb of a clause shows: by its own form, else by its subject's."""
     subject = parse.subject(predicate)
-    if parse.relation(predicate) == "conj" and subject is None and parse.words[predicate].head >= 0:
-        subject = parse.subject(parse.words[predicate].head)
-    finite_word = parse.words[finite]
-    first = (
-        subject is not None
-        and parse.words[subject].text == "I"
-        and not any(parse.relation(n) == "conj" for n in parse.children(subject))
-    )
-    if finite_word.xpos in ("VBZ", "VBP"):
-        return finite_word.xpos == "VBP", first
-    if finite_word.text.lower() in ("was", "were"):
-        return finite_word.text.lower() == "were", first
-    if subject is not None and parse.tag(subject) in ("WDT", "WP", "WRB"):
-        antecedent = parse.words[predicate].head
-        return antecedent >= 0 and parse.is_plural(antecedent), False
-    return subject is not None and parse.is_plural(subject), first
+    if parse.relation(predicate) == "conj" and subject is None and parse.head(predicate) >= 0:
+        subject = parse.subject(parse.head(predicate))
+    n = -1 if subject is None else subject
+    first = parse.form(n) == "I" and not any(parse.relation(m) == "conj" for m in parse.children(n))
+    if parse.matches(finite, tag="VBZ VBP"):
+        return parse.tag(finite) == "VBP", first
+    if parse.reads(finite, "was were"):
+        return parse.low(finite) == "were", first
+    if parse.matches(n, tag="WDT WP WRB"):
+        return parse.head(predicate) >= 0 and parse.is_plural(parse.head(predicate)), False
+    return n >= 0 and parse.is_plural(n), first
 
 
 def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
@@ -54,19 +48,17 @@ def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
     characters, is no clitic, and inflecting its lemma gives it."""
     found = []
     for predicate, finite in parse.clauses():
-        word = parse.words[finite]
-        auxiliary = word.upos == "AUX" or word.lemma.lower() in ("be", "have", "do")
-        right = auxiliary or word.xpos == "MD" or _reads(word.lemma.lower(), word.xpos, word.text.lower(), parse.materials)
-        subject = parse.subject(predicate)
-        known = subject is not None or parse.relation(predicate) == "conj"
-        if parse.has_own_span(finite) and word.text.lower() not in CLITICS and right and known:
+        auxiliary = parse.pos(finite) == "AUX" or parse.matches(finite, lemma="be have do") or parse.tag(finite) == "MD"
+        known = parse.subject(predicate) is not None or parse.relation(predicate) == "conj"
+        if known and parse.has_own_span(finite) and parse.low(finite) not in CLITICS and (auxiliary or _reads(parse, finite)):
             found.append((predicate, finite))
     return found
 
 
-def _reads(lemma: str, tag: str, form: str, materials: Materials) -> bool:
-    """Whether the lemma has this form under this tag."""
-    return lemma == form if tag == "VBP" else materials.inflect(lemma, tag) == form
+def _reads(parse: Parse, n: int) -> bool:
+    """Whether inflecting the lemma of a verb gives its form, so that neither tag nor lemma is a slip of the parser."""
+    lemma, tag = parse.lemma(n), parse.tag(n)
+    return (lemma if tag == "VBP" else parse.inflect(lemma, tag)) == parse.low(n)
 
 
 @perturbation("fluency", "grammar - tense", "major", 17)
@@ -78,28 +70,27 @@ def tense(parse: Parse) -> Outcome:
 
 
 def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
-    word = parse.words[finite]
-    lemma, low = word.lemma.lower(), word.text.lower()
+    word, lemma, tag = parse.words[finite], parse.lemma(finite), parse.tag(finite)
     plural, first = _agreement(parse, predicate, finite)
-    if low == "will" and finite + 1 == predicate and parse.tag(predicate) == "VB" and parse.stands_alone(predicate):
-        main = parse.words[predicate]
-        past = form_of_be("past", plural, first) if main.lemma == "be" else parse.materials.inflect(main.lemma.lower(), "VBD")
-        return [(word.start, main.end, in_case_of(past, word.text))] if past else None
-    if word.xpos == "MD":
+    if parse.low(finite) == "will" and finite + 1 == predicate and parse.tag(predicate) == "VB":
+        past = form_of_be("past", plural, first) if parse.words[predicate].lemma == "be" else None
+        past = past or parse.inflect(parse.lemma(predicate), "VBD")
+        alone = past and parse.stands_alone(predicate)
+        return [(word.start, parse.words[predicate].end, in_case_of(past, word.text))] if past and alone else None
+    present, helper = ("VBP" if plural or first else "VBZ"), lemma in ("do", "have")
+    if tag == "MD":
         return None
-    new: str | None
     if lemma == "be":
-        new = form_of_be("present" if word.xpos == "VBD" else "past", plural, first)
-    elif word.xpos in ("VBZ", "VBP"):
-        new = {"do": "did", "have": "had"}.get(lemma) or parse.materials.inflect(lemma, "VBD")
+        new: str | None = form_of_be("present" if tag == "VBD" else "past", plural, first)
+    elif tag in ("VBZ", "VBP"):
+        new = {"do": "did", "have": "had"}.get(lemma) or parse.inflect(lemma, "VBD")
     elif word.upos == "VERB" and finite == predicate and parse.stands_alone(finite) and parse.rng.random() < 0.3:
         new = f"will {lemma}"
+    elif present == "VBP":
+        new = lemma
     else:
-        present = "VBP" if plural or first else "VBZ"
-        new = {"do": DO[present], "have": "have" if present == "VBP" else "has"}.get(lemma) or (
-            lemma if present == "VBP" else parse.materials.inflect(lemma, "VBZ")
-        )
-    return [(word.start, word.end, in_case_of(new, word.text))] if new and new != low else None
+        new = {"do": "does", "have": "has"}[lemma] if helper else parse.inflect(lemma, "VBZ")
+    return parse.spelled(finite, new) if new and new != parse.low(finite) else None
 
 
 @perturbation("fluency", "grammar - aspect", "major", 18)
@@ -111,88 +102,65 @@ def aspect(parse: Parse) -> Outcome:
 
 
 def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
-    word = parse.words[finite]
-    if word.xpos == "MD" or word.lemma.lower() == "do" and finite != predicate or not parse.stands_alone(finite):
+    lemma, tag, subject = parse.lemma(finite), parse.tag(finite), parse.subject(predicate)
+    inverted = subject is not None and subject > finite
+    if inverted or tag == "MD" or lemma == "do" and finite != predicate or not parse.stands_alone(finite):
         return None
     plural, first = _agreement(parse, predicate, finite)
-    time = "past" if word.xpos == "VBD" else "present"
-    be = form_of_be(time, plural, first)
-    have = "had" if time == "past" else "have" if plural or first else "has"
-    if finite == predicate or word.relation in ("cop", "aux:pass"):
-        if _inverted(parse, predicate, finite):
-            return None
-        forms = [
-            (be, parse.materials.inflect(word.lemma.lower(), "VBG")),
-            (have, parse.materials.inflect(word.lemma.lower(), "VBN")),
-        ]
+    be = form_of_be("past" if tag == "VBD" else "present", plural, first)
+    have = "had" if tag == "VBD" else "have" if plural or first else "has"
+    if finite == predicate or parse.relation(finite) in ("cop", "aux:pass"):
+        forms = [(be, parse.inflect(lemma, "VBG")), (have, parse.inflect(lemma, "VBN"))]
         drawn = parse.rng.choice([(helper, form) for helper, form in forms if form] or [("", "")])
-        return [(word.start, word.end, in_case_of(" ".join(drawn), word.text))] if drawn[0] else None
+        return parse.spelled(finite, " ".join(drawn)) if drawn[0] else None
     return _from_compound(parse, predicate, finite, be, have)
 
 
 def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str) -> list[Change] | None:
     """Perfect to progressive (*has found* -> *is finding*) and back; both verbs change where they stand."""
-    word = parse.words[finite]
-    following = [n for n in (*parse.children(predicate), predicate) if n > finite and parse.pos(n) in ("AUX", "VERB")]
-    following = [n for n in following if n == predicate or parse.relates(n, "aux", "cop")]
+    following = [n for n in parse.children(predicate) if n > finite and parse.matches(n, "aux cop", pos="AUX VERB")]
     main = following[0] if following else predicate
     coordinated = any(parse.relation(n) == "conj" for n in parse.children(predicate))
-    verb = parse.words[main]
-    if not parse.stands_alone(main) or coordinated or _inverted(parse, predicate, finite):
+    forms = {("have", "VBN"): (be, "VBG"), ("be", "VBG"): (have, "VBN")}
+    helper, tag = forms.get((parse.lemma(finite), parse.tag(main)), ("", ""))
+    form, verb = parse.inflect(parse.lemma(main), tag) if tag else None, parse.words[main]
+    if not form or coordinated or not parse.stands_alone(main):
         return None
-    helper, tag = {("have", "VBN"): (be, "VBG"), ("be", "VBG"): (have, "VBN")}.get((word.lemma.lower(), verb.xpos), ("", ""))
-    form = parse.materials.inflect(verb.lemma.lower(), tag) if tag else None
-    return [(word.start, word.end, in_case_of(helper, word.text)), (verb.start, verb.end, form)] if form else None
-
-
-def _inverted(parse: Parse, predicate: int, finite: int) -> bool:
-    """Whether the subject follows the finite verb."""
-    subject = parse.subject(predicate)
-    return subject is not None and subject > finite
+    return [*parse.spelled(finite, helper), (verb.start, verb.end, form)]
 
 
 @perturbation("fluency", "grammar - interrogative", "major", 19)
 def interrogative(parse: Parse) -> Outcome:
     """A statement becomes a question: *This is the tenth time.* -> *Is this the tenth time?*"""
-    pairs = [pair for pair in clauses_that_inflect(parse) if parse.words[pair[0]].relation == "root"]
+    pairs = [pair for pair in clauses_that_inflect(parse) if parse.relation(pair[0]) == "root"]
     reason = "no plain statement with its subject before the verb"
     return parse.choose(pairs, lambda pair: _asked(parse, *pair), reason)
 
 
 def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
     """The finite verb, or *do*, before the subject that opens the sentence, and a question mark for the full stop."""
-    sentence = parse.sentences[parse.words[predicate].sentence]
-    subject = parse.subject(predicate)
-    last = [word for word in parse.words if word.sentence == parse.words[predicate].sentence][-1]
+    number, subject = parse.words[predicate].sentence, parse.subject(predicate)
+    sentence, last = parse.sentences[number], [word for word in parse.words if word.sentence == number][-1]
     marks = any(c in parse.text[sentence.start : sentence.end] for c in '"“”?:;')
     if subject is None or subject > finite or last.text != "." or marks:
         return None
     phrase = parse.subtree(subject)
-    opens = parse.starts_sentence(parse.words[phrase[0]].start)
-    moved = _moved(parse, predicate, finite) if is_contiguous(phrase) and phrase[-1] < finite and opens else None
+    first = parse.words[phrase[0]]
+    movable = is_contiguous(phrase) and phrase[-1] < finite and parse.starts_sentence(first.start)
+    moved = _moved(parse, predicate, finite) if movable else None
     if moved is None:
         return None
-    verb, gap = moved
-    first = parse.words[phrase[0]]
-    keeps = (
-        first.xpos.startswith("NNP") or first.upos == "PROPN" or first.text == "I" or first.text[1:] != first.text[1:].lower()
-    )
-    lead = first.text if keeps else first.text[0].lower() + first.text[1:]
-    return [(first.start, first.end, f"{verb.capitalize()} {lead}"), gap, (last.start, last.end, "?")]
+    lead = f"{moved[0].capitalize()} {parse.lowered(phrase[0], first.text)}"
+    return [(first.start, first.end, lead), moved[1], (last.start, last.end, "?")]
 
 
 def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | None:
     """The word that goes to the front, with *n't* if that is joined to it, and what happens where the finite verb stood."""
     word, text = parse.words[finite], parse.text
-    if finite == predicate and word.lemma.lower() != "be":
-        shared = any(
-            parse.relation(n) == "conj" and parse.tag(n) in DO and parse.subject(n) is None for n in parse.children(predicate)
-        )
-        plain = word.xpos in DO and parse.stands_alone(finite) and not shared
+    if finite == predicate and parse.lemma(finite) != "be":
+        plain = word.xpos in DO and parse.stands_alone(finite) and not _shares_its_subject(parse, predicate)
         return (DO[word.xpos], (word.start, word.end, word.lemma.lower())) if plain else None
-    end = word.end
-    if finite + 1 < len(parse.words) and parse.words[finite + 1].text in ("n't", "n’t"):
-        end = parse.words[finite + 1].end
+    end = parse.words[finite + 1].end if parse.form(finite + 1) in ("n't", "n’t") else word.end
     return (text[word.start : end], (word.start, end + 1, "")) if text[end : end + 1] == " " else None
 
 
@@ -223,38 +191,27 @@ def negation_added(parse: Parse) -> Outcome:
 
 
 def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
-    word, subject = parse.words[finite], parse.subject(predicate)
-    if not parse.has_own_span(finite) or (subject is not None and subject > finite and word.lemma.lower() != "be"):
+    word, subject, be = parse.words[finite], parse.subject(predicate), parse.lemma(finite) == "be"
+    inverted = subject is not None and subject > finite
+    if not parse.has_own_span(finite) or inverted and not be:
         return None
     if subject is None and not parse.relates(predicate, "conj", "acl:relcl"):
         return None
-    if finite != predicate or word.lemma.lower() == "be":
-        inverted = subject is not None and subject > finite and parse.relation(subject).startswith("nsubj")
-        there = parse.child(predicate, "expl") is not None
-        if inverted and not there:
+    if finite != predicate or be:
+        if inverted and parse.relation(subject or 0).startswith("nsubj") and not parse.has(predicate, "expl"):
             return None
-        if word.text.lower() == "can":
-            return [(word.end, word.end, "not")]
-        return [(word.end, word.end, " not")] if parse.text[word.end : word.end + 1].isspace() else None
-    if _shares_its_subject(parse, predicate) or not parse.stands_alone(finite):
+        joined = parse.low(finite) == "can"
+        spaced = joined or parse.text[word.end : word.end + 1].isspace()
+        return [(word.end, word.end, "not" if joined else " not")] if spaced else None
+    if word.xpos not in DO or _shares_its_subject(parse, predicate) or not parse.stands_alone(finite):
         return None
-    base_form = _base_form(word.lemma.lower(), word.text.lower(), word.xpos, parse.materials)
-    return [(word.start, word.end, in_case_of(f"{DO[word.xpos]} not {base_form}", word.text))] if base_form else None
-
-
-def _base_form(lemma: str, form: str, tag: str, materials: Materials) -> str | None:
-    """The lemma, where inflecting it gives the form again, so that neither tag nor lemma is a slip of the parser."""
-    if tag == "VBP":
-        return form if lemma == form else None
-    return lemma if tag in DO and materials.inflect(lemma, tag) == form else None
+    return parse.spelled(finite, f"{DO[word.xpos]} not {parse.lemma(finite)}") if _reads(parse, finite) else None
 
 
 def _shares_its_subject(parse: Parse, predicate: int) -> bool:
     """Whether another finite verb is coordinated with this one and has no subject of its own."""
-    return any(
-        parse.relation(n) == "conj" and parse.tag(n) in ("VBD", "VBZ", "VBP") and parse.subject(n) is None
-        for n in parse.children(predicate)
-    )
+    conjuncts = [n for n in parse.children(predicate) if parse.relation(n) == "conj" and parse.tag(n) in DO]
+    return any(parse.subject(n) is None for n in conjuncts)
 
 
 @perturbation("accuracy", "mistranslation - negation", "critical", 8)
@@ -266,176 +223,124 @@ def negation_removed(parse: Parse) -> Outcome:
 
 def _bound(parse: Parse, n: int) -> bool:
     """Whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
-    after = parse.low(n + 1)
-    before = parse.low(n - 1)
-    return after in word_set("negation.not_after_not") or before in ("or", "why", "if", "but", "and", ",", "whether")
+    return parse.low(n + 1) in word_set("negation.not_after_not") or parse.reads(n - 1, "or why if but and , whether")
 
 
 def _affirmed(parse: Parse, n: int) -> list[Change] | None:
-    word = parse.words[n]
-    low = word.text.lower()
-    if low in ("not", "n't", "n’t") and word.head >= 0:
+    low, head = parse.low(n), parse.head(n)
+    if low in ("not", "n't", "n’t") and head >= 0:
         return _without_not(parse, n)
-    if low == "never" and of_relation(word, "advmod") and parse.words[word.head].upos in ("VERB", "ADJ", "NOUN", "AUX"):
-        return parse.delete(word.start, word.end)
-    if low in POSITIVE and (low != "without" or (word.relation == "case" and n + 1 < len(parse.words))):
-        return parse.replace(word.start, word.end, in_case_of(POSITIVE[low], word.text))
-    if low == "no" and of_relation(word, "det") and word.head > n and parse.words[word.head].upos == "NOUN":
-        return [(word.start, word.end, in_case_of("some", word.text))]
-    return None
+    if low == "never" and parse.relates(n, "advmod") and parse.matches(head, pos="VERB ADJ NOUN AUX"):
+        return parse.delete(parse.words[n].start, parse.words[n].end)
+    if low in POSITIVE and (low != "without" or (parse.relation(n) == "case" and n + 1 < len(parse.words))):
+        return parse.put(n, POSITIVE[low])
+    some = low == "no" and parse.relates(n, "det") and head > n and parse.pos(head) == "NOUN"
+    return parse.spelled(n, "some") if some else None
 
 
 def _without_not(parse: Parse, n: int) -> list[Change] | None:
     """Take *not* away behind its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
-    word, before = parse.words[n], parse.word(n - 1)
-    if (
-        before is None
-        or not parse.has_own_span(n - 1)
-        or before.upos not in ("AUX", "VERB")
-        or before.sentence != word.sentence
-    ):
+    word, before = parse.words[n], parse.words[n - 1]
+    if not n or not parse.has_own_span(n - 1) or before.upos not in ("AUX", "VERB") or before.sentence != word.sentence:
         return None
-    rest = _any_to_some(parse, n)
-    if before.lemma.lower() != "do":
-        if before.text.lower() == "ai":
-            return None
-        whole = WHOLE.get(before.text.lower()) if word.text.lower() != "not" else None
+    rest, verb = _any_to_some(parse, n), before.head
+    if parse.lemma(n - 1) != "do":
+        whole = WHOLE.get(parse.low(n - 1)) if parse.low(n) != "not" else None
         gone = [(before.start, word.end, in_case_of(whole, before.text))] if whole else parse.delete(word.start, word.end)
-        return [*gone, *rest]
-    verb = before.head
+        return None if parse.low(n - 1) == "ai" else [*gone, *rest]
     if verb <= n or not parse.stands_alone(verb) or (parse.subject(verb) or -1) > n or parse.starts_sentence(before.start):
         return None
-    main = parse.words[verb]
-    form = main.lemma.lower() if before.xpos == "VBP" else parse.materials.inflect(main.lemma.lower(), before.xpos)
-    next_start = parse.words[n + 1].start
-    return [(before.start, next_start, ""), (main.start, main.end, form), *rest] if form and before.xpos in DO else None
+    main, lemma = parse.words[verb], parse.lemma(verb)
+    form = lemma if before.xpos == "VBP" else parse.inflect(lemma, before.xpos)
+    opened = (before.start, parse.words[n + 1].start, "")
+    return [opened, (main.start, main.end, form), *rest] if form and before.xpos in DO else None
 
 
 def _any_to_some(parse: Parse, n: int) -> list[Change]:
     """The changes of *any* and its kin under what was denied."""
-    below = parse.subtree(parse.words[n].head)
-    words = [parse.words[m] for m in below if m > n and parse.low(m) in SOME]
-    return [(w.start, w.end, in_case_of(SOME[w.text.lower()], w.text)) for w in words]
+    words = [m for m in parse.subtree(parse.head(n)) if m > n and parse.low(m) in SOME]
+    return [change for m in words for change in parse.spelled(m, SOME[parse.low(m)])]
 
 
 LONGEST = 10
 """Words of an object that a passive form may begin with."""
-NOT_PASSIVE = word_set("passive.not_passive")
 NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
 
 
 @perturbation("robustness", "passive form", "none")
 def passive_form(parse: Parse) -> Outcome:
     """An active clause in the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
-    verbs = [
-        n
-        for n, w in enumerate(parse.words)
-        if w.upos == "VERB" and w.relation in ("root", "conj", "parataxis", "ccomp", "advcl")
-    ]
+    relations = ("root", "conj", "parataxis", "ccomp", "advcl")
+    verbs = [n for n, w in enumerate(parse.words) if w.upos == "VERB" and w.relation in relations]
     return parse.choose(verbs, lambda n: _passive(parse, n), NO_CLAUSE)
 
 
 def _passive(parse: Parse, verb: int) -> list[Change] | None:
     """Object, verb and *by* with the subject, each in the place of what stood there."""
     subject, target = parse.child(verb, "nsubj"), parse.child(verb, "obj")
-    word = parse.words[verb]
-    if subject is None or target is None or word.lemma.lower() in NOT_PASSIVE or not _plain(parse, verb):
+    if subject is None or target is None or parse.lemma(verb) in word_set("passive.not_passive") or not _plain(parse, verb):
         return None
     first, last = parse.subtree(subject), parse.subtree(target)
-    group = list(range(first[-1] + 1, last[0]))
-    clean = (
-        len(last) <= LONGEST and is_contiguous(first) and is_contiguous(last) and verb in group and first[-1] < verb < last[0]
-    )
-    if not clean or not _movable(parse, subject, first) or not _movable(parse, target, last):
+    apart = is_contiguous(first) and is_contiguous(last) and first[-1] < verb < last[0] and len(last) <= LONGEST
+    if not apart or not _movable(parse, subject, first) or not _movable(parse, target, last):
         return None
-    verbs = _passive_group(parse, verb, group, parse.is_plural(target), parse.words[target].text == "me")
+    group = list(range(first[-1] + 1, last[0]))
+    verbs = _passive_group(parse, verb, group, parse.is_plural(target), parse.form(target) == "me")
     if verbs is None:
         return None
-    start, end = parse.span(first)
     lead, agent = _noun_phrase(parse, last, SUBJECTIVE), _noun_phrase(parse, first, {**OBJECTIVE, "who": "whom"})
-    opens = parse.starts_sentence(start)
-    lead = lead[0].upper() + lead[1:] if opens else lead
-    return [(start, end, lead), *verbs, (*parse.span(last), f"by {agent}")]
+    start, end = parse.span(first)
+    return [
+        (start, end, capitalised(lead) if parse.starts_sentence(start) else lead),
+        *verbs,
+        (*parse.span(last), f"by {agent}"),
+    ]
 
 
 def _plain(parse: Parse, verb: int) -> bool:
     """Whether no second object, complement, coordinated verb or participle needs the subject to stay the subject."""
-    words = parse.words
-    for n in parse.children(verb):
-        if of_relation(words[n], "iobj", "xcomp", "expl") or words[n].relation in ("aux:pass", "nsubj:pass", "compound:prt"):
-            return False
-        if words[n].relation == "conj" and words[n].upos == "VERB" and parse.child(n, "nsubj") is None:
-            return False
-        if of_relation(words[n], "ccomp", "advcl") and parse.child(n, "nsubj") is None and words[n].upos == "VERB":
-            return False
-    return True
+    if parse.has(verb, "iobj", "xcomp", "expl", "aux:pass", "nsubj:pass", "compound:prt"):
+        return False
+    verbs = [n for n in parse.children(verb) if parse.pos(n) == "VERB" and not parse.has(n, "nsubj")]
+    return not any(parse.relation(n) == "conj" or parse.relates(n, "ccomp", "advcl") for n in verbs)
 
 
 def _movable(parse: Parse, head: int, phrase: list[int]) -> bool:
     """Whether a noun phrase can stand elsewhere: a noun, a name or a personal pronoun, no relative or reflexive one."""
-    word = parse.words[head]
-    low = word.text.lower()
-    nominal = word.upos in ("NOUN", "PROPN") or (word.xpos == "PRP" and not low.endswith(("self", "selves")))
-    start, end = parse.span(phrase)
-    text, after = parse.text, phrase[-1] + 1
-    goes_on = after < len(parse.words) and parse.in_title_case(after) and text[end : end + 1] == " "
-    touched = text[max(start - 1, 0) : start] + text[end : end + 1]
-    reciprocal = low in ("each", "other", "another", "there", "part", "place")
-    quoted = text[start:end].endswith(",") or any(c in '"“”‘' for c in text[start:end]) or text[start : start + 1] in ("'", "’")
-    before = parse.words[phrase[0] - 1] if phrase[0] else None
-    cut = before is not None and before.upos == "PROPN" and text[start - 1 : start] == " "
-    return (
-        nominal
-        and not cut
-        and not goes_on
-        and not reciprocal
-        and not quoted
-        and not any(c.isalnum() or c in "-'’" for c in touched)
+    nominal = (
+        parse.matches(head, pos="NOUN PROPN") or parse.tag(head) == "PRP" and not parse.low(head).endswith(("self", "selves"))
     )
+    (start, end), after = parse.span(phrase), phrase[-1] + 1
+    text, touched = parse.text[start:end], parse.touching(start, end)
+    goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.text[end : end + 1] == " "
+    quoted = text.endswith(",") or any(c in '"“”‘' for c in text) or text[0] in "'’"
+    cut = parse.pos(phrase[0] - 1) == "PROPN" and touched[:1] == " "
+    odd = cut or goes_on or quoted or any(c.isalnum() or c in "-'’" for c in touched)
+    return nominal and not odd and not parse.reads(head, "each other another there part place")
 
 
 def _noun_phrase(parse: Parse, phrase: list[int], cases: dict[str, str]) -> str:
     """The phrase as it stands elsewhere: pronouns in the other case, no capital unless the first word keeps it."""
-    start, end = parse.span(phrase)
-    text, first = parse.text[start:end], parse.words[phrase[0]]
-    if len(phrase) == 1 and first.text.lower() in cases:
-        return cases[first.text.lower()]
-    keeps = (
-        first.xpos.startswith("NNP") or first.text == "I" or first.text[1:] != first.text[1:].lower() or first.upos == "PROPN"
-    )
-    return text if keeps or not parse.starts_sentence(start) else text[0].lower() + text[1:]
+    if len(phrase) == 1 and parse.low(phrase[0]) in cases:
+        return cases[parse.low(phrase[0])]
+    return parse.lowered(phrase[0], parse.phrase(phrase), not parse.starts_sentence(parse.span(phrase)[0]))
 
 
 def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, first_person: bool) -> list[Change] | None:
     """The changes that make a verb with its auxiliaries passive; adverbs and *not* stay where they are."""
-    words = parse.words
-    helpers = [n for n in group if words[n].upos == "AUX"]
-    if (
-        any(words[n].upos not in ("AUX", "ADV", "PART", "VERB") or not parse.has_own_span(n) for n in group)
-        or group[-1] != verb
-    ):
+    word, participle = parse.words[verb], parse.inflect(parse.lemma(verb), "VBN")
+    helpers = [n for n in group if parse.pos(n) == "AUX"]
+    if group[-1] != verb or not all(parse.matches(n, pos="AUX ADV PART VERB") and parse.has_own_span(n) for n in group):
         return None
-    word = words[verb]
-    participle = parse.materials.inflect(word.lemma.lower(), "VBN")
-    if participle is None or not parse.stands_alone(verb) or any(words[n].text[0] in "'’" for n in helpers):
+    if participle is None or not parse.stands_alone(verb) or any(parse.form(n)[0] in "'’" for n in helpers) or len(helpers) > 1:
         return None
+    finite = parse.words[helpers[0] if helpers else verb]
+    be = form_of_be("past" if finite.xpos == "VBD" else "present", plural, first_person)
     if not helpers:
-        if word.xpos not in ("VBD", "VBZ", "VBP"):
-            return None
-        be = form_of_be("past" if word.xpos == "VBD" else "present", plural, first_person)
-        return [(word.start, word.end, f"{be} {participle}")]
-    finite, last = words[helpers[0]], words[helpers[-1]]
-    time = "past" if finite.xpos == "VBD" else "present"
+        return [(word.start, word.end, f"{be} {participle}")] if word.xpos in DO else None
     between = {"MD": "be ", "VB": "be ", "VBN": "been ", "VBG": "being "}.get(word.xpos, "")
-    if len(helpers) > 1 or not between:
-        return None
-    changes: list[Change] = []
-    lemma = last.lemma.lower()
-    if lemma == "do":
-        changes.append((finite.start, finite.end, form_of_be(time, plural, first_person)))
-        between = ""
-    elif lemma == "be":
-        changes.append((finite.start, finite.end, form_of_be(time, plural, first_person)))
-    elif lemma == "have" and time == "present":
-        changes.append((finite.start, finite.end, "have" if plural or first_person else "has"))
-    return [*changes, (word.start, word.end, f"{between}{participle}")]
+    lemma = finite.lemma.lower()
+    have = ("have" if plural or first_person else "has") if lemma == "have" and finite.xpos != "VBD" else None
+    new = be if lemma in ("do", "be") else have
+    changed = (word.start, word.end, f"{'' if lemma == 'do' else between}{participle}")
+    return [*([(finite.start, finite.end, new)] if new else []), changed] if between else None

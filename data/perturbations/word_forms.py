@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .lexicons import replacements, table, word_set
-from .perturbation import OPEN_CLASSES, Change, Outcome, Parse, base, in_case_of, of_relation, perturbation
+from .perturbation import OPEN_CLASSES, Outcome, Parse, base, perturbation
 
 GENDER = replacements("word_forms.gender")
 NOMINATIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
@@ -13,12 +13,9 @@ ACCUSATIVE = {new: old for old, new in NOMINATIVE.items()} | {"me": "I"}
 @perturbation("accuracy", "mistranslation - gender", "critical", 11)
 def gender_pronoun(parse: Parse) -> Outcome:
     """Exactly one pronoun gets the other gender: *he* -> *she*; *her* by its tag: *him* or *his*."""
-    words = [w for n, w in enumerate(parse.words) if parse.has_own_span(n) and f"{w.text.lower()}/{w.xpos}" in GENDER]
-    return parse.choose(
-        words,
-        lambda w: [(w.start, w.end, in_case_of(GENDER[f"{w.text.lower()}/{w.xpos}"], w.text))],
-        "no pronoun that shows a gender",
-    )
+    words = [n for n in range(len(parse.words)) if parse.has_own_span(n) and f"{parse.low(n)}/{parse.tag(n)}" in GENDER]
+    reason = "no pronoun that shows a gender"
+    return parse.choose(words, lambda n: parse.spelled(n, GENDER[f"{parse.low(n)}/{parse.tag(n)}"]), reason)
 
 
 @perturbation("fluency", "grammar - case", "minor", 15)
@@ -58,22 +55,11 @@ NOT_WHEN = {"kind": "NOUN", "use": "NOUN", "direct": "VERB", "present": "VERB", 
 @perturbation("fluency", "grammar - pos shift", "minor", 13)
 def part_of_speech_shift(parse: Parse) -> Outcome:
     """The stem stays and the part of speech changes: *the Trump administrate*, *a badly day*, *ran quick*."""
-    words = [
-        (n, new)
-        for n, word in enumerate(parse.words)
-        if word.upos in OPEN_CLASSES
-        and not word.xpos.startswith("NNP")
-        and parse.stands_alone(n)
-        and not parse.in_title_case(n)
-        and not of_relation(word, "fixed", "aux", "cop")
-        for new in _shifts(word.lemma.lower(), word.text.lower(), word.upos)
-    ]
-
-    def make(choice: tuple[int, str]) -> list[Change]:
-        word = parse.words[choice[0]]
-        return parse.replace(word.start, word.end, in_case_of(choice[1], word.text))
-
-    return parse.choose(words, make, "no word with a known relative in another part of speech")
+    found = [n for n, word in enumerate(parse.words) if word.upos in OPEN_CLASSES and not word.xpos.startswith("NNP")]
+    found = [n for n in found if parse.stands_alone(n) and not parse.in_title_case(n)]
+    found = [n for n in found if not parse.relates(n, "fixed", "aux", "cop")]
+    words = [(n, new) for n in found for new in _shifts(parse.lemma(n), parse.low(n), parse.pos(n))]
+    return parse.choose(words, lambda choice: parse.put(*choice), "no word with a known relative in another part of speech")
 
 
 def _shifts(lemma: str, form: str, upos: str) -> list[str]:

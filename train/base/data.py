@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from rome.data.perturbations.treebank_lexicon import render
+from rome.data.perturbations.treebank_words import render
 from rome.data.perturbations.ungrammatical import corrupt_randomly
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rome.data.perturbations.changes import Change, Made, Text, damages, fits, made, plain
+from rome.data.perturbations.changes import Made, NamedChange, Text, damages, fits, made, plain
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.texts import Paraphrase, Pool, translated
@@ -140,19 +140,19 @@ class Groups:
                     found[name].append(pair)
         return [found[name] for name in sorted(found)]
 
-    def _one(self, changes: Sequence[Change], chance: random.Random) -> Change | None:
+    def _one(self, changes: Sequence[NamedChange], chance: random.Random) -> NamedChange | None:
         """One of the changes, rare kinds as readily as frequent ones."""
         if not changes:
             return None
         weights = [self.counts[change.name] ** -0.7 * (PLAIN if _plainly_wrong(change.name) else 1.0) for change in changes]
         return chance.choices(changes, weights)[0]
 
-    def _taken(self, changes: list[Change], chance: random.Random) -> Change:
+    def _taken(self, changes: list[NamedChange], chance: random.Random) -> NamedChange:
         """One of the changes, as `_one` chooses it without regard to how plain it is, taken out of the list."""
         weights = [self.counts[change.name] ** -0.7 for change in changes]
         return changes.pop(chance.choices(range(len(changes)), weights)[0])
 
-    def _with_harmless(self, text: Text, change: Change | None, most: int, chance: random.Random) -> Made:
+    def _with_harmless(self, text: Text, change: NamedChange | None, most: int, chance: random.Random) -> Made:
         """The text with a change and up to so many harmless ones."""
         found = [] if change is None else [change]
         harmless = text.of("none")

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rome.data.perturbations.changes import Change, Spans, Text
+from rome.data.perturbations.changes import NamedChange, Spans, Text
 from rome.data.perturbations.lexicons import default_materials
 from rome.data.perturbations.perturbation import Materials, Perturbed
 from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
@@ -164,7 +164,7 @@ def _row(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabu
     }
 
 
-def changes_of(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> Iterator[Change]:
+def changes_of(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> Iterator[NamedChange]:
     """Changes of a text, drawn without repetition, so many of each severity as EACH says."""
     chance = random.Random(f"{seed}|changes|{zlib.crc32(analysis.text.encode())}")
     left = dict(EACH)
@@ -177,11 +177,11 @@ def changes_of(analysis: Analysis, seed: int, materials: Materials, vocabulary: 
             found = PERTURBATIONS[name](analysis, seed, materials)
             if isinstance(found, Perturbed) and found.text.strip():
                 left[kind] -= 1
-                yield Change(name, severity, tuple((e.start, e.end, e.perturbed) for e in found.edits))
+                yield NamedChange(name, severity, tuple((e.start, e.end, e.perturbed) for e in found.edits))
     for name, (grade, function) in WORD_PROBES.items():
         put = function(analysis, chance, vocabulary)
         if put is not None:
-            yield Change(name, grade, (_difference(analysis.text, put[0]),))
+            yield NamedChange(name, grade, (_difference(analysis.text, put[0]),))
 
 
 def _difference(old: str, new: str) -> tuple[int, int, str]:
@@ -207,7 +207,9 @@ class Pool:
 
 
 def _read(row: Mapping[str, Any]) -> Text:
-    changes = (Change(name, severity, tuple((a, b, new) for a, b, new in edits)) for name, severity, edits in row["changes"])
+    changes = (
+        NamedChange(name, severity, tuple((a, b, new) for a, b, new in edits)) for name, severity, edits in row["changes"]
+    )
     spans: partial[Spans] = partial(map, tuple)  # type: ignore[arg-type]
     return Text(row["text"], tuple(spans(row["words"])), tuple(spans(row["sentences"])), tuple(changes))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from rome.data.perturbations.treebank_lexicon import Corruption, Token, TreebankLexicon, render, tokenise
+from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
 from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
 from rome.data.readers.conllu import TreebankSentence, read_conllu
 from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
@@ -46,14 +46,14 @@ class Batch:
     labels: torch.Tensor
 
 
-def tokens_of(source: str | TreebankSentence, lexicon: TreebankLexicon) -> list[Token]:
+def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
     """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
     if isinstance(source, str):
         return lexicon.tag(tokenise(source))
-    return [Token(word.form, word.space_after, word.xpos) for word in source.words]
+    return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
 
 
-def clean_or_corrupt(tokens: Sequence[Token], rng: random.Random, lexicon: TreebankLexicon) -> Corruption:
+def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords) -> Corruption:
     """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
     kept = list(tokens)
     if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
@@ -119,7 +119,7 @@ class Material:
     """
 
     tokenizer: Any
-    lexicon: TreebankLexicon
+    lexicon: TreebankWords
     pool: Sequence[str | TreebankSentence]
     judged: Sequence[Example]
     calibration: Sequence[Example]
@@ -145,7 +145,7 @@ def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Ex
 
 
 def minimal_pairs(
-    sources: Iterable[str | TreebankSentence], lexicon: TreebankLexicon, tokenizer: Any, rng: random.Random
+    sources: Iterable[str | TreebankSentence], lexicon: TreebankWords, tokenizer: Any, rng: random.Random
 ) -> list[tuple[str, Example, Example]]:
     """For each sentence one operation drawn evenly; sentences that it does not apply to give no pair."""
     found = []
@@ -174,7 +174,7 @@ def load_material(tokenizer: Any) -> Material:
     held_out, pool = pool[:HELD_OUT], pool[HELD_OUT:]
     judgements = list(read_cola(data_file("cola/in_domain_train.tsv")))
     rng.shuffle(judgements)
-    lexicon = TreebankLexicon(treebank)
+    lexicon = TreebankWords(treebank)
     for source in pool[::2]:
         lexicon.count_pairs(tokens_of(source, lexicon))
     judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}

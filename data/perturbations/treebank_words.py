@@ -18,7 +18,7 @@ PATTERN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TaggedWord:
     """One word: its text, whether white space follows, its Penn tag ("" = unknown), and what a corruption did to it.
 
     Attributes
@@ -35,15 +35,15 @@ class Token:
     wrong: bool = False
     unsure: bool = False
 
-    def put(self, text: str, tag: str | None = None) -> Token:
+    def put(self, text: str, tag: str | None = None) -> TaggedWord:
         """The same place with another word in it, marked wrong."""
         return replace(self, text=text, tag=self.tag if tag is None else tag, wrong=True)
 
-    def blame(self) -> Token:
+    def blame(self) -> TaggedWord:
         """The same word, marked wrong."""
         return replace(self, wrong=True)
 
-    def doubt(self) -> Token:
+    def doubt(self) -> TaggedWord:
         """The same word, marked as uncertain."""
         return replace(self, unsure=True)
 
@@ -74,15 +74,15 @@ class Corruption:
     unsure_spans: tuple[tuple[int, int], ...] = ()
 
 
-def tokenise(text: str) -> list[Token]:
+def tokenise(text: str) -> list[TaggedWord]:
     """Split a text into words and punctuation marks; contractions come apart as in the Penn treebank. Joining them gives the
     text again, with every run of white space as one blank."""
     found = list(PATTERN.finditer(text))
     nexts = [match.start() for match in found[1:]] + [len(text)]
-    return [Token(match.group(), space=match.end() < following) for match, following in zip(found, nexts, strict=False)]
+    return [TaggedWord(match.group(), space=match.end() < following) for match, following in zip(found, nexts, strict=False)]
 
 
-def render(tokens: Sequence[Token], operation: str = "", ungrammatical: bool | None = False) -> Corruption:
+def render(tokens: Sequence[TaggedWord], operation: str = "", ungrammatical: bool | None = False) -> Corruption:
     """Join tokens into a text and find the characters of those marked wrong or unsure."""
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -103,7 +103,7 @@ CLOSED_TAGS = frozenset("DT IN TO MD PRP PRP$ CC WDT WP WRB WP$ EX RP PDT POS".s
 FAMILIES = {tag: "V" for tag in VERB_TAGS} | replacements("treebank.noun_families")
 
 
-class TreebankLexicon:
+class TreebankWords:
     """Forms, lemmas, tags and word pairs counted over treebank sentences (and, for word pairs, any further texts)."""
 
     def __init__(self, sentences: Iterable[TreebankSentence]) -> None:
@@ -135,13 +135,13 @@ class TreebankLexicon:
                 self.forms[word.lemma.lower(), tag][form] += 1
             previous = tag
 
-    def count_pairs(self, tokens: Sequence[Token]) -> None:
+    def count_pairs(self, tokens: Sequence[TaggedWord]) -> None:
         """Learn which word follows which from one more text."""
         self._cumulated.clear()
         for left, right in zip(tokens, tokens[1:], strict=False):
             self.following[left.text.lower()][right.text.lower()] += 1
 
-    def tag(self, tokens: Sequence[Token]) -> list[Token]:
+    def tag(self, tokens: Sequence[TaggedWord]) -> list[TaggedWord]:
         """Give every token its likeliest tag, left to right: by how often the word has the tag and the tag
         follows the one before, with half a discount for frequent tags."""
         previous, tagged = "^", []
