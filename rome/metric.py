@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from inspect import Parameter, Signature, signature
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.checks import CheckedPair, check_pairs, check_texts
+from rome.checks import CheckedPair, by_name, check_pairs, check_texts
 from rome.combining.combiner import TENSORS, Combiner
 from rome.combining.signature import RatedSource, feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
-from rome.exceptions import RomeError, SignatureMismatchError
+from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.lexicon import AntonymLexicon
@@ -45,13 +45,24 @@ Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 class RoMe:
     """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
 
+    >>> from rome import RoMe
+    >>> metric = RoMe()
+    >>> result = metric.score(references=["The museum opens at nine."], hypotheses=["The museum opens at ten."])
+    >>> f"{result:.2f}"
+    '0.60'
+    >>> [(error.severity, error.type) for error in result[0].evidence.errors.errors]
+    [('critical', 'number')]
+
     ``RoMe(models="small", store="analyses.sqlite")`` takes the options of `MetricConfig` by name; a config may be given in their place, and
-    options given beside it change it. Nothing is read or loaded before it is needed. Raises InputError and ModelMissingError.
+    options given beside it change it. Nothing is read or loaded before it is needed: make one and keep it. Several threads may use it
+    at once; copies and pickles carry its options, and load the models anew at their first text. Raises InputError and ModelMissingError.
     """
 
     __signature__ = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in signature(MetricConfig).parameters.values()])
 
     def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Unpack[MetricOptions]) -> None:
+        if not isinstance(config, MetricConfig):
+            raise InputError(f"options go by name: write RoMe(models={config!r}), or the name of another option")
         self.config = config = replace(config, **options)
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
@@ -102,7 +113,7 @@ class RoMe:
             signed = f"<{error}>"
         return f"RoMe(models={self.config.models!r}, signature={signed})"
 
-    def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
+    def analyse(self, texts: Iterable[str]) -> dict[str, Analysis]:
         """The analysis of each distinct text, from the store where it is there. Raises InputError for what `score` would not take."""
         return self._analyses.of(check_texts(texts))
 
@@ -118,7 +129,8 @@ class RoMe:
         """Keep the analyses of these texts, which several blocks hold, for all of them; they are analysed in groups of their own."""
         self._analyses.share(texts)
 
-    def features(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
+    @by_name
+    def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
         return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
@@ -139,7 +151,8 @@ class RoMe:
             flag_names=FLAGS,
         )
 
-    def score(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
+    @by_name
+    def score(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> CorpusScore:
         """Score each hypothesis against its reference, or against the one of its references that it matches best.
 
         Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
@@ -147,7 +160,7 @@ class RoMe:
         Parameters
         ----------
         references
-            One text, or a list of texts, for each hypothesis.
+            One text, or several texts, for each hypothesis: a list, a column, a generator.
         hypotheses
             One text a segment; may be empty.
         """
