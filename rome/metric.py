@@ -282,7 +282,9 @@ def _unpickled(options: dict[str, Any], net: dict[str, Any], fitted_on: Sequence
     Raises SignatureMismatchError where this installation's models or settings are others.
     """
     combiner = Combiner(**net, fitted_on=tuple(RatedSource(*source) for source in fitted_on))
-    changed = {"models": ModelConfig(**options["models"]), "combiner": combiner, "threads": _threads(options["threads"])}
+    models = ModelConfig(**options["models"])
+    called = models.set if models == ModelConfig.of(models.set) else models
+    changed = {"models": called, "combiner": combiner, "threads": _threads(options["threads"])}
     metric = RoMe(**{**options, **changed})
     if metric.signature != signature:
         raise SignatureMismatchError(

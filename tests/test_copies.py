@@ -74,7 +74,7 @@ def test_a_copied_metric_scores_as_before(way: str, metric: RoMe, result: Corpus
     """The same options and signature; what has been loaded is no part of a copy, which is some kilobytes."""
     assert len(pickle.dumps(metric)) < 10_000
     again = COPIED[way](metric)
-    assert again.signature == metric.signature
+    assert repr(again) == repr(metric) and again.signature == metric.signature
     assert again.score(**PAIRS).scores == pytest.approx(result.scores, abs=1e-6)
 
 
