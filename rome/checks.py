@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from functools import wraps
-from typing import Literal, ParamSpec, TypeVar
+from typing import Literal
 
 from rome.exceptions import InputError
 
@@ -18,25 +17,6 @@ other mark or symbol on its own."""
 EmptyReference = Literal["error", "score"]
 _WORD = re.compile(r"\w+|[^\w\s]")
 _BARE = (str, bytes, bytearray, memoryview)
-
-
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
-
-
-def by_name(method: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """The method, which takes references and hypotheses by name alone. Raises InputError that says so for a call by place."""
-
-    @wraps(method)
-    def called(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
-        if len(given) > 1:
-            raise InputError(
-                f"references and hypotheses go by name, so that they cannot be swapped: "
-                f"write metric.{method.__name__}(references=..., hypotheses=...)"
-            )
-        return method(*given, **named)
-
-    return called
 
 
 class SegmentError(InputError):

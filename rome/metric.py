@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from rome.checks import CheckedPair, by_name, check_pairs, check_texts
+from rome.checks import CheckedPair, check_pairs, check_texts
 from rome.combining.combiner import TENSORS, Combiner
 from rome.combining.signature import RatedSource, feature_signature
 from rome.combining.table import FeatureTable
@@ -40,6 +40,23 @@ COMBINED = 256
 Measured = tuple[Component, ...]
 Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 """A hypothesis against one of its references, by its index: the four components, and the flags."""
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def _by_name(method: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """The method, which takes references and hypotheses by name alone. Raises InputError that says so for a call by place."""
+
+    @wraps(method)
+    def called(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        if len(given) > 1:
+            raise InputError(
+                f"references and hypotheses go by name, so that they cannot be swapped: "
+                f"write metric.{method.__name__}(references=..., hypotheses=...)"
+            )
+        return method(*given, **named)
+
+    return called
 
 
 class RoMe:
@@ -125,12 +142,12 @@ class RoMe:
         """The same metric for work that is checked and cut into blocks of pairs, as `rome.batch` and the service do."""
         return PairBlocks(self)
 
-    @by_name
+    @_by_name
     def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
         return self.blocks.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    @by_name
+    @_by_name
     def score(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> CorpusScore:
         """Score each hypothesis against its reference, or against the one of its references that it matches best.
 

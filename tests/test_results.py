@@ -122,7 +122,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     path.write_text('{"score": 1}\n')
     with pytest.raises(InputError, match="scores.jsonl:1: no stored score"):
         CorpusScore.load(path)
-    with pytest.raises(InputError, match="absent.jsonl cannot be read"):
+    with pytest.raises(InputError, match="absent.jsonl"):
         CorpusScore.load(tmp_path / "absent.jsonl")
     with pytest.raises(InputError, match="cannot be written"):
         corpus(1).save(tmp_path / "nowhere" / "scores.jsonl")
