@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +92,11 @@ class Analysis:
     __hash__ = None  # type: ignore[assignment]
 
 
+Evidence = TypeVar("Evidence")
+
+
 @dataclass(frozen=True, slots=True)
-class Component:
+class Component(Generic[Evidence]):
     """What one feature says of one pair.
 
     Attributes
@@ -110,4 +113,4 @@ class Component:
     value: float
     raw: float
     unit: str
-    evidence: Any = None
+    evidence: Evidence | Any = None

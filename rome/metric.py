@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rome.combining.combiner import TENSORS, Combiner
 from rome.combining.signature import RatedSource, feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
-from rome.exceptions import RomeError, SignatureMismatchError
+from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import ModelSet
 from rome.features.errors.lexicon import AntonymLexicon
@@ -40,18 +40,49 @@ COMBINED = 256
 Measured = tuple[Component, ...]
 Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 """A hypothesis against one of its references, by its index: the four components, and the flags."""
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def _by_name(method: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """The method, which takes references and hypotheses by name alone. Raises InputError that says so for a call by place."""
+
+    @wraps(method)
+    def called(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        if len(given) > 1:
+            raise InputError(
+                f"references and hypotheses go by name, so that they cannot be swapped: "
+                f"write metric.{method.__name__}(references=..., hypotheses=...)"
+            )
+        return method(*given, **named)
+
+    return called
 
 
 class RoMe:
     """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
 
+    Examples
+    --------
+    >>> from rome import RoMe
+    >>> metric = RoMe()
+    >>> result = metric.score(references=["The museum opens at nine."], hypotheses=["The museum opens at ten."])
+    >>> f"{result:.2f}"
+    '0.60'
+    >>> result[0].evidence.errors.errors[0].type
+    'number'
+
     ``RoMe(models="small", store="analyses.sqlite")`` takes the options of `MetricConfig` by name; a config may be given in their place, and
-    options given beside it change it. Nothing is read or loaded before it is needed. Raises InputError and ModelMissingError.
+    options given beside it change it. Nothing is read or loaded before it is needed: make one and keep it. Several threads may use it
+    at once. A pickle carries its options and loads the models anew at its first text, a deep copy is the metric itself.
+    Raises InputError and ModelMissingError.
     """
 
     __signature__ = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in signature(MetricConfig).parameters.values()])
 
     def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Unpack[MetricOptions]) -> None:
+        if not isinstance(config, MetricConfig):
+            raise InputError(f"options go by name: write RoMe(models={config!r}), or the name of another option")
         self.config = config = replace(config, **options)
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
@@ -102,44 +133,22 @@ class RoMe:
             signed = f"<{error}>"
         return f"RoMe(models={self.config.models!r}, signature={signed})"
 
-    def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
+    def analyse(self, texts: Iterable[str]) -> dict[str, Analysis]:
         """The analysis of each distinct text, from the store where it is there. Raises InputError for what `score` would not take."""
         return self._analyses.of(check_texts(texts))
 
-    def begin_block(self) -> None:
-        """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
+    @property
+    def blocks(self) -> PairBlocks:
+        """The same metric for work that is checked and cut into blocks of pairs, as `rome.batch` and the service do."""
+        return PairBlocks(self)
 
-        For work that is cut into blocks, see `rome.batch.blocks`: what is in memory is dropped, but for shared texts, and new analyses
-        reach the store at most 1,000 pairs at a time, all or none.
-        """
-        self._analyses.begin_block()
-
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep the analyses of these texts, which several blocks hold, for all of them; they are analysed in groups of their own."""
-        self._analyses.share(texts)
-
-    def features(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
+    @_by_name
+    def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
         """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
-        return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+        return self.blocks.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
-        """`features` of pairs, at least one, that `check_pairs` has passed."""
-        rows = [
-            (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
-            for pair, index, parts, flags in self._measure(pairs)
-        ]
-        return FeatureTable(
-            segment=np.array([row[0] for row in rows], dtype=np.int64),
-            reference=np.array([row[1] for row in rows], dtype=np.int32),
-            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            units=tuple(rows[0][5]),
-            signature=self.feature_signature,
-            flags=np.array([row[4] for row in rows], dtype=np.uint32),
-            flag_names=FLAGS,
-        )
-
-    def score(self, *, references: Sequence[str | Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
+    @_by_name
+    def score(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> CorpusScore:
         """Score each hypothesis against its reference, or against the one of its references that it matches best.
 
         Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
@@ -147,25 +156,11 @@ class RoMe:
         Parameters
         ----------
         references
-            One text, or a list of texts, for each hypothesis.
+            One text, or several texts, for each hypothesis: a list, a column, a generator.
         hypotheses
             One text a segment; may be empty.
         """
-        return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
-
-    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
-        """`score` of pairs that `check_pairs` has passed."""
-        net = self.combiner  # a missing net is reported before anything is analysed
-        signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
-        segments: list[SegmentScore] = []
-        waiting: list[Candidate] = []
-        for candidate in self._measure(pairs):
-            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
-                segments += self._combined(waiting, signature)
-                waiting = []
-            waiting.append(candidate)
-        segments += self._combined(waiting, signature) if waiting else []
-        return CorpusScore(tuple(segments), signature)
+        return self.blocks.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference: what moved, component by component. See `score` for the errors."""
@@ -247,13 +242,66 @@ class RoMe:
         return IdfTable.from_texts(words, "references")
 
 
+class PairBlocks:
+    """A metric for pairs that `check_pairs` has passed, block by block."""
+
+    def __init__(self, metric: RoMe) -> None:
+        self._metric = metric
+
+    def begin_block(self) -> None:
+        """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
+
+        For work that is cut into blocks, see `rome.batch.blocks`: what is in memory is dropped, but for shared texts, and new analyses
+        reach the store at most 1,000 pairs at a time, all or none.
+        """
+        self._metric._analyses.begin_block()
+
+    def share(self, texts: Sequence[str]) -> None:
+        """Keep the analyses of these texts, which several blocks hold, for all of them; they are analysed in groups of their own."""
+        self._metric._analyses.share(texts)
+
+    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
+        """`RoMe.features` of pairs, at least one."""
+        rows = [
+            (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
+            for pair, index, parts, flags in self._metric._measure(pairs)
+        ]
+        return FeatureTable(
+            segment=np.array([row[0] for row in rows], dtype=np.int64),
+            reference=np.array([row[1] for row in rows], dtype=np.int32),
+            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            units=tuple(rows[0][5]),
+            signature=self._metric.feature_signature,
+            flags=np.array([row[4] for row in rows], dtype=np.uint32),
+            flag_names=FLAGS,
+        )
+
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
+        """`RoMe.score` of pairs."""
+        metric = self._metric
+        net = metric.combiner  # a missing net is reported before anything is analysed
+        signature = f"{metric.feature_signature}|{net.signature}" if pairs else ""
+        segments: list[SegmentScore] = []
+        waiting: list[Candidate] = []
+        for candidate in metric._measure(pairs):
+            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
+                segments += metric._combined(waiting, signature)
+                waiting = []
+            waiting.append(candidate)
+        segments += metric._combined(waiting, signature) if waiting else []
+        return CorpusScore(tuple(segments), signature)
+
+
 def _unpickled(options: dict[str, Any], net: dict[str, Any], fitted_on: Sequence[tuple[Any, ...]], signature: str) -> RoMe:
     """The metric that was pickled, without a progress bar; in a worker process with one thread.
 
     Raises SignatureMismatchError where this installation's models or settings are others.
     """
     combiner = Combiner(**net, fitted_on=tuple(RatedSource(*source) for source in fitted_on))
-    changed = {"models": ModelConfig(**options["models"]), "combiner": combiner, "threads": _threads(options["threads"])}
+    models = ModelConfig(**options["models"])
+    called = models.set if models == ModelConfig.of(models.set) else models
+    changed = {"models": called, "combiner": combiner, "threads": _threads(options["threads"])}
     metric = RoMe(**{**options, **changed})
     if metric.signature != signature:
         raise SignatureMismatchError(

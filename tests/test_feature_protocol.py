@@ -70,7 +70,7 @@ values.FEATURES = tuple(values.CLASSES)
 import numpy as np
 from rome import Combiner, FeatureTable, RoMe
 from rome.cli.formats import Means
-from rome.reports.inputs import iter_scores
+from rome.results.stored import iter_scores
 from rome.reports.page import write_report
 
 net = Combiner(np.full((2, 5), 0.5), np.zeros(2), np.ones(2), np.array(0.0))

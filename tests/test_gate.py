@@ -18,11 +18,11 @@ from rome.cli.examples import FILES
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.reports.gate import gate_junit, gate_markdown, gate_text
-from rome.reports.inputs import iter_scores
 from rome.results import SegmentScore
 from rome.results.comparison import compare
 from rome.results.error_changes import error_changes, error_name
 from rome.results.gate import Limits, check_limits
+from rome.results.stored import iter_scores
 
 from scored_segments import corpus, error, scored
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+import pydoc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import rome
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.semantic import Semantic
 from rome.features.values import FEATURES
@@ -200,6 +203,60 @@ def test_threads_that_are_no_number_are_refused(threads: object) -> None:
     """A number of threads below 1, or no whole number, is named before any model is loaded."""
     with pytest.raises(InputError, match="threads="):
         RoMe(threads=threads)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["score", "features"])
+def test_a_call_by_place_is_told_the_names(name: str) -> None:
+    """References and hypotheses could be swapped unseen, so neither goes by place; the message can be copied."""
+    method = getattr(RoMe(), name)
+    for given in ((["a"], ["b"]), (["a"],)):
+        with pytest.raises(InputError, match=rf"write metric\.{name}\(references=\.\.\., hypotheses=\.\.\.\)"):
+            method(*given)
+    with pytest.raises(InputError, match="write metric"):
+        method(["a"], hypotheses=["b"])
+    with pytest.raises(InputError, match=r"write RoMe\(models='small'\)"):
+        RoMe("small")  # type: ignore[arg-type]
+
+
+def test_any_iterable_is_taken(metric: RoMe) -> None:
+    """Generators, tuples, arrays and maps give what lists give; a lone text, a mapping and a set are refused."""
+    expected = metric.score(
+        references=[["A cat sat.", "Cats sat."], "Prices fell."], hypotheses=["A cat sits.", "Prices rose."]
+    )
+    texts = np.array(["A cat sits.", "Prices rose."])
+    for references in (
+        (iter(["A cat sat.", "Cats sat."]), "Prices fell."),
+        [np.array(["A cat sat.", "Cats sat."]), "Prices fell."],
+    ):
+        found = metric.score(references=(row for row in references), hypotheses=map(str, texts))
+        assert found == expected
+    for odd in ("A cat.", {"A cat.": 1}, {"A cat."}):
+        with pytest.raises(InputError, match="references is"):
+            metric.score(references=odd, hypotheses=["A cat."])
+
+
+def test_help_shows_an_example_and_nothing_internal(metric: RoMe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`help(RoMe)` begins with lines that run and print what they say, and names what a user calls."""
+    monkeypatch.setattr(rome, "RoMe", lambda: metric)
+    (example,) = doctest.DocTestFinder(recurse=False).find(RoMe, "RoMe", globs={})
+    assert len(example.examples) == 5 and doctest.DocTestRunner().run(example).failed == 0
+    text = pydoc.plain(pydoc.render_doc(RoMe))
+    assert text.index(">>> from rome import RoMe") < 1200
+    assert {name for name in vars(RoMe) if not name.startswith("_")} == {
+        *(
+            "analyse",
+            "blocks",
+            "combiner",
+            "configs",
+            "feature_signature",
+            "features",
+            "model_set",
+            "score",
+            "signature",
+            "what_if",
+        )
+    }
+    assert "score(self, *, references: 'Iterable[str | Iterable[str]]', hypotheses: 'Iterable[str]')" in text
 
 
 def test_idf_from_the_references(metric: RoMe) -> None:

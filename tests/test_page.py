@@ -16,9 +16,10 @@ import pytest
 from rome.cli import report
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.reports.html import clean
-from rome.reports.inputs import iter_scores, iter_systems, named_files, read_system_pairs, read_systems
+from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
 from rome.reports.page import BLOCK, Gathered, standings, write_report
 from rome.results import CorpusScore, SegmentScore
+from rome.results.stored import iter_scores
 
 HOSTILE = (
     "</script><script>document.title='taken'</script>",

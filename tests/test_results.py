@@ -7,18 +7,24 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.exceptions import ModelMissingError
+from rome.cli.formats import _object
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.reports.score_table import corpus_table
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.comparison import compare
+from rome.results.counterfactual import Change
 from rome.results.serialisation import plain
 from rome.text_table import aligned, display_width, shorten
+
+from scored_segments import corpus
 
 Make = Callable[..., SegmentScore]
 
@@ -53,7 +59,91 @@ def test_corpus_score_is_a_sequence(make_segment: Make) -> None:
     """Length, order, index, negative index and slice are those of its segments."""
     segments = tuple(make_segment(number) for number in range(3))
     result = CorpusScore(segments)
-    assert (len(result), list(result), result[-1], result[1:]) == (3, list(segments), segments[2], segments[1:])
+    assert (len(result), list(result), result[-1]) == (3, list(segments), segments[2])
+    assert result[1:] == CorpusScore(segments[1:]) and list(result[::-1]) == list(segments[::-1])
+
+
+def test_a_slice_is_a_result() -> None:
+    """It has a mean of its own, the numbers of its segments and the signature; an empty one has no mean."""
+    result = corpus(6, evidence=False)
+    part = result[2:5]
+    assert part.score == pytest.approx(result.scores[2:5].mean()) and part.signature == result.signature
+    assert [segment.segment for segment in part] == [2, 3, 4]
+    assert len(result[6:]) == 0 and np.isnan(result[6:].score)
+
+
+def test_numbers_come_as_numpy_and_python_have_them(make_segment: Make) -> None:
+    """An array that may be changed, float() and the formats of a number; no format gives the text that print gives."""
+    result = CorpusScore((make_segment(0, score=0.25), make_segment(1, score=0.625)))
+    assert result.scores.dtype == np.float64 and result.scores.tolist() == [0.25, 0.625]
+    result.scores[:] = 0.0
+    assert float(result) == result.score == 0.4375 and [*map(float, result)] == [0.25, 0.625]
+    assert (f"{result:.3f}", f"{result[1]:.1%}", format(result, ">8.2f")) == ("0.438", "62.5%", "    0.44")
+    assert f"{result}" == str(result) and f"{result[0]}" == str(result[0])
+    assert np.mean(result, dtype=float) == 0.4375 and CorpusScore(()).scores.shape == (0,)
+    with pytest.raises(ValueError, match="format"):
+        format(result, "three")
+
+
+def test_worst_and_best_are_results(make_segment: Make) -> None:
+    """The lowest first and the highest first; equals keep their order; as many as there are, at most."""
+    result = CorpusScore(tuple(make_segment(n, score=score) for n, score in enumerate((0.5, 0.25, 0.75, 0.25))), "rome:test")
+    assert [s.segment for s in result.worst(3)] == [1, 3, 0] and [s.segment for s in result.best(3)] == [2, 0, 1]
+    assert result.worst(2).score == 0.25 and result.best(2).signature == "rome:test"
+    assert len(result.worst()) == len(result.best(99)) == 4 and len(result.worst(0)) == 0
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "scores.jsonl.gz"])
+@pytest.mark.parametrize("evidence", [True, False])
+def test_what_is_saved_is_loaded(evidence: bool, name: str, tmp_path: Path) -> None:
+    """Equal in every number, mistake and matrix, packed or not; explained, compared and counted as before."""
+    result = corpus(8, evidence=evidence)
+    result.save(tmp_path / name)
+    loaded = CorpusScore.load(str(tmp_path / name))
+    assert loaded == result and loaded.score == result.score and str(loaded[3]) == str(result[3])
+    assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
+    assert compare(loaded, result).score.difference == 0.0
+
+
+def test_saved_results_are_what_the_command_writes(tmp_path: Path) -> None:
+    """Each line is the segment's dictionary, so `rome explain --from`, `compare` and `check` read it; an empty file is no segment."""
+    result = corpus(3)
+    result.save(tmp_path / "scores.jsonl")
+    lines = (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [segment.to_dict() for segment in result]
+    assert [_object(s, "", "", signature="", ids=False, evidence=True) for s in result] == lines
+    result[:0].save(tmp_path / "none.jsonl")
+    assert CorpusScore.load(tmp_path / "none.jsonl") == CorpusScore(())
+
+
+def test_wrong_files_are_named(tmp_path: Path) -> None:
+    """What is no result, what is not there, what cannot be written, and scores that were made in two ways."""
+    path = tmp_path / "scores.jsonl"
+    path.write_text('{"score": 1}\n')
+    with pytest.raises(InputError, match="scores.jsonl:1: no stored score"):
+        CorpusScore.load(path)
+    with pytest.raises(InputError, match="absent.jsonl"):
+        CorpusScore.load(tmp_path / "absent.jsonl")
+    with pytest.raises(InputError, match="cannot be written"):
+        corpus(1).save(tmp_path / "nowhere" / "scores.jsonl")
+    one, other = corpus(2)
+    CorpusScore((one, replace(other, signature="features:1"))).save(path)
+    with pytest.raises(SignatureMismatchError, match=r"made in two ways \(features: 2 in the first segment, 1 in segment 1"):
+        CorpusScore.load(path)
+
+
+def test_every_result_is_a_page(tmp_path: Path) -> None:
+    """A whole page with the same content as the notebook's, as text or as a file; half a file is never left."""
+    first, second = corpus(4, 1), corpus(4, 2)
+    comparison = compare(first, second)
+    for result in (first, first[0], comparison, Change(first[0], first[0])):
+        page = result.to_html()
+        assert page.startswith("<!doctype html>") and "default-src 'none'" in page and "<script" not in page
+        assert result.to_html(tmp_path / "page.html") is None
+        assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    with pytest.raises(InputError, match="is a directory"):
+        first.to_html(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_evidence_is_one_step_away(make_segment: Make) -> None:

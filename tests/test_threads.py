@@ -50,9 +50,9 @@ def test_memory_is_kept_by_all_threads(tmp_path: Path) -> None:
         for _ in range(20):
             chosen = chance.sample(texts, 4)
             if chance.random() < 0.2:
-                metric.begin_block()
+                metric.blocks.begin_block()
             if chance.random() < 0.2:
-                metric.share(chosen[:2])
+                metric.blocks.share(chosen[:2])
             if {text: analysis.text for text, analysis in metric.analyse(chosen).items()} != {text: text for text in chosen}:
                 return False
         return True

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rome.exceptions import InputError
-from rome.reports import inputs
-from rome.reports.inputs import iter_scores
+from rome.results import stored
+from rome.results.stored import iter_scores
 from rome.storage import bounded_gzip, files
 from rome.storage.files import open_lines, read_lines
 
@@ -104,7 +104,7 @@ def test_a_line_without_end_is_refused(
 
 def test_a_stored_score_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Matrices of long texts repeat themselves, so of stored scores each line has a bound, and not the whole."""
-    monkeypatch.setattr(inputs, "_LONGEST", MIB)
+    monkeypatch.setattr(stored, "_LONGEST", MIB)
     path = bomb(tmp_path / "s.jsonl.gz", b" " * 1000, 20_000)
     with memory_below(6 * MIB), pytest.raises(InputError, match=r"s\.jsonl\.gz:1: the line has over 1 MiB: write it without"):
         list(iter_scores(path))

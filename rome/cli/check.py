@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Score or read, check, write; 1 where a limit is exceeded."""
     from rome.reports.gate import gate_junit, gate_markdown, gate_text
-    from rome.reports.inputs import iter_scores
+    from rome.results.stored import iter_scores
 
     limits = Limits(options.max_critical, options.max_major, options.max_minor, options.min_score)
     if limits == Limits():
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _read(options: argparse.Namespace) -> Named:
     """The names and the stored scores of all segments."""
-    from rome.reports.inputs import iter_scores
+    from rome.results.stored import iter_scores
 
     if options.pairs is not None or options.references is not None or options.hypotheses is not None or options.examples:
         raise InputError("--scores holds the texts already: name either texts or --scores")
@@ -84,5 +84,5 @@ def _scored(options: argparse.Namespace, metric: MakeMetric) -> Named:
         made = metric(options)
         for block in blocks:
             names += [id or str(pair.segment) for pair, id in zip(block.pairs, block.ids, strict=True)]
-            segments += made.score_pairs(block.pairs)
+            segments += made.blocks.score_pairs(block.pairs)
     return names, segments

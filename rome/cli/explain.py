@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _stored(options: argparse.Namespace) -> list[SegmentScore]:
     """The segments of a file of scores that the options name."""
-    from rome.reports.inputs import iter_scores
+    from rome.results.stored import iter_scores
 
     stored = iter_scores(options.scores)
     if options.worst is not None:

@@ -17,6 +17,7 @@ from rome.batch.blocks import Block, BlockScorer, Checked
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
+from rome.results.stored import stored_line
 from rome.text_table import aligned_row, fixed, rule, widest
 
 if TYPE_CHECKING:
@@ -94,8 +95,7 @@ def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -
 
 def _object(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool, evidence: bool) -> str:
     """One JSON object."""
-    row: dict[str, Any] = {"id": id} if ids else {}
-    return json.dumps(row | segment.to_dict(evidence=evidence), ensure_ascii=False)
+    return stored_line(segment, name=id if ids else None, evidence=evidence)
 
 
 def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: bool) -> str:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any
 
 from rome.exceptions import InputError
-from rome.features.protocol import feature_class, number, string
-from rome.features.values import FEATURES, Component
-from rome.results import Components, Contributions, SegmentScore
-from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
+from rome.results import SegmentScore
+from rome.results.stored import Stored, iter_scores
 from rome.storage.files import STANDARD_INPUT, named
 from rome.storage.pair_files import PairRow, read_pairs, read_parallel
-
-Stored = tuple[str | None, SegmentScore]
-
-REMEDY = "give what `rome score --format jsonl --evidence` wrote"
-_LONGEST = 1 << 28
-"""Bytes of a line; the matrices of two texts of a thousand words take about a tenth of it."""
 
 
 @dataclass(frozen=True)
@@ -133,29 +122,6 @@ def _check_same_segments(first: tuple[str, dict[str, PairRow]], other: tuple[str
 # stored scores
 
 
-def iter_scores(path: str) -> Iterator[Stored]:
-    """The id (None without one) and the score of every segment of a file, gzip or not; one line is held at a time.
-
-    A file that was written without ``--evidence`` gives segments whose evidence is None.
-    Raises InputError, with file and line, for what is no such result.
-    """
-    for row_number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}:{row_number}"
-        try:
-            row = json.loads(line)
-        except RecursionError as error:
-            raise InputError(f"{place}: nested too deep: {REMEDY}") from error
-        except ValueError as error:
-            raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
-        try:
-            name = row.get("id")
-            yield None if name is None else str(name), _segment_from(row)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{place}: no stored score ({type(error).__name__}: {error}): {REMEDY}") from error
-
-
 def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[SegmentScore, ...]]]:
     """The name of each segment (its id, or its number from 0) with the score of every system, segment by segment.
 
@@ -192,35 +158,3 @@ def _check_same_segment(first: Stored, first_path: str, other: Stored, path: str
         raise InputError(
             f"segment {count} has another reference in {path} than in {first_path}: score every system against the same references"
         )
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    """The lines of a file, decompressed where it is gzip; the whole may be as long as it likes, evidence repeats itself."""
-    with as_input_error(path), Path(path).open("rb") as stream:
-        yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
-
-
-def _segment_from(row: dict[str, Any]) -> SegmentScore:
-    """The SegmentScore whose ``to_dict()`` is the row; its tree edits are taken from the row, not found anew.
-
-    Raises KeyError, TypeError, IndexError or ValueError when it is none.
-    """
-    if "baseline" in row:
-        raise ValueError("it is of an earlier version, whose contributions are no losses: score the texts again")
-    evidence = row.get("evidence") or {}
-    parts = []
-    for name in FEATURES:
-        part, found = row["components"][name], evidence.get(name)
-        proof = None if found is None else feature_class(name).evidence_from_dict(found)
-        parts.append(Component(name, number(part["value"]), number(part["raw"]), string(part["unit"]), proof))
-    return SegmentScore(
-        segment=int(row["segment"]),
-        reference=string(row["reference"]),
-        hypothesis=string(row["hypothesis"]),
-        reference_index=int(row["reference_index"]),
-        score=number(row["score"]),
-        components=Components(*parts),
-        contributions=Contributions(*(number(row["contributions"][name]) for name in FEATURES)),
-        flags=tuple(map(string, row["flags"])),
-        signature=string(row["signature"]),
-    )

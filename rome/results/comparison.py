@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from rome.combining.signature import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.displayed import Displayed
 from rome.results.error_changes import ErrorChange, error_changes
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
+
+if TYPE_CHECKING:
+    from rome.reports.model import Document
 
 MEASURES = ("score", *FEATURES)
 """What is compared: the score and the four components."""
@@ -83,7 +87,7 @@ class SegmentPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Displayed):
     """Two systems compared segment by segment; made by `compare`, displays itself as text and in a notebook.
 
     Attributes
@@ -173,23 +177,11 @@ class Comparison:
         interval = f"{found.difference:+.4f}, [{found.low:+.4f}, {found.high:+.4f}]"
         return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
 
-    def __str__(self) -> str:
-        """The differences as a table, then the segments that decide."""
-        from rome.reports.summaries import comparison_document
-        from rome.reports.text import document_text
-
-        return document_text(comparison_document(self))
-
-    def _repr_html_(self) -> str:
-        """The same as a notebook shows it."""
-        from rome.reports.html import notebook
+    def _document(self) -> Document:
+        """The differences, then the segments that decide."""
         from rome.reports.summaries import comparison_document
 
-        return notebook(comparison_document(self))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The same for a notebook (HTML) and for a terminal (plain text)."""
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+        return comparison_document(self)
 
 
 def compare(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
 from rome.results import ComponentMeans, Contributions, SegmentScore
+from rome.results.displayed import Displayed
 from rome.results.serialisation import plain
+
+if TYPE_CHECKING:
+    from rome.reports.model import Document
 
 COUNTERFACTUAL = "counterfactual"
 """The flag of a segment that was never measured: some of its errors were taken away by `counterfactual`."""
@@ -27,7 +31,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Displayed):
     """One segment before and after something was changed; displays itself as text and in a notebook.
 
     Raises InputError for two references, SignatureMismatchError for two metrics.
@@ -100,23 +104,11 @@ class Change:
         scores = f"{self.before.score:.4f} -> {self.after.score:.4f}, difference={self.difference:+.4f}"
         return f"{type(self).__name__}({scores})"
 
-    def __str__(self) -> str:
+    def _document(self) -> Document:
         """Before, after and difference of every number, then the errors that went and came."""
         from rome.reports.summaries import change_document
-        from rome.reports.text import document_text
 
-        return document_text(change_document(self))
-
-    def _repr_html_(self) -> str:
-        """The same as a notebook shows it."""
-        from rome.reports.html import notebook
-        from rome.reports.summaries import change_document
-
-        return notebook(change_document(self))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The same for a notebook (HTML) and for a terminal (plain text)."""
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+        return change_document(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, fields, make_dataclass, replace
+from heapq import nlargest, nsmallest
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rome.combining.contributions import Loss, losses_of
 from rome.combining.signature import fitted_on, labels
 from rome.exceptions import ModelMissingError
 from rome.features.values import FEATURES, Component
+from rome.results.displayed import Displayed
 from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
     import pandas
 
     from rome.combining.combiner import Combiner
-    from rome.features.errors.evidence import ErrorSpan
+    from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan
+    from rome.features.grammar import GrammarEvidence
+    from rome.features.semantic import SemanticEvidence
+    from rome.features.syntax import SyntaxEvidence
+    from rome.reports.model import Document
     from rome.results.counterfactual import Counterfactual
 
 SHORT = 50
@@ -46,12 +56,12 @@ def _with_all_features(kind: Any) -> Callable[[Record], Record]:
 class Components:
     """The four components of one segment, each a Component with value, raw, unit and evidence."""
 
-    semantic: Component
-    syntax: Component
-    grammar: Component
-    errors: Component
+    semantic: Component[SemanticEvidence]
+    syntax: Component[SyntaxEvidence]
+    grammar: Component[GrammarEvidence]
+    errors: Component[ErrorsEvidence]
 
-    def __iter__(self) -> Iterator[Component]:
+    def __iter__(self) -> Iterator[Component[Any]]:
         """All of them, in the order of FEATURES."""
         return (getattr(self, name) for name in FEATURES)
 
@@ -59,12 +69,15 @@ class Components:
 @_with_all_features(Any)
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The four features' evidence values of one segment; None where the numbers were read from a stored table."""
+    """The four features' evidence values of one segment; None where the numbers were stored without them.
 
-    semantic: Any
-    syntax: Any
-    grammar: Any
-    errors: Any
+    Type checkers know the values and let None pass (``| Any``): scoring always gives evidence.
+    """
+
+    semantic: SemanticEvidence | Any
+    syntax: SyntaxEvidence | Any
+    grammar: GrammarEvidence | Any
+    errors: ErrorsEvidence | Any
 
 
 @_with_all_features(float)
@@ -98,7 +111,7 @@ class ComponentMeans(_FourNumbers):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentScore:
+class SegmentScore(Displayed):
     """One segment's score in [0, 1] with its parts.
 
     Attributes
@@ -164,23 +177,19 @@ class SegmentScore:
         scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
         return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
 
-    def __str__(self) -> str:
-        """The whole explanation as text."""
+    def __float__(self) -> float:
+        """The score."""
+        return self.score
+
+    def __format__(self, spec: str) -> str:
+        """The score in this format, as a number has it; without one the whole explanation."""
+        return format(self.score, spec) if spec else str(self)
+
+    def _document(self) -> Document:
+        """The whole explanation: texts, components, contributions, trees, matrices."""
         from rome.reports.segment import segment_document
-        from rome.reports.text import document_text
 
-        return document_text(segment_document(self))
-
-    def _repr_html_(self) -> str:
-        """The explanation as a notebook shows it: texts, components, contributions, trees, matrices."""
-        from rome.reports.html import notebook
-        from rome.reports.segment import segment_document
-
-        return notebook(segment_document(self))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The explanation for a notebook (HTML) and for a terminal (plain text)."""
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+        return segment_document(self)
 
     def counterfactual(
         self, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
@@ -202,7 +211,7 @@ class SegmentScore:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusScore:
+class CorpusScore(Displayed):
     """The scores of all segments; a sequence of SegmentScore. ``print(result)`` shows a table."""
 
     segments: tuple[SegmentScore, ...]
@@ -212,6 +221,11 @@ class CorpusScore:
     def score(self) -> float:
         """The mean of the segments' scores, in [0, 1]; nan without segments."""
         return _mean([segment.score for segment in self.segments])
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """(n,) the segments' scores, each in [0, 1]; an array of its own at every call."""
+        return np.array([segment.score for segment in self.segments], dtype=np.float64)
 
     @property
     def components(self) -> ComponentMeans:
@@ -230,11 +244,38 @@ class CorpusScore:
     def __getitem__(self, index: int) -> SegmentScore: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[SegmentScore, ...]: ...
+    def __getitem__(self, index: slice) -> CorpusScore: ...
 
-    def __getitem__(self, index: int | slice) -> SegmentScore | tuple[SegmentScore, ...]:
-        """One segment, or the tuple of a slice."""
-        return self.segments[index]
+    def __getitem__(self, index: int | slice) -> SegmentScore | CorpusScore:
+        """One segment, or the result of a slice."""
+        return replace(self, segments=self.segments[index]) if isinstance(index, slice) else self.segments[index]
+
+    def worst(self, n: int = 10) -> CorpusScore:
+        """The n segments with the lowest scores, the lowest first; those that score the same in their order."""
+        return replace(self, segments=tuple(nsmallest(n, self.segments, key=float)))
+
+    def best(self, n: int = 10) -> CorpusScore:
+        """The n segments with the highest scores, the highest first; those that score the same in their order."""
+        return replace(self, segments=tuple(nlargest(n, self.segments, key=float)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write every segment with its evidence as a line of JSON, what `rome score --format jsonl --evidence` writes; gzip for ``.gz``.
+
+        Raises InputError when it cannot be written; the file appears when it is complete.
+        """
+        from rome.results.stored import save_scores
+
+        save_scores(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> CorpusScore:
+        """The result that `save` or `rome score --format jsonl` wrote, equal in every number; no model is needed.
+
+        Raises InputError, with file and line, for what is no such result; SignatureMismatchError for scores that were made in two ways.
+        """
+        from rome.results.stored import load_scores
+
+        return load_scores(path)
 
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
         """Plain values only, ready for JSON: score, means of the components, signature, and every segment's to_dict.
@@ -284,20 +325,24 @@ class CorpusScore:
 
         return corpus_table(self)
 
-    def _repr_html_(self) -> str:
-        """As a notebook shows it: distributions of the components, their correlations, the worst segments."""
-        from rome.reports.html import notebook
+    def __float__(self) -> float:
+        """The mean score."""
+        return self.score
+
+    def __format__(self, spec: str) -> str:
+        """The mean score in this format, as a number has it; without one the table."""
+        return format(self.score, spec) if spec else str(self)
+
+    def _document(self) -> Document:
+        """Distributions of the components, their correlations, the worst segments."""
         from rome.reports.summaries import corpus_document
 
-        return notebook(corpus_document(self))
+        return corpus_document(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The same for a notebook (HTML), and for a terminal the table, or a summary where that would be long."""
-        from rome.reports.summaries import corpus_document
-        from rome.reports.text import document_text
-
-        plain = str(self) if len(self) <= SHORT else document_text(corpus_document(self))
-        return {"text/html": self._repr_html_(), "text/plain": plain}
+        """The document for a notebook, and for a terminal the table, or the document as text where that would be long."""
+        short = str(self) if len(self) <= SHORT else Displayed.__str__(self)
+        return {"text/html": self._repr_html_(), "text/plain": short}
 
 
 def _mean(values: list[float]) -> float:
