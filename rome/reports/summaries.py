@@ -14,7 +14,7 @@ import numpy as np
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
-from rome.reports.segment import SEVERITIES, error_lines, line_of, step
+from rome.reports.segment import SEVERITIES, SMALLEST, Step, error_lines, line_of, mistake, step, waterfall
 from rome.results.comparison import MEASURES, measures
 from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
@@ -289,10 +289,12 @@ def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
 
 
 def change_document(change: Change) -> Document:
-    """Every number before and after, and the errors that went and came."""
+    """What moved the score, the texts, the errors that went and came, and every number before and after."""
     before, after, dropped = change.before, change.after, getattr(change, "dropped", ())
     head = Head(f"{after.score:.3f}", f"score, from {before.score:.3f} ({change.difference:+.3f})", after.flags)
-    parts: list[Part] = [head, Texts(tuple(_change_lines(change, dropped or change.went))), _numbers(change)]
+    steps = sorted(_moves(change, dropped or change.went), key=lambda step: -abs(step[0]))
+    moved = waterfall("moves", "What moved the points", ("before", before.score), steps, "after")
+    parts: list[Part] = [head, *([moved] if steps else []), Texts(tuple(_change_lines(change, dropped or change.went)))]
     if dropped:
         parts.append(Section("Without these errors", (error_lines(dropped),)))
     elif before.evidence.errors is None or after.evidence.errors is None:
@@ -301,7 +303,21 @@ def change_document(change: Change) -> Document:
         for title, errors in (("Errors that went", change.went), ("Errors that came", change.came)):
             listed: Errors | Note = error_lines(errors) if errors else Note("None.")
             parts.append(Section(title, (listed,)))
+    parts.append(_numbers(change))
     return Document(f"change of segment {before.segment}", tuple(parts), before.signature)
+
+
+def _moves(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Step]:
+    """Each mistake that went or came with its points, and each feature that moved; what the other mistakes weigh now is one step."""
+    rest = change.contributions.errors
+    for losses, errors, sign in ((change.before.losses, went, -1), (change.after.losses, change.came, 1)):
+        for loss in losses:
+            if loss.error is not None and loss.error in errors:
+                rest -= sign * loss.loss
+                yield sign * loss.loss, *mistake(loss.error)
+    others = [("semantic", change.contributions.semantic), ("syntax", change.contributions.syntax)]
+    others += [("grammar", change.contributions.grammar), ("other errors" if went or change.came else "errors", rest)]
+    yield from ((points, name, "") for name, points in others if abs(points) >= SMALLEST)
 
 
 def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
