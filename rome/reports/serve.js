@@ -13,13 +13,13 @@
     place.classList.toggle("wrong", wrong);
   };
 
-  /* The answer's article, as a notebook shows it; a refusal is thrown with its message. */
+  /* The answer's article, as a notebook shows it, without the style that this page has; a refusal is thrown with its message. */
   const ask = async (path, body, signal) => {
     const headers = { "Content-Type": "application/json", Accept: "text/html" };
     const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
     const text = await answer.text();
     if (!answer.ok) throw new Error(JSON.parse(text).error.message);
-    return new DOMParser().parseFromString(text, "text/html").querySelector("article");
+    return text.slice(text.indexOf("<article"), text.lastIndexOf("</article>"));
   };
 
   /* One question at a time in a place: a later one ends an earlier one, which then says nothing. */
@@ -35,7 +35,7 @@
         const article = await ask(path, body, mine.signal);
         if (mine !== last) return null;
         say(status, "");
-        box.replaceChildren(article);
+        box.innerHTML = article;
         box.hidden = false;
         return article;
       } catch (error) {
