@@ -14,13 +14,13 @@ pytest.importorskip("uvicorn", reason="the service needs the extra `serve`")
 pytest.importorskip("starlette", reason="the service needs the extra `serve`")
 
 from pairs_metric import PairsMetric  # noqa: E402
-from scored_segments import error, scored, signature  # noqa: E402
 
 from rome.checks import check_pairs  # noqa: E402
 from rome.results import CorpusScore  # noqa: E402
 from rome.service.app import ScoreServer  # noqa: E402
 from rome.service.limits import Limits  # noqa: E402
 
+from scored_segments import error, scored, signature  # noqa: E402
 from serving import running  # noqa: E402
 
 expect = sync_api.expect

@@ -318,7 +318,15 @@ def test_paths_lead_nowhere_else(server: ScoreServer, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/score"), ("PUT", "/score"), ("DELETE", "/explain"), ("GET", "/what-if"), ("OPTIONS", "/score"), ("POST", "/health"), ("TRACE", "/")],
+    [
+        ("GET", "/score"),
+        ("PUT", "/score"),
+        ("DELETE", "/explain"),
+        ("GET", "/what-if"),
+        ("OPTIONS", "/score"),
+        ("POST", "/health"),
+        ("TRACE", "/"),
+    ],
 )
 def test_methods_that_are_refused(server: ScoreServer, method: str, path: str) -> None:
     """405 with the methods that are taken; a browser's preflight gets no leave."""

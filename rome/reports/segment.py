@@ -171,6 +171,7 @@ def waterfall(name: str, title: str, start: tuple[str, float], steps: Sequence[S
     if small and (not large or abs(sum(small)) >= SMALLEST):
         large.append((sum(small), f"{len(small)} smaller", ""))
     levels = list(itertools.accumulate((points for points, *_ in large), initial=start[1]))
+    levels[-1] = start[1] + math.fsum(points for points, *_ in steps)
     low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
     low = max(0.0, min(low, 1.0 - 2 * GRID))
     places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
