@@ -19,10 +19,13 @@ from rome.cli import main
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.reports.html import document_page
 from rome.reports.segment import segment_document
-from rome.reports.summaries import corpus_document
+from rome.reports.summaries import comparison_document, corpus_document
 from rome.reports.text import document_text, takes_colours
 from rome.results import CorpusScore, SegmentScore
+from rome.results.comparison import compare
 from rome.text_table import display_width
+
+from scored_segments import corpus
 
 Make = Callable[..., SegmentScore]
 
@@ -113,6 +116,20 @@ def _characters(line: str) -> list[tuple[str, str]]:
         else:
             found.append((code, token))
     return found
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_no_number_of_a_table_is_cut(width: int) -> None:
+    """Columns that do not fit stand below the others, beside the first one again; every number is there, and no line is too wide."""
+    document = comparison_document(compare(corpus(30, 1), corpus(30, 2), names=("careful", "hasty"), resamples=50))
+    whole, narrow = (document_text(document, width=columns) for columns in (100_000, width))
+    table = whole.split("Differences\n")[1].split("bold or")[0]
+    shown = narrow.split("Differences\n")[1].split("bold or")[0]
+    assert all(display_width(line) <= width for line in shown.splitlines())
+    numbers = re.findall(r"[-+*]*\d\.\d+", table)
+    assert len(numbers) > 30 and set(numbers) <= set(re.findall(r"[-+*]*\d\.\d+", shown))
+    assert shown.count("semantic") == (1 if width == 100 else 2 if width > 60 else shown.count("semantic"))
+    assert "…" not in shown
 
 
 @pytest.mark.parametrize("width", [30, 80])

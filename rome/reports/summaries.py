@@ -193,7 +193,7 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     )
     columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
     table = Table(
-        "mistakes", "", columns, rows, "a mistake that both make at the same place is left out", right=("difference",)
+        "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
     )
     yield Section("Mistakes", (table,), note=f"{a} against {b}: {told_changes(changes)}")
 
@@ -358,7 +358,7 @@ def _numbers(change: Change) -> Table:
         rows.append((name, x.value, step(x.value, y.value), y.value, gap, *shares))
     gap = change.difference
     rows.append(("score", before.score, step(before.score, after.score), after.score, gap, None, None, gap))
-    costs = ("contribution before", "contribution after", "contribution difference")
+    costs = ("points before", "points after", "points difference")
     columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
-    signed, title = ("difference", "contribution difference"), "Components and contributions"
+    signed, title = ("difference", "points difference"), "Components and the points that each cost"
     return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(len(FEATURES) - 1,))
