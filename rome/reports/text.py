@@ -186,15 +186,14 @@ class Fitting:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, in as many parts as it needs."""
         first, *others = _columns(self._table)
-        groups: list[list[Column]] = [[first]]
+        room, groups = options.max_width - 1 + BETWEEN, [[first]]
         for column in others:
-            needed = sum(_needed(one) for one in (*groups[-1], column)) - BETWEEN
-            if needed > options.max_width and len(groups[-1]) > 1:
+            if sum(map(_needed, (*groups[-1], column))) > room and len(groups[-1]) > 1:
                 groups.append([first])
             groups[-1].append(column)
         for number, columns in enumerate(groups):
             yield from [""] if number else []
-            spare, widths = options.max_width - sum(map(_needed, columns)) + BETWEEN, []
+            spare, widths = room - sum(map(_needed, columns)), list[int]()
             for column in columns:
                 more = max(0, min(spare, _wanted(column) - _needed(column)))
                 widths.append(_needed(column) + more - BETWEEN)
@@ -237,9 +236,7 @@ def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widt
     widths
         Of the columns with their details; as wide as there is room where none are given.
     """
-    grid = RichTable(
-        box=RULED, show_edge=False, pad_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style=""
-    )
+    grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for place, column in enumerate(columns):
         details = _details(column)
         own = widths[place] - (details + BETWEEN if details else 0) if widths else None
