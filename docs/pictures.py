@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,9 @@ from rome.cli import report as command
 from rome.reports.html import document_page
 from rome.reports.segment import segment_document
 from rome.reports.text import document_text
+from rome.service.app import ScoreServer
+from rome.service.batching import Batcher
+from rome.service.limits import Limits
 
 PICTURES = Path(__file__).resolve().parent / "pages" / "pictures"
 REFERENCE = "The committee approved the new budget on Tuesday, and all 15 members voted for it."
@@ -155,6 +159,25 @@ def report(results: Results, camera: Camera) -> None:
         page.context.close()
 
 
+def serve(results: Results, camera: Camera) -> None:
+    """The page of `rome serve` with an edit."""
+    server = ScoreServer(Batcher(lambda: results.metric, Limits()))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    page = camera.open(1000, 1060)
+    page.goto(server.url)
+    page.get_by_label("Reference", exact=True).fill(REFERENCE)
+    page.get_by_label("Hypothesis", exact=True).fill(HYPOTHESIS)
+    page.keyboard.press("Control+Enter")
+    page.locator("#explanation article").wait_for()
+    page.get_by_label("Edit the hypothesis").fill(HYPOTHESIS.replace("50", "15"))
+    page.locator("#change article").wait_for()
+    camera.save("serve", page.screenshot())
+    page.context.close()
+    server.stop()
+    thread.join()
+
+
 def figures(results: Results, camera: Camera) -> None:
     """What Matplotlib draws for files."""
     from rome.reports.figures import comparison_figure, corpus_figure, matrices_figure, save, segment_figure, trees_figure
@@ -175,7 +198,7 @@ def figures(results: Results, camera: Camera) -> None:
 
 
 PICTURED: dict[str, Callable[[Results, Camera], None]] = {
-    function.__name__: function for function in (segment, matrices, corpus, comparison, change, terminal, report, figures)
+    function.__name__: function for function in (segment, matrices, corpus, comparison, change, terminal, report, serve, figures)
 }
 
 

@@ -102,7 +102,7 @@ def test_examples_show_many_kinds_of_mistakes(rome: Run) -> None:
 
 def test_explain_one_pair(rome: Run) -> None:
     """From two texts, from an example, as text and as JSON."""
-    assert "Contributions" in rome("explain", "--reference", "A cat.", "--hypothesis", "A dog.")[1]
+    assert "Where the points went" in rome("explain", "--reference", "A cat.", "--hypothesis", "A dog.")[1]
     row = json.loads(rome("explain", "--example", "0", "--format", "json")[1])
     assert row["hypothesis"] == example_pairs()[0].hypothesis
     assert row["evidence"]["errors"]["count"] == 5.75

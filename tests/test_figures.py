@@ -174,8 +174,9 @@ def test_figures_show_the_numbers() -> None:
     segment = scored(errors=[error(3.0)])
     words = texts_of(figures.segment_figure(segment))
     assert {f"{component.value:.3f}" for component in segment.components} <= set(words)
-    assert {f"{share:.4f}".replace("-", "−") for share in segment.contributions} <= set(words)
-    assert f"{segment.score:.4f}" in words and "1.0000" in words
+    large = [loss.loss for loss in segment.losses if loss.loss <= -0.005]
+    assert {f"−{-loss:.2f}".replace("0.", ".") for loss in large} <= set(words)
+    assert f"{segment.score:.2f}" in words and "1.00" in words
     comparison = compare(corpus(30, 1), corpus(30, 2), names=("new", "old"), resamples=50)
     words = texts_of(figures.comparison_figure(comparison))
     assert f"new better: {comparison.score.wins}" in words and f"old better: {comparison.score.losses}" in words

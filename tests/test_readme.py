@@ -149,4 +149,4 @@ def test_python_example_works(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "2 segments" in printed and "Contributions" in printed
+    assert "2 segments" in printed and "Where the points went" in printed

@@ -21,7 +21,19 @@ from rome.features.syntax import Syntax, Tree, edit_operations
 from rome.reports.html import STYLE, document_page, fragment, notebook
 from rome.reports.model import Document, Heatmap, Line, Mark, Strip
 from rome.reports.palette import PALETTE
-from rome.reports.segment import LINKS, SEVERITIES, TREE_ROWS, WORDS, contributions, pieces, places, segment_document, tree_rows
+from rome.reports.segment import (
+    LINKS,
+    SEVERITIES,
+    STEPS,
+    TREE_ROWS,
+    WORDS,
+    losses,
+    pieces,
+    places,
+    segment_document,
+    tree_rows,
+    waterfall,
+)
 from rome.results import Contributions, SegmentScore
 
 from handmade import analysis
@@ -180,35 +192,50 @@ def rows_of(fragment: str, caption: str) -> list[str]:
 
 
 def test_bars_show_their_components(make_segment: Make) -> None:
-    """Each bar is as wide as its value is high, and value, raw quantity and unit stand beside it."""
+    """Each bar is as wide as its value is high, and value, points, raw quantity and unit stand beside it."""
     fragment = segment_fragment(make_segment())
     rows = rows_of(fragment, "Components")
-    assert rows[0] == "semantic||0.900|0.1 transport cost" and rows[2] == "grammar||0.875|-0.134 log probability"
+    assert rows[0] == "semantic||0.900|\u22120.0625 points|0.1 transport cost"
+    assert rows[2] == "grammar||0.875|0.0000 points|-0.134 log probability"
     assert re.findall(r'class="rome-bar" d="M0 8H([\d.]+)V', fragment) == ["90", "66.67", "87.5", "77"]
 
 
 def test_the_waterfall_adds_up(make_segment: Make) -> None:
-    """From 1 the contributions lead down to the score, in the printed numbers and in the drawing; without a loss there is no bar."""
+    """From 1 the losses lead down to the score, in the printed numbers and in the drawing; it leads the display."""
     segment = make_segment(score=0.3)
-    printed = [
-        float(row.split("|")[2].replace("\u2212", "-")) for row in rows_of(segment_fragment(segment), "Contributions")[:6]
-    ]
-    assert printed == [1.0, -0.0875, -0.175, 0.0, -0.4375, 0.3]
+    fragment = segment_fragment(segment)
+    rows = [row.split("|") for row in rows_of(fragment, "Where the points went")]
+    printed = [float(row[2].replace("\u2212", "-")) for row in rows[: len(segment.losses) + 1]]
+    assert printed == [1.0, -0.34, -0.17, -0.1, -0.09, 0.3]
     assert math.isclose(sum(printed[:-1]), printed[-1])
-    table = contributions(segment)
+    table = losses(segment)
     low = float(table.scale[0])
     steps = [strip.pieces[0] for row in table.rows if isinstance(strip := row[1], Strip) and strip.pieces]
-    assert [low + (1 - low) * start for start, *_ in steps] == pytest.approx([0.9125, 0.7375, 0.3])
-    assert len(steps) == 3 and {kind for _, _, kind, _ in steps} == {"down"}
+    ends = np.cumsum([1.0, *(loss.loss for loss in segment.losses)])[1:5]
+    assert [low + (1 - low) * start for start, *_ in steps] == pytest.approx(ends)
+    assert {kind for _, _, kind, _ in steps} == {"down"}
+    order = [fragment.index(words) for words in ("Where the points went", "<dl", "Word alignment", "Components", "Dependency")]
+    assert order == sorted(order)
 
 
 def test_the_losses_are_listed(make_segment: Make) -> None:
     """One row a mistake or feature, the largest first; a text that lost nothing says so."""
-    assert rows_of(segment_fragment(make_segment()), "Where the points went") == [
-        *("\u2212.24|Five -> Four|number, major", "\u2212.12|syntax|", "\u2212.07|soundly|missing adverb, minor"),
-        "\u2212.06|semantic|",
+    rows = rows_of(segment_fragment(make_segment()), "Where the points went")
+    assert rows[:6] == [
+        *("perfect||1.00|", "Five -> Four||\u2212.24|number, major", "syntax||\u2212.12|"),
+        *("soundly||\u2212.07|missing adverb, minor", "semantic||\u2212.06|", "score||0.50|"),
     ]
     assert "No point lost." in segment_fragment(make_segment(score=1.0))
+
+
+def test_many_small_losses_are_one_step() -> None:
+    """At most so many steps; the rest, and what rounds to nothing, stands as one, and the waterfall still ends at the score."""
+    steps = [*((-0.03, f"word{n}", "other, minor") for n in range(20)), (-0.001, "a", ""), (-0.002, "b", "")]
+    rows = waterfall("losses", "", ("perfect", 1.0), steps, "score").rows
+    assert [row[0] for row in rows[1:-1]] == [*(f"word{n}" for n in range(STEPS)), "10 smaller"]
+    assert rows[-1][2] == "0.40"
+    (row,) = waterfall("losses", "", ("perfect", 1.0), steps[-2:], "score").rows[1:-1]
+    assert row[0] == "2 smaller" and row[2] == "0"
 
 
 @settings(max_examples=50, deadline=None)
@@ -217,7 +244,7 @@ def test_the_waterfall_stays_inside_its_scale(make_segment: Make, shares: list[f
     """Whatever the numbers, the scale is inside [0, 1] and holds every level that is."""
     total = sum(shares) or 1.0
     segment = replace(make_segment(), contributions=Contributions(*((score - 1) * share / total for share in shares)))
-    table = contributions(segment)
+    table = losses(segment)
     assert 0.0 <= float(table.scale[0]) <= 0.9
     for row in table.rows:
         assert isinstance(row[1], Strip)
@@ -370,11 +397,11 @@ def test_fragments_hold_together(make_segment: Make) -> None:
 
 
 def test_a_stored_segment_shows_its_numbers(make_segment: Make) -> None:
-    """Without evidence: texts, components and contributions, and a note that says why there is no more."""
+    """Without evidence: texts, what was lost, components, and a note that says why there is no more."""
     segment = without_evidence(make_segment())
     fragment = segment_fragment(segment)
     assert shown_texts(fragment) == [segment.reference, segment.hypothesis]
-    assert "<caption>Components" in fragment and "<caption>Contributions" in fragment
+    assert "<caption>Components" in fragment and "<caption>Where the points went" in fragment
     assert "stored table, which holds no evidence" in fragment
     assert not any(word in fragment for word in ("<mark", "Word alignment", "Dependency trees", "matrices", "No errors"))
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rome.reports.html import STYLE, _clean, fragment, notebook
+from rome.reports.model import Table
 from rome.reports.summaries import (
     BINS,
     CUT,
@@ -237,6 +238,25 @@ def test_change_shows_the_edit_and_both_lists() -> None:
     assert f"{change.difference:+.3f}".replace("-", "−") in text
     dropped = checked(change_fragment(before.counterfactual(without=0)))
     assert "Without these errors" in dropped.text and "edit" not in dropped.text and "counterfactual" in dropped.text
+
+
+def test_a_change_leads_with_what_moved_the_points() -> None:
+    """From the score before to the one after, mistake by mistake: what went gives points back, what came costs some."""
+    stayed, went, came = error(1.0, "order"), error(3.0), error(2.0, hypothesis="cow")
+    before = scored(errors=[stayed, went])
+    for change in (Change(before, scored(errors=[stayed, came], values=(0.6, 0.7, 0.9))), before.counterfactual(without=1)):
+        table = change_document(change).parts[1]
+        assert isinstance(table, Table) and table.title == "What moved the points"
+        rows = {row[0]: row for row in table.rows}
+        assert (rows["before"][2], rows["after"][2]) == (f"{change.before.score:.2f}", f"{change.after.score:.2f}")
+        assert rows["cat -> dog"][2].startswith("+") and rows["cat -> dog"][3] == "noun, major"
+        steps = [row for row in table.rows if row[1].pieces]
+        assert [row[1].pieces[0][2] for row in steps] == ["up" if row[2].startswith("+") else "down" for row in steps]
+        assert sum(float(row[2]) for row in table.rows[1:-1]) == pytest.approx(change.difference, abs=0.02)
+        if change.came:
+            assert rows["cat -> cow"][2].startswith("-") and "semantic" in rows
+    still = change_document(Change(before, before))
+    assert not any(isinstance(part, Table) and part.name == "moves" for part in still.parts)
 
 
 @settings(max_examples=30, deadline=None)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -138,11 +141,52 @@ def _references(value: Any) -> Iterator[str]:
             yield from _references(inner)
 
 
+def test_an_edit_comes_beside_the_first_text(server: ScoreServer) -> None:
+    """Both scores against the reference that counts for the first hypothesis, as JSON or as a page."""
+    edit = {"reference": ["a", "b", "c"], "hypothesis": "Four cats sleep.", "edited": "Five cats sleep."}
+    status, headers, body = ask(server, "/what-if", edit)
+    assert (status, headers["vary"]) == (200, "Accept")
+    _validate("Change", body)
+    reference = max(edit["reference"], key=lambda text: expected(text, edit["hypothesis"]))
+    assert body["reference"] == reference
+    assert body["score"]["before"] == expected(reference, edit["hypothesis"])
+    assert body["score"]["after"] == expected(reference, edit["edited"])
+    status, headers, page = ask(server, "/what-if", edit, headers={"Accept": "text/html"})
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"What moved the points" in page and b"<script" not in page
+    assert "script-src" not in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (PAIR, "invalid_request"),
+        ({**PAIR, "edited": 3}, "invalid_request"),
+        ({**PAIR, "edited": "x" * 101}, "text_too_long"),
+        ({**PAIR, "edited": "", "pairs": []}, "invalid_request"),
+        ({**PAIR, "reference": ["a"] * 4, "edited": ""}, "too_many_references"),
+        (b" " * 20_001, "too_large"),
+        (b"[", "invalid_json"),
+    ],
+)
+def test_edits_that_are_refused(server: ScoreServer, body: Any, code: str) -> None:
+    """As pairs are."""
+    status, _, answer = ask(server, "/what-if", body)
+    assert (status, answer["error"]["code"]) == (CODES[code], code)
+
+
 def test_the_page_for_people_needs_nothing_from_elsewhere(server: ScoreServer) -> None:
-    """No script, no address outside."""
+    """Its own style and script alone, named by their hashes, and no address outside; the script may ask this server."""
     status, headers, page = ask(server, "/")
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert b"POST /score" in page and b"<script" not in page and b"src=" not in page and b"<link" not in page
+    assert b"POST /score" in page and b"src=" not in page and page.count(b"<script") == page.count(b"<style") == 1
+    assert not [link for link in re.findall(rb'(?:href|action)="([^"]*)"', page) if not link.startswith((b"#", b"/", b"data:"))]
+    policy = headers["content-security-policy"]
+    for tag in ("style", "script"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page, re.S)
+        assert f"{tag}-src 'sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}';" in policy
+    assert "default-src 'none'" in policy and "connect-src 'self'" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy and headers["x-frame-options"] == "DENY"
 
 
 # What is refused
@@ -267,14 +311,22 @@ def test_odd_requests_do_no_harm(server: ScoreServer, request_bytes: bytes, stat
     "path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//score", "/score/", "/docs", "/%00", "/*"]
 )
 def test_paths_lead_nowhere_else(server: ScoreServer, path: str) -> None:
-    """Five addresses, nothing is read from disk, nothing redirects."""
+    """Six addresses, nothing is read from disk, nothing redirects."""
     assert ask(server, path)[0] == 404
     assert ask(server, path, PAIR)[2]["error"]["code"] == "not_found"
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/score"), ("PUT", "/score"), ("DELETE", "/explain"), ("OPTIONS", "/score"), ("POST", "/health"), ("TRACE", "/")],
+    [
+        ("GET", "/score"),
+        ("PUT", "/score"),
+        ("DELETE", "/explain"),
+        ("GET", "/what-if"),
+        ("OPTIONS", "/score"),
+        ("POST", "/health"),
+        ("TRACE", "/"),
+    ],
 )
 def test_methods_that_are_refused(server: ScoreServer, method: str, path: str) -> None:
     """405 with the methods that are taken; a browser's preflight gets no leave."""

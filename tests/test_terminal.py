@@ -19,10 +19,13 @@ from rome.cli import main
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.reports.html import document_page
 from rome.reports.segment import segment_document
-from rome.reports.summaries import corpus_document
+from rome.reports.summaries import comparison_document, corpus_document
 from rome.reports.text import document_text, takes_colours
 from rome.results import CorpusScore, SegmentScore
+from rome.results.comparison import compare
 from rome.text_table import display_width
+
+from scored_segments import corpus
 
 Make = Callable[..., SegmentScore]
 
@@ -63,13 +66,13 @@ def test_what_stands_out(make_segment: Make) -> None:
     for expected in (
         "\x1b[1;4;31mFive\x1b[0m cats sleep.",
         "\x1b[1;4;31mFour\x1b[0m cats sleep \x1b[4;33msoundly\x1b[0m.",
-        "\x1b[1mWhere the points went\x1b[0m\n  -.24  Five -> Four  number, major",
+        "\x1b[1mWhere the points went\x1b[0m\n  perfect",
         "sleep\x1b[2m (root)\x1b[0m",
         *("\x1b[35m≠\x1b[0m", "\x1b[31m−\x1b[0m"),
         *("4.50  \x1b[1;4;31mmajor\x1b[0m replacement: number", "1.25  \x1b[4;33mminor\x1b[0m missing: adverb"),
     ):
         assert expected in text
-    assert re.search(r"errors    \x1b\[31m +-{11} +\x1b\[0m  -0.3125", text)
+    assert re.search(r"Five -> Four +\x1b\[31m +-+ *\x1b\[0m +-.24  number, major", text)
 
 
 def test_texts_cannot_command_the_terminal(make_segment: Make) -> None:
@@ -113,6 +116,20 @@ def _characters(line: str) -> list[tuple[str, str]]:
         else:
             found.append((code, token))
     return found
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_no_number_of_a_table_is_cut(width: int) -> None:
+    """Columns that do not fit stand below the others, beside the first one again; every number is there, and no line is too wide."""
+    document = comparison_document(compare(corpus(30, 1), corpus(30, 2), names=("careful", "hasty"), resamples=50))
+    whole, narrow = (document_text(document, width=columns) for columns in (100_000, width))
+    table = whole.split("Differences\n")[1].split("bold or")[0]
+    shown = narrow.split("Differences\n")[1].split("bold or")[0]
+    assert all(display_width(line) <= width for line in shown.splitlines())
+    numbers = re.findall(r"[-+*]*\d\.\d+", table)
+    assert len(numbers) > 30 and set(numbers) <= set(re.findall(r"[-+*]*\d\.\d+", shown))
+    assert shown.count("semantic") == (1 if width == 120 else 2 if width > 60 else shown.count("semantic"))
+    assert "…" not in shown
 
 
 @pytest.mark.parametrize("width", [30, 80])

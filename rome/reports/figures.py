@@ -23,7 +23,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.reports.model import Bars, Heatmap, Lines, Note, Strip, Trees
 from rome.reports.model import Figure as Part
 from rome.reports.palette import COLOURS, SERIES
-from rome.reports.segment import SIGNS, WORDS, components, contributions, matrices, trees_of
+from rome.reports.segment import SIGNS, WORDS, components, losses, matrices, trees_of
 from rome.reports.summaries import FEWEST, correlations, differences, distributions, undefined_note
 from rome.reports.tables import describe, shown, shown_columns
 from rome.results.comparison import MEASURES, measures
@@ -237,7 +237,7 @@ def _bare(axes: Any) -> None:
 
 @_settings()
 def segment_figure(segment: SegmentScore) -> Figure:
-    """Both texts, the components in [0, 1] at the left, the waterfall of the contributions at the right; save it with `save`.
+    """Both texts, the components in [0, 1] at the left, the points that were lost at the right; save it with `save`.
 
     Raises ModelMissingError without matplotlib.
     """
@@ -249,7 +249,7 @@ def segment_figure(segment: SegmentScore) -> Figure:
     figure.suptitle(f"{title}\n{texts}", x=0.01, ha="left", fontsize=9, linespacing=1.5)
     left, right = figure.subplots(1, 2)
     _strips(left, components(segment))
-    _strips(right, contributions(segment))
+    _strips(right, losses(segment))
     return figure
 
 

@@ -80,12 +80,16 @@ def asset(name: str) -> str:
     return files("rome.reports").joinpath(name).read_text(encoding="utf-8")
 
 
-def page(template: str, *, title: str, style: str, script: str = "", **values: Any) -> str:
-    """A whole page. Its style and script are allowed by their hashes, so that no text can ever become one."""
-    allowed = f"style-src {_hash(style)}; script-src {_hash(script) if script else chr(39) + 'none' + chr(39)}"
-    policy = f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
-    trusted = {"policy": Markup(policy), "style": Markup(style), "script": Markup(script)}
+def page(template: str, *, title: str, style: str, script: str = "", connect: str = "'none'", **values: Any) -> str:
+    """A whole page, which `policy` allows its own style and script alone."""
+    trusted = {"policy": Markup(policy(style, script, connect)), "style": Markup(style), "script": Markup(script)}
     return environment().get_template(template).render(title=title, **trusted, **values)
+
+
+def policy(style: str, script: str = "", connect: str = "'none'") -> str:
+    """A style and a script allowed by their hashes, so that no text can ever become one, and where the script may ask."""
+    allowed = f"style-src {_hash(style)}; script-src {_hash(script) if script else chr(39) + 'none' + chr(39)}"
+    return f"default-src 'none'; {allowed}; connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hash(content: str) -> str:

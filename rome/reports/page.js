@@ -213,6 +213,7 @@ class Table {
       { name: "errors found", title: "flags and errors", countable: true },
     ];
     this.heads = this.columns.map((column) => this.head(column));
+    this.table.style.setProperty("--longest", `${Math.min(20, Math.max(...rows.systems.map((name) => name.length)))}ch`);
     this.table.tHead.rows[0].append(...this.heads);
     this.table.setAttribute("aria-colcount", this.columns.length);
     this.body.addEventListener("click", (event) => this.click(event));

@@ -26,7 +26,7 @@ from rome.features.values import FEATURES
 from rome.reports.html import STYLE, asset, clean, fragment, page, page_style
 from rome.reports.model import Strip, Table
 from rome.reports.segment import segment_document
-from rome.reports.summaries import histogram, p_text, verdict
+from rome.reports.summaries import CHANGES, histogram, p_text, told_changes, verdict
 from rome.results import Components, CorpusScore, SegmentScore
 from rome.results.comparison import MEASURES, Comparison, compare, differing_keys, measures
 from rome.results.resampling import LEVEL, bootstrap_intervals
@@ -36,6 +36,8 @@ TITLE = "RoMe report"
 RESAMPLES = 2000
 BLOCK = 64
 """Explanations of one packed block. They share their words, so a block takes less than its parts."""
+LINKED = 16
+"""Segments of one kind of mistake that are linked at most."""
 DIGITS = 6
 """Decimals that the page keeps of every number, as many as `rome score --format tsv` writes."""
 INTERVALS = tuple((measure, f"{measure} low", f"{measure} high") for measure in MEASURES)
@@ -134,7 +136,7 @@ class Gathered:
     Attributes
     ----------
     corpora
-        Their scores without evidence, for statistics.
+        Their scores, for statistics; of the evidence only the errors.
     values
         (systems, segments, measures) MEASURES.
     """
@@ -161,7 +163,8 @@ class Gathered:
                 where = (f"segment {name} of {self.names[system]}", "the segments before it")
                 keys = "; ".join(differing_keys(score.signature, self.signature, where))
                 raise SignatureMismatchError(f"scores that were made in two ways ({keys}): score every system with one metric")
-            parts = Components(*(replace(part, evidence=None) for part in score.components))
+            kept = (part if part.name == "errors" else replace(part, evidence=None) for part in score.components)
+            parts = Components(*kept)
             self._segments[system].append(replace(score, segment=number, components=parts, signature=self.signature))
             self._rows.append(self._row(score))
         self.segment_names.append(clean(name))
@@ -176,7 +179,7 @@ class Gathered:
 
     @property
     def corpora(self) -> list[CorpusScore]:
-        """One CorpusScore a system, without evidence."""
+        """One CorpusScore a system; of the evidence only the errors."""
         return [CorpusScore(tuple(segments), self.signature or "") for segments in self._segments]
 
     @property
@@ -306,6 +309,49 @@ def _differences(rows: Sequence[Standing]) -> Table:
     )
 
 
+@dataclass(frozen=True)
+class Mistakes:
+    """The mistakes that the first system makes and another one does not, and the other way round.
+
+    Attributes
+    ----------
+    told
+        The largest changes in words, as the first system's.
+    rows
+        Mistake, how many more the first one makes, and the segments of both, each with its name; of many the first ones.
+    """
+
+    name: str
+    told: str
+    rows: tuple[tuple[str, int, tuple[Places, Places]], ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a mistake is: how often, the first segments (place, name), and whether there are more."""
+
+    system: str
+    count: int
+    segments: tuple[tuple[int, str], ...]
+    more: bool
+
+
+def _mistakes(rows: Sequence[Standing], names: Sequence[str]) -> list[Mistakes]:
+    """The first system against each other one; nothing without evidence."""
+    found = []
+    for row in rows[1:]:
+        changes = [change for change in row.against.error_changes if change.difference] if row.against else []
+        lines = []
+        for change in changes[:CHANGES]:
+            sides = []
+            for system, segments in ((rows[0].name, change.come), (row.name, change.gone)):
+                linked = [(place, names[place]) for place in dict.fromkeys(segments)]
+                sides.append(Places(system, len(segments), tuple(linked[:LINKED]), len(linked) > LINKED))
+            lines.append((change.plural, change.difference, (sides[0], sides[1])))
+        found += [Mistakes(row.name, told_changes(changes), tuple(lines))] if lines else []
+    return found
+
+
 def _distributions(gathered: Gathered, order: Sequence[str]) -> Table:
     """Histograms: one row a system (in this order), one column a measure; each says its median and quartiles."""
     values, rows = gathered.values, []
@@ -339,6 +385,7 @@ def _frame(gathered: Gathered, rows: list[Standing], title: str, seed: int) -> s
         level=f"{LEVEL:.0%}",
         seed=seed,
         tables=tables,
+        mistakes=_mistakes(rows, gathered.segment_names),
         features={name: feature_class(name).about for name in FEATURES},
         signature=signature or "none",
         supervised=supervision_note(signature),

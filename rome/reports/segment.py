@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -38,6 +39,8 @@ SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
 """What stands between the nodes of two trees."""
 SMALLEST = 0.005
 """The share of the highest value of a matrix below which it stays blank; a loss that rounds to no point."""
+STEPS = 12
+"""Rows of the waterfall at most, the rest as one."""
 GRID = 0.05
 """The ends of the waterfall's scale are multiples of it."""
 LEGEND = (
@@ -61,16 +64,17 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
     name = "reference" + (f" {segment.reference_index}" if segment.reference_index else "")
     lines = [line_of(name, segment, "reference", spans), line_of("hypothesis", segment, "hypothesis", spans)]
     head = model.Head(f"{segment.score:.4f}", words, (*([note] if note else []), *segment.flags))
-    parts: list[model.Part] = [head, model.Texts(tuple(lines))]
+    lost = any(loss.loss for loss in segment.losses)
+    parts: list[model.Part] = [head, losses(segment) if lost else model.Note("No point lost."), model.Texts(tuple(lines))]
     parts += [model.Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
     parts += _errors(segment, errors) if errors is not None else []
-    parts += [_losses(segment.losses), model.Beside((components(segment), contributions(segment)))]
+    drawn: dict[str, list[model.Part]] = {}
     for feature in FEATURES:
         evidence = getattr(segment.evidence, feature)
         if evidence is not None:
-            parts += DRAWN[feature](segment, evidence) if feature in DRAWN else _described(feature, evidence)
-    if not every:
-        parts = [part for part in parts if not (isinstance(part, model.Section) and part.title == MATRICES)]
+            drawn[feature] = list(DRAWN[feature](segment, evidence) if feature in DRAWN else _described(feature, evidence))
+    aligned = drawn.pop("semantic", [])
+    parts += [*aligned[:1], components(segment), *itertools.chain(*drawn.values()), *(aligned[1:] if every else [])]
     return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
 
 
@@ -151,71 +155,67 @@ def _named(text: str) -> str:
 # numbers
 
 
-def loss_rows(losses: Sequence[Loss]) -> Iterator[tuple[str, str, str]]:
-    """One row a loss: ``-.31``, what it was (``nine -> ten``, or a feature), what kind of mistake (``number, major``).
+def losses(segment: SegmentScore) -> model.Table:
+    """From a perfect text's 1 down to the score: what each mistake, and each other feature, cost; the largest loss first."""
+    steps = [(loss.loss, *_loss_words(loss)) for loss in segment.losses if loss.loss]
+    return waterfall("losses", "Where the points went", ("perfect", 1.0), steps, "score")
 
-    Those that round to nothing come last, as one. No row where nothing was lost.
+
+def waterfall(name: str, title: str, start: tuple[str, float], steps: Sequence[Step], end: str) -> model.Table:
+    """From one number to another, one row a step: what it was (``nine -> ten``, or a feature), points, kind (``number, major``).
+
+    Steps that round to no point, and those behind the first ones, come last, as one.
     """
-    large = [loss for loss in losses if loss.loss <= -SMALLEST]
-    for loss in large:
-        yield _points(loss.loss), *_loss_words(loss)
-    small = [loss.loss for loss in losses if -SMALLEST < loss.loss < 0.0]
-    if small and (not large or sum(small) <= -SMALLEST):
-        yield _points(sum(small)), f"{len(small)} smaller losses" if len(small) > 1 else "1 smaller loss", ""
+    chosen = [place for place, (points, *_) in enumerate(steps) if abs(points) >= SMALLEST][:STEPS]
+    large, small = [steps[place] for place in chosen], [steps[n][0] for n in range(len(steps)) if n not in chosen]
+    if small and (not large or abs(sum(small)) >= SMALLEST):
+        large.append((sum(small), f"{len(small)} smaller", ""))
+    levels = list(itertools.accumulate((points for points, *_ in large), initial=start[1]))
+    levels[-1] = start[1] + math.fsum(points for points, *_ in steps)
+    low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
+    low = max(0.0, min(low, 1.0 - 2 * GRID))
+    places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
+    rows = [(start[0], model.Strip((), ((places[0], "mean"),)), fixed(levels[0], 2), "")]
+    for (points, what, kind), before, after in zip(large, places[:-1], places[1:], strict=True):
+        rows.append((what, step(before, after), _points(points), kind))
+    rows.append((end, model.Strip((), ((places[-1], "mean"),)), fixed(levels[-1], 2), ""))
+    columns, scale = ("what", "lost", "points", "kind"), (f"{low:.2g}", "1")
+    rules = (0, len(large))
+    return model.Table(name, title, columns, tuple(rows), right=("points",), scale=scale, rules=rules, header=False)
 
 
-def _points(loss: float) -> str:
-    return fixed(loss, 2).replace("-0.", "-.")
+Step = tuple[float, str, str]
+"""Points, what it was, and what kind of mistake."""
+
+
+def _points(points: float) -> str:
+    text = f"{points:+.2f}"
+    return text.replace("0.", ".", 1) if float(text) else "0"
 
 
 def _loss_words(loss: Loss) -> tuple[str, str]:
     """The texts concerned, and type and severity; the feature and nothing where no mistake is meant."""
-    error = loss.error
-    if error is None:
-        return loss.feature, ""
+    return (loss.feature, "") if loss.error is None else mistake(loss.error)
+
+
+def mistake(error: ErrorSpan) -> tuple[str, str]:
+    """The texts concerned, ``nine -> ten``, and type and severity, ``number, major``."""
     kind = f"{error.kind} {error.type}".strip() if error.kind in ("missing", "unnecessary") else error.type or error.kind
-    return _from_to(error, 30) or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
-
-
-def _losses(losses: Sequence[Loss]) -> model.Part:
-    """What each mistake, and each other feature, cost; the largest loss first."""
-    rows = tuple(loss_rows(losses))
-    title = "Where the points went"
-    if not rows:
-        return model.Note("No point lost.")
-    return model.Table("losses", title, ("points", "what", "kind"), rows, right=("points",), header=False)
+    return _from_to(error, 24) or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
 
 
 def components(segment: SegmentScore) -> model.Table:
-    """One row a feature: bar, value, and the raw quantity in its unit."""
+    """One row a feature: bar, value, the points that it cost, and the raw quantity in its unit."""
     rows = []
-    for part in segment.components:
+    for part, share in zip(segment.components, segment.contributions, strict=True):
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
         value = min(1.0, max(0.0, part.value)) if part.value == part.value else 0.0
         raw = fixed(part.raw, 3).rstrip("0").rstrip(".") if math.isfinite(part.raw) else "–"
         strip = model.Strip(((0.0, 1.0, "track", 1.0), (0.0, value, "bar", 1.0)))
-        rows.append((part.name, strip, part.value, f"{raw} {unit}"))
-    note = "from 0 to 1, 1 is best"
-    return model.Table("components", "Components", ("", "value", "number", "raw"), tuple(rows), note, header=False)
-
-
-def contributions(segment: SegmentScore) -> model.Table:
-    """A waterfall: a perfect text's 1, what each feature lost against it, and the score that is left."""
-    levels = [1.0]
-    for share in segment.contributions:
-        levels.append(levels[-1] + share)
-    low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
-    low = max(0.0, min(low, 1.0 - 2 * GRID))
-    places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
-    rows: list[tuple[Any, ...]] = [("perfect", model.Strip((), ((places[0], "mean"),)), 1.0)]
-    for name, share, before, after in zip(FEATURES, segment.contributions, places[:-1], places[1:], strict=True):
-        rows.append((name, step(before, after), share))
-    rows.append(("score", model.Strip((), ((places[-1], "mean"),)), levels[-1]))
-    note = "the points that each component lost"
-    columns, scale = ("", "lost", "points"), (f"{low:.2g}", "1")
-    return model.Table(
-        "contributions", "Contributions", columns, tuple(rows), note, 4, scale=scale, rules=(0, len(FEATURES)), header=False
-    )
+        rows.append((part.name, strip, part.value, f"{fixed(share, 4)} points", f"{raw} {unit}"))
+    note = "from 0 to 1, 1 is best; then the points that each cost, and what was measured"
+    columns = ("", "value", "number", "cost", "raw")
+    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost",), header=False)
 
 
 def step(before: float, after: float) -> model.Strip:

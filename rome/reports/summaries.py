@@ -14,7 +14,7 @@ import numpy as np
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
-from rome.reports.segment import SEVERITIES, error_lines, line_of, step
+from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
 from rome.results.comparison import MEASURES, measures
 from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rome.results import CorpusScore, SegmentScore
     from rome.results.comparison import Comparison, SegmentPair
     from rome.results.counterfactual import Change
+    from rome.results.error_changes import ErrorChange
 
 BINS = 25
 CUT, WORST = 1200, 3
@@ -179,7 +180,6 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     if not changes:
         return
     a, b = (shorten(name, NAME) for name in comparison.names)
-    told = ", ".join(map(str, changes[:TOLD])) + (f" and {len(changes) - TOLD} kinds more" if len(changes) > TOLD else "")
     rows = tuple(
         (
             change.plural,
@@ -193,9 +193,14 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     )
     columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
     table = Table(
-        "mistakes", "", columns, rows, "a mistake that both make at the same place is left out", right=("difference",)
+        "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
     )
-    yield Section("Mistakes", (table,), note=f"{a} against {b}: {told}")
+    yield Section("Mistakes", (table,), note=f"{a} against {b}: {told_changes(changes)}")
+
+
+def told_changes(changes: Sequence[ErrorChange]) -> str:
+    """The largest changes: ``12 wrong numbers fewer, 3 lost negations more and 2 kinds more``."""
+    return ", ".join(map(str, changes[:TOLD])) + (f" and {len(changes) - TOLD} kinds more" if len(changes) > TOLD else "")
 
 
 def _places(segments: Sequence[int]) -> str:
@@ -289,10 +294,12 @@ def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
 
 
 def change_document(change: Change) -> Document:
-    """Every number before and after, and the errors that went and came."""
+    """What moved the score, the texts, the errors that went and came, and every number before and after."""
     before, after, dropped = change.before, change.after, getattr(change, "dropped", ())
     head = Head(f"{after.score:.3f}", f"score, from {before.score:.3f} ({change.difference:+.3f})", after.flags)
-    parts: list[Part] = [head, Texts(tuple(_change_lines(change, dropped or change.went))), _numbers(change)]
+    steps = sorted(_moves(change, dropped or change.went), key=lambda step: -abs(step[0]))
+    moved = waterfall("moves", "What moved the points", ("before", before.score), steps, "after")
+    parts: list[Part] = [head, *([moved] if steps else []), Texts(tuple(_change_lines(change, dropped or change.went)))]
     if dropped:
         parts.append(Section("Without these errors", (error_lines(dropped),)))
     elif before.evidence.errors is None or after.evidence.errors is None:
@@ -301,7 +308,20 @@ def change_document(change: Change) -> Document:
         for title, errors in (("Errors that went", change.went), ("Errors that came", change.came)):
             listed: Errors | Note = error_lines(errors) if errors else Note("None.")
             parts.append(Section(title, (listed,)))
+    parts.append(_numbers(change))
     return Document(f"change of segment {before.segment}", tuple(parts), before.signature)
+
+
+def _moves(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Step]:
+    """Each mistake that went or came with its points, and each feature that moved; what the other mistakes weigh now is one step."""
+    moved = dict(zip(FEATURES, change.contributions, strict=True))
+    for losses, errors, sign in ((change.before.losses, went, -1), (change.after.losses, change.came, 1)):
+        for loss in losses:
+            if loss.error is not None and loss.error in errors:
+                moved["errors"] -= sign * loss.loss
+                yield sign * loss.loss, *mistake(loss.error)
+    others = "other errors" if went or change.came else "errors"
+    yield from ((points, others if name == "errors" else name, "") for name, points in moved.items() if points)
 
 
 def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
@@ -338,7 +358,7 @@ def _numbers(change: Change) -> Table:
         rows.append((name, x.value, step(x.value, y.value), y.value, gap, *shares))
     gap = change.difference
     rows.append(("score", before.score, step(before.score, after.score), after.score, gap, None, None, gap))
-    costs = ("contribution before", "contribution after", "contribution difference")
+    costs = ("points before", "points after", "points difference")
     columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
-    signed, title = ("difference", "contribution difference"), "Components and contributions"
+    signed, title = ("difference", "points difference"), "Components and the points that each cost"
     return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(len(FEATURES) - 1,))

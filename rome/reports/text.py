@@ -7,18 +7,19 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TextIO
 
 from rich.box import Box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from rome.reports import model
 from rome.reports.segment import SIGNS, pieces
-from rome.reports.tables import shown_columns
-from rome.text_table import shorten, visible
+from rome.reports.tables import Column, shown_columns
+from rome.text_table import display_width, shorten, visible
 
 STYLES = {
     "title": "bold",
@@ -35,6 +36,8 @@ STYLES = {
 RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
 """Columns two blanks apart, a line of dashes below the header and below ruled rows."""
 UNBOUNDED = 100_000
+BETWEEN, FOLDED = 2, 12
+"""Blanks between columns, and columns that a text keeps before it stands below."""
 BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
 """Columns of a drawing, of a table's text, of a text in a list; differences without consequence that are told."""
 
@@ -76,7 +79,7 @@ def table_text(table: model.Table, width: int = CELL) -> str:
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    grid = _rendered(_grid(table, width), UNBOUNDED, False) if table.columns else ""
+    grid = _rendered(_grid(table, _columns(table), width), UNBOUNDED, False) if table.columns else ""
     return visible("\n".join([table.title, "", grid, *([""] if notes else []), *notes]))
 
 
@@ -102,13 +105,13 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
         yield Group(*_errors(part))
     elif isinstance(part, model.Table):
         title = [Text(part.title, STYLES["title"])] if part.title else []
-        note = [Text(visible(f"{part.note}."), STYLES["quiet"])] if part.note and part.header else []
-        yield Group(*title, Padding.indent(_grid(part), 2 if title else 0), *note)
+        note = [Text(visible(f"{part.note.rstrip('.')}."), STYLES["quiet"])] if part.note and part.header else []
+        yield Group(*title, Padding.indent(Fitting(part), 2 if title else 0), *note)
     elif isinstance(part, model.Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
             sides = zip((link.reference, link.hypothesis), link.severities, strict=True)
-            above, below = (Text(visible(word) or "∅", STYLES.get(severity, "")) for word, severity in sides)
+            above, below = (Text.assemble((visible(word) or "∅", STYLES.get(severity, ""))) for word, severity in sides)
             grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
         yield grid
     elif isinstance(part, model.Trees):
@@ -174,21 +177,80 @@ def _difference(error: model.ErrorLine) -> str:
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
 
 
-def _grid(table: model.Table, width: int = CELL) -> RichTable:
-    """The table; drawings of bars as dashes, an asterisk before the best value of a column."""
+class Fitting:
+    """A table as wide as there is room: texts fold, and columns that do not fit stand below the others, beside the first one again."""
+
+    def __init__(self, table: model.Table) -> None:
+        self._table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, in as many parts as it needs."""
+        first, *others = _columns(self._table)
+        room, groups = options.max_width - 1 + BETWEEN, [[first]]
+        for column in others:
+            if sum(map(_needed, (*groups[-1], column))) > room and len(groups[-1]) > 1:
+                groups.append([first])
+            groups[-1].append(column)
+        for number, columns in enumerate(groups):
+            yield from [""] if number else []
+            spare, widths = room - sum(map(_needed, columns)), list[int]()
+            for column in columns:
+                more = max(0, min(spare, _wanted(column) - _needed(column)))
+                widths.append(_needed(column) + more - BETWEEN)
+                spare -= more
+            yield _grid(self._table, columns, widths=widths if spare >= 0 else ())
+
+
+def _columns(table: model.Table) -> list[Column]:
+    """The columns that a text shows: bars of a table with a header stand beside their numbers."""
     columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
+    return columns if table.header else [replace(column, name="") for column in columns]
+
+
+def _needed(column: Column) -> int:
+    """How wide a column and the blanks behind it must be: a number is never cut, a text folds."""
+    name = max(map(display_width, column.name.split()), default=0)
+    return _wanted(column, name) if column.numeric or column.drawn else min(_wanted(column, name), FOLDED + BETWEEN)
+
+
+def _wanted(column: Column, name: int | None = None) -> int:
+    """How wide a column and the blanks behind it are where nothing folds, or where only its name does, to this width."""
+    if column.drawn:
+        return BAR + BETWEEN
+    texts = [display_width(shorten(visible(text), CELL)) + (row in column.best) for row, text in enumerate(column.texts)]
+    name = display_width(shorten(visible(column.name), CELL)) if name is None else name
+    details = _details(column)
+    return max([name, *texts]) + BETWEEN + (details + BETWEEN if details else 0)
+
+
+def _details(column: Column) -> int:
+    """How wide the details are that stand in a column of their own."""
+    return max(map(display_width, column.details), default=0)
+
+
+def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widths: Sequence[int] = ()) -> RichTable:
+    """These columns; drawings of bars as dashes, an asterisk before the best value of a column.
+
+    Parameters
+    ----------
+    widths
+        Of the columns with their details; as wide as there is room where none are given.
+    """
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
-    for column in columns:
-        grid.add_column(Text(shorten(visible(column.name), width)), justify="right" if column.numeric else "left")
-        if any(column.details):
-            grid.add_column("")
+    for place, column in enumerate(columns):
+        details = _details(column)
+        own = widths[place] - (details + BETWEEN if details else 0) if widths else None
+        name = Text(shorten(visible(column.name), width))
+        grid.add_column(name, justify="right" if column.numeric else "left", width=own)
+        if details:
+            grid.add_column("", width=details if widths else None)
     for row in range(len(table.rows)):
         cells = []
         for column in columns:
             cell, best = column.cells[row], row in column.best
             text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
             cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
-            if any(column.details):
+            if _details(column):
                 cells.append(Text(column.details[row]))
         grid.add_row(*cells, end_section=row in table.rules and table.header)
     return grid

@@ -1,4 +1,4 @@
-"""The scoring service: score, explain, health, and what describes them."""
+"""The scoring service: score, explain, what if, health, and what describes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -19,10 +20,12 @@ from starlette.routing import Route
 
 from rome import __version__
 from rome.checks import CheckedPair, EmptyReference
+from rome.reports.html import STYLE, asset, page, page_style, policy
 from rome.results import CorpusScore, SegmentScore
+from rome.results.counterfactual import Change
 from rome.service.batching import Batcher
 from rome.service.errors import RequestError
-from rome.service.requests import read_json, read_pair, read_pairs
+from rome.service.requests import read_edit, read_json, read_pair, read_pairs
 from rome.service.server import LocalServer
 
 
@@ -48,6 +51,7 @@ class ScoreServer(LocalServer):
             Route("/", self.page),
             Route("/score", self.score, methods=["POST"]),
             Route("/explain", self.explain, methods=["POST"]),
+            Route("/what-if", self.what_if, methods=["POST"]),
             Route("/health", self.health),
             Route("/openapi.json", self.openapi),
         ]
@@ -88,12 +92,25 @@ class ScoreServer(LocalServer):
 
     async def explain(self, request: Request) -> Response:
         """One pair with all its evidence, as JSON, or as a page where the Accept header names HTML before JSON."""
-        page = "text/html" in request.headers.get("accept", "").partition("application/json")[0]
+        page = _wants_page(request)
         shortest = min(self.limits.max_characters, self.limits.max_explain_characters)
         limits = self.limits if page else replace(self.limits, max_characters=shortest)
         pair = read_pair(await read_json(request, limits.max_body, limits.receive_timeout), limits, self._empty_reference)
         (segment,) = (await self._scored(request, [pair])).segments
-        response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, segment, page)
+        return await self._answer(segment, page)
+
+    async def what_if(self, request: Request) -> Response:
+        """A pair and its edited hypothesis, against the reference that counts for the first: what moved, as JSON or as a page."""
+        body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
+        pair, edited = read_edit(body, self.limits, self._empty_reference)
+        before, after = (await self._scored(request, [pair, edited])).segments
+        if after.reference != before.reference:
+            (after,) = (await self._scored(request, [replace(edited, references=(before.reference,))])).segments
+        return await self._answer(Change(before, after), _wants_page(request))
+
+    async def _answer(self, found: SegmentScore | Change, page: bool) -> Response:
+        """What was found, with its evidence."""
+        response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, found, page)
         response.headers["Vary"] = "Accept"
         return response
 
@@ -117,8 +134,9 @@ class ScoreServer(LocalServer):
         return JSONResponse(document)
 
     async def page(self, request: Request) -> Response:
-        """The description for people."""
-        return HTMLResponse((files("rome.service") / "index.html").read_text("utf-8"))
+        """The form for people, and the description."""
+        content, policy = await asyncio.to_thread(_page)
+        return HTMLResponse(content, headers={"Content-Security-Policy": policy})
 
     async def _scored(self, request: Request, pairs: list[CheckedPair]) -> CorpusScore:
         """The result of the pairs. What is not begun is dropped when the time is over or the client gone."""
@@ -145,12 +163,25 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _explanation(segment: SegmentScore, page: bool) -> Response:
-    """The score with its evidence, as JSON or as a page of its own."""
+def _wants_page(request: Request) -> bool:
+    """Whether the Accept header names HTML before JSON."""
+    return "text/html" in request.headers.get("accept", "").partition("application/json")[0]
+
+
+def _explanation(found: SegmentScore | Change, page: bool) -> Response:
+    """The score with its evidence, or what moved, as JSON or as a page of its own."""
     if not page:
-        return JSONResponse(segment.to_dict())
+        return JSONResponse(found.to_dict())
     return HTMLResponse(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>RoMe: {segment.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
-        f"<body>{segment._repr_html_()}</body></html>\n"
+        f"<title>RoMe: {found.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
+        f"<body>{found._repr_html_()}</body></html>\n"
     )
+
+
+@cache
+def _page() -> tuple[str, str]:
+    """The page for people, and its policy: its own style and script alone, which may ask this server."""
+    style, script = page_style("serve.css") + STYLE, asset("serve.js")
+    content = page("serve.html", title="RoMe", style=style, script=script, connect="'self'")
+    return content, policy(style, script, connect="'self'") + "; frame-ancestors 'none'"

@@ -59,7 +59,7 @@ class Guard:
     Parameters
     ----------
     policy
-        What a page may load, as Content-Security-Policy has it.
+        What a page may load, as Content-Security-Policy has it, where the answer does not say it.
     say
         Takes one line about an unexpected error.
     log
@@ -80,7 +80,9 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update({**HEADERS, "Content-Security-Policy": self.policy})
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers.setdefault("Content-Security-Policy", self.policy)
             await send(message)
 
         refused = self._refused(Headers(scope=scope))

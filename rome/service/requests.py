@@ -81,3 +81,13 @@ def read_pair(
         message = str(error).replace("references[0]", "reference").replace("hypotheses[0]", "hypothesis")
         raise RequestError("invalid_request", message, place) from error
     return replace(pair, segment=number)
+
+
+def read_edit(given: Any, limits: Limits, empty_reference: EmptyReference = "error") -> tuple[CheckedPair, CheckedPair]:
+    """A pair, and the same one with its edited hypothesis. Raises RequestError."""
+    if not isinstance(given, dict) or given.keys() != {"reference", "hypothesis", "edited"}:
+        message = 'give {"reference": TEXT or [TEXT, ...], "hypothesis": TEXT, "edited": TEXT}'
+        raise RequestError("invalid_request", message, "body")
+    texts = {"reference": given["reference"], "hypothesis": given["hypothesis"]}
+    edited = {"reference": given["reference"], "hypothesis": given["edited"]}
+    return read_pair(texts, limits, empty_reference), read_pair(edited, limits, empty_reference, 1)
