@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.reports.model import Document, Figure, Table
+from rome.reports.model import Document, Figure, Note, Table
 from rome.reports.tables import as_table
 
 if TYPE_CHECKING:
@@ -77,4 +77,5 @@ class Findings:
         from rome.reports.html import notebook
 
         tables = [self.tables[name] for name in self.shown]
-        return notebook(Document(self.title, tuple(replace(table, note=table.note.rstrip(".")) for table in tables)))
+        parts = [part for table in tables for part in (replace(table, note=""), Note(table.note)) if part != Note("")]
+        return notebook(Document(self.title, tuple(parts)))

@@ -16,7 +16,7 @@ from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
-from rome.progress import progress_bar
+from rome.progress import progress_bar, without_widget_advice
 from rome.storage.analysis_store import AnalysisStore
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Analyses:
         with self._lock:
             if self._analyser is None:
                 try:
-                    from rome.features.analyser.analyser import Analyser
+                    with without_widget_advice():
+                        from rome.features.analyser.analyser import Analyser
                 except ImportError as error:
                     raise ModelMissingError(
                         f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
