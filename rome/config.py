@@ -96,9 +96,7 @@ class MetricConfig:
         if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
             raise InputError(f"rho {self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
         if self.errors == "learned" and "encoder" in self.model_config.foreign:
-            raise InputError(
-                'errors="learned" reads the states of the set\'s own encoder: choose errors="edit-script" with another'
-            )
+            raise InputError("learned errors read the states of the set's own encoder: choose edit-script with another")
 
     @property
     def model_config(self) -> ModelConfig:
