@@ -76,21 +76,22 @@ def data_folder() -> Path:
     for folder in () if named else (one / "shared" / "data" for one in beside):
         if folder.is_dir():
             return folder
-    raise InputError(f"ROME_DATA {'names ' + named + ', which does not exist' if named else 'is not set'}: {_REMEDY}")
-
-
-_REMEDY = "name in it the folder with the public data, which does not come with the package (`rome evaluate --help` lists it)"
+    fault = f"names {named}, which does not exist" if named else "is not set"
+    raise InputError(f"ROME_DATA {fault}: name in it the folder of public data, which does not come with the package")
 
 
 def data_file(relative: str) -> Path:
     """The path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
-    known = next((f", {one.what}, from {one.source}" for one in SETS.values() if one.file == relative), "")
+    known = next((one for one in SETS.values() if one.file == relative), None)
+    told = f". {relative} holds {known.what}, from {known.source}" if known else f", with {relative}"
+    if known and known.released:
+        told += f"; the files as released there are read with {known.released}"
     try:
         path = data_folder() / relative
     except InputError as error:
-        raise InputError(f"{error}; wanted: {relative}{known}") from error
+        raise InputError(f"{error}{told}") from error
     if not path.exists():
-        raise InputError(f"{path} does not exist: put it there{known}; or let ROME_DATA name the folder that holds {relative}")
+        raise InputError(f"{path} does not exist: name in ROME_DATA the folder of public data that holds it{told}")
     return path
 
 

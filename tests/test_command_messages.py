@@ -108,7 +108,7 @@ def test_a_public_set_that_is_not_there(
     for place, said in (
         (None, "ROME_DATA is not set"),
         ("nowhere", "ROME_DATA names nowhere, which does not exist"),
-        (str(tmp_path), "does not exist: put it there"),
+        (str(tmp_path), "does not exist: name in ROME_DATA the folder"),
     ):
         if place is None:
             monkeypatch.delenv("ROME_DATA")

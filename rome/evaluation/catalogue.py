@@ -30,8 +30,12 @@ EXPERIMENTS = {
 
 def sets_text(*names: str) -> str:
     """The sets that have a name, a few lines each: what it is, where it comes from, where its file belongs. As plain text."""
-    lines = ["sets with a name are public data that does not come with the package; each is read from its file in the folder"]
-    lines += ["that the environment variable ROME_DATA names (or from ../shared/data):"]
+    lines = [
+        "sets with a name are public data that does not come with the package; each is read from its file, in our own layout,"
+    ]
+    lines += [
+        "in the folder that the environment variable ROME_DATA names (or ../shared/data); files as released are read so too:"
+    ]
     for name in names:
         known = SETS[name]
         lines += [f"  {name:13} {known.what}", f"{'':16}from {known.source}", f"{'':16}file $ROME_DATA/{known.file}"]
