@@ -1,14 +1,66 @@
-"""Where the development data lies: beside the checkout, or where ROME_DATA points."""
+"""Public data that is not in the package: what there is, where each comes from, and where it lies, beside the checkout or where ROME_DATA points."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rome.data.readers.lines import json_objects
 from rome.exceptions import InputError
+
+
+class Source(NamedTuple):
+    """A set that has a name.
+
+    Attributes
+    ----------
+    file
+        Where it belongs in the folder.
+    source
+        Who made it, and its licence.
+    released
+        How the files that its makers published are read instead; "" where they are not.
+    """
+
+    file: str
+    what: str
+    source: str
+    released: str = ""
+
+
+_NOVIKOVA = "Novikova et al. 2017 (github.com/jeknov/EMNLP_17_submission), MIT"
+_MEANINGS = "human/bagel_sfhotel.jsonl.gz"
+_WEBNLG = "the WebNLG challenge 2017 (webnlg-challenge.loria.fr), CC BY-NC-SA 4.0: evaluation only"
+_MQM = "Google (github.com/google/wmt-mqm-human-evaluation), Apache-2.0"
+SETS: Mapping[str, Source] = {
+    "bagel": Source(
+        "human/bagel_references.jsonl.gz",
+        "404 BAGEL outputs, human references, 3 ratings",
+        _NOVIKOVA,
+        "novikova:emnlp_data_medians.csv,BAGEL",
+    ),
+    "bagel-mr": Source(_MEANINGS, "BAGEL, the meaning representation as reference", _NOVIKOVA),
+    "sfhotel": Source(_MEANINGS, "SFHOTEL, the meaning representation as reference", _NOVIKOVA),
+    "sfrest": Source(_MEANINGS, "SFREST, the meaning representation as reference", _NOVIKOVA),
+    "webnlg17": Source(
+        "human/webnlg17_third.jsonl.gz", "a third of the human evaluation of WebNLG 2017, 9 systems", _WEBNLG, "webnlg17:FOLDER"
+    ),
+    "wmt15": Source(
+        "human/wmt15_da_to-en.jsonl.gz",
+        "direct assessment of translations, 4 language pairs",
+        "WMT15 (statmt.org/wmt15), research use",
+        "daseg:FOLDER",
+    ),
+    "wmt23": Source(
+        "human/wmt23_mqm_zh-en_spans.jsonl.gz", "MQM error spans, Chinese to English", _MQM, "mqm:TABLE,REFERENCES"
+    ),
+    "demetr": Source("demetr", "minimal pairs with one mistake each", "Karpinska et al. 2022, research use", "--demetr FOLDER"),
+    "handmade": Source("meaning/handmade.jsonl.gz", "10 references with honest and wrong rewrites", "the makers of RoMe, CC0"),
+    "webnlg_dev": Source("meaning/webnlg_dev.jsonl.gz", "600 such groups, made of WebNLG texts", _WEBNLG),
+}
+"""Name -> the set; those of `rome evaluate`, then those of `rome diagnose`."""
 
 
 def data_folder() -> Path:
@@ -18,22 +70,28 @@ def data_folder() -> Path:
     checkout that this file lies in. Raises InputError, with the remedy, when neither exists.
     """
     named = os.environ.get("ROME_DATA")
-    candidates = (
-        [Path(named)]
-        if named
-        else [Path.cwd().parent / "shared" / "data", Path(__file__).resolve().parents[2] / "shared" / "data"]
-    )
-    for folder in candidates:
+    if named and Path(named).is_dir():
+        return Path(named)
+    beside = (Path.cwd().parent, Path(__file__).resolve().parents[2])
+    for folder in () if named else (one / "shared" / "data" for one in beside):
         if folder.is_dir():
             return folder
-    raise InputError(f"no development data at {candidates[-1]}: set ROME_DATA to the folder that holds it")
+    fault = f"names {named}, which does not exist" if named else "is not set"
+    raise InputError(f"ROME_DATA {fault}: name in it the folder of public data, which does not come with the package")
 
 
 def data_file(relative: str) -> Path:
     """The path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
-    path = data_folder() / relative
+    known = next((one for one in SETS.values() if one.file == relative), None)
+    told = f". {relative} holds {known.what}, from {known.source}" if known else f", with {relative}"
+    if known and known.released:
+        told += f"; the files as released there are read with {known.released}"
+    try:
+        path = data_folder() / relative
+    except InputError as error:
+        raise InputError(f"{error}{told}") from error
     if not path.exists():
-        raise InputError(f"{path} is missing: set ROME_DATA to a folder that holds {relative}")
+        raise InputError(f"{path} does not exist: name in ROME_DATA the folder of public data that holds it{told}")
     return path
 
 

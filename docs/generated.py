@@ -45,6 +45,8 @@ def _command(title: str, parser: argparse.ArgumentParser, level: int) -> Iterato
             yield f"**{_escaped(group.title)}**"
         rows = [[_names(action), _escaped(_help(action))] for action in actions]
         yield markdown_table(["argument" if group.title == "positional arguments" else "option", "meaning"], rows)
+    if parser.epilog:
+        yield f"```text\n{parser.epilog}\n```"
     for name, below in _subparsers(parser).items():
         yield from _command(f"{title} {name}", below, level + 1)
 

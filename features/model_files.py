@@ -76,10 +76,9 @@ def _manifest(content: Mapping[str, Any]) -> Manifest:
 
 def remedy(folder: Path) -> str:
     """What to do about a set that is not as it should be."""
-    record = f"record it with `rome selfcheck --record --models {folder}`"
     if Path(folder) in map(set_folder, SETS):
-        return f"reinstall rome-metric, or after training models of your own {record}"
-    return f"put it right, or if its files are as they should be {record}"
+        return "reinstall rome-metric"
+    return f"put it right, or if its files are as they should be record it with `rome selfcheck --record --models {folder}`"
 
 
 def verified(path: Path) -> Path:

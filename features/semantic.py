@@ -101,7 +101,7 @@ class SemanticConfig:
         for name, paper in (("rho", 0), ("penalty", 1)):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-                raise InputError(f"{name}={share!r} is no share: give a number from 0 to 1 (the paper's cost: {paper})")
+                raise InputError(f"{name} {share!r} is no share: give a number from 0 to 1 (the paper's cost: {paper})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner as Combiner
     from rome.combining.table import FeatureTable as FeatureTable
+    from rome.evaluation.judging import diagnose as diagnose
+    from rome.evaluation.judging import evaluate as evaluate
     from rome.exceptions import InputError as InputError
     from rome.exceptions import ModelMissingError as ModelMissingError
     from rome.exceptions import RomeError as RomeError
@@ -42,6 +44,8 @@ _HOME = {
     "SignatureMismatchError": "rome.exceptions",
     "StoreError": "rome.exceptions",
     "compare": "rome.results.comparison",
+    "diagnose": "rome.evaluation.judging",
+    "evaluate": "rome.evaluation.judging",
     "selfcheck": "rome.self_check",
 }
 

@@ -15,6 +15,7 @@ MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
 rather than cut, which would score another text than the one given. Words are counted as runs of letters and digits, and every
 other mark or symbol on its own."""
 EmptyReference = Literal["error", "score"]
+_ARGUMENT = re.compile(r"(\w+)\[\d+\](?:\[(\d+)\])?")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _BARE = (str, bytes, bytearray, memoryview)
 
@@ -25,6 +26,16 @@ class SegmentError(InputError):
     def __init__(self, message: str, segment: int) -> None:
         super().__init__(message)
         self.segment = segment
+
+    @property
+    def in_words(self) -> str:
+        """The message for who gave a file and options: which text it is in words, for a line that the reader of the file names."""
+        found = _ARGUMENT.match(str(self))
+        if found is None:
+            return str(self)
+        name = {"references": "the reference", "hypotheses": "the hypothesis"}.get(found[1], "the text")
+        which = f"reference {int(found[2]) + 1}" if found[2] else name
+        return f"{which}{str(self)[found.end() :]}".replace('pass empty_reference="score"', "take --empty-reference score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +146,7 @@ def _text(given: object, name: str, segment: int) -> str:
     except UnicodeEncodeError as error:
         raise SegmentError(
             f"{name} has a lone surrogate (U+{ord(text[error.start]):04X}) at character {error.start}, which is no text: "
-            "read it again with the right encoding, or clean it with .encode('utf-8', 'replace').decode('utf-8')",
+            "read it again with the right encoding, or take it out",
             segment,
         ) from error
     if len(text) > MOST_WORDS:  # words are never more than characters, so a shorter text needs no count

@@ -94,11 +94,9 @@ class MetricConfig:
         if self.combiner is not None and self.scorer != "unsupervised":
             raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
         if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
-            raise InputError(f"rho={self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
+            raise InputError(f"rho {self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
         if self.errors == "learned" and "encoder" in self.model_config.foreign:
-            raise InputError(
-                'errors="learned" reads the states of the set\'s own encoder: choose errors="edit-script" with another'
-            )
+            raise InputError("learned errors read the states of the set's own encoder: choose edit-script with another")
 
     @property
     def model_config(self) -> ModelConfig:
@@ -123,7 +121,7 @@ class MetricConfig:
         foreign = "encoder" in models.foreign
         estimator = self.errors or ("edit-script" if foreign or not model_set.has("errors") else "learned")
         if estimator == "learned" and not model_set.has("errors"):
-            raise InputError(f'the model set {model_set.name} has no head for errors="learned": choose errors="edit-script"')
+            raise InputError(f"the model set {model_set.name} has no head for learned errors: choose edit-script")
         if foreign:
             settings = (
                 {**model_set.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **model_set.settings}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import ModelMissingError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, set_folder
-from rome.features.model_files import ANSWERS, file_hashes, read_manifest
+from rome.features.model_files import ANSWERS, file_hashes, read_manifest, remedy
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
@@ -91,10 +91,10 @@ def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: RoMe | 
 
 def _read(path: Path) -> dict[str, Any]:
     """The record of known answers."""
+    if not path.parent.is_dir():
+        raise ModelMissingError(f"{path.parent} does not exist: name a model set or its folder")
     if not path.is_file():
-        raise ModelMissingError(
-            f"{path} is missing: reinstall rome-metric, or make it with `rome selfcheck --record --models {path.parent}`"
-        )
+        raise ModelMissingError(f"{path} does not exist: {remedy(path.parent)}")
     try:
         expected: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -137,7 +137,7 @@ BAD = [
     (["features", "--examples"], "--output"),
     (["explain", "--reference", "a"], "name one pair"),
     (["explain", "--example", "99"], "there is no example 99: choose 0 to"),
-    (["explain", "--reference", "", "--hypothesis", "a"], "references[0][0] is empty"),
+    (["explain", "--reference", "", "--hypothesis", "a"], "reference 1 is empty: leave the segment out, or take --empty-reference score"),
     (["rescore", "none.parquet"], "none.parquet is missing"),
     (["train", "cooking"], "invalid choice: 'cooking'"),
     (["dance"], "invalid choice: 'dance'"),
@@ -159,8 +159,8 @@ def test_mistakes_of_users_end_with_one_line(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: references[1][0] is empty"),
-        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: hypotheses[0] has a lone surrogate"),
+        ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: reference 1 is empty"),
+        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: the hypothesis has a lone surrogate"),
         ("reference\thypothesis\n", "pairs holds no segment"),
     ],
 )

@@ -205,7 +205,7 @@ def test_files_without_groups_are_refused(tmp_path: Path) -> None:
     """An empty file, and one that is not there."""
     with pytest.raises(InputError, match="holds no group"):
         read_meaning(written(tmp_path / "g.jsonl", ""))
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="does not exist"):
         read_meaning(tmp_path / "none.jsonl")
 
 
@@ -332,7 +332,7 @@ def test_the_command_without_a_file_takes_the_development_sets(capsys: pytest.Ca
     ("arguments", "message"),
     [
         (["FILE", "--texts", "FILE"], "not both"),
-        (["nowhere.jsonl"], "cannot be read"),
+        (["nowhere.jsonl"], "does not exist"),
         (["FILE", "FILE"], "one name"),
         (["FILE", "--metric", "nonsense"], "'nonsense' is unknown"),
     ],

@@ -21,13 +21,14 @@ ROOT = Path(str(rome.__file__)).parent
 ROOM_NAMES = tuple(f"rome.{room}" for room in ROOMS)
 ALLOWED = {
     "rome.results.scores": {"pandas"},
+    "rome.evaluation.findings": {"pandas"},
     "rome.integrations.sklearn": {"sklearn"},
     "rome.integrations.torchmetrics": {"torch"},
     "rome.reports.figures": {"matplotlib"},
 }
 """Where a heavy package may be imported all the same, inside the function that needs it."""
 ORDER = (
-    *("exceptions", "checks", "text_table", "config", "storage", "combining", "results", "metric", "self_check"),
+    *("exceptions", "checks", "text_table", "progress", "config", "storage", "combining", "results", "metric", "self_check"),
     *("reports", "batch", "service", "integrations", "evaluation", "cli"),
 )
 """What lies in rome/, from the ground up: each imports only what stands before it; docs/pages/design.md draws it."""

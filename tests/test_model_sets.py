@@ -71,7 +71,7 @@ def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for given in (other, str(other), "./other", "other"):
         assert ModelConfig.of(given).set == str(other) and ModelConfig.of(given).folder == other
     for word in ("embedded", "best", "", 3):
-        with pytest.raises(InputError, match='"base", "small", "paper", the folder of a model set') as caught:
+        with pytest.raises(InputError, match="give base, small, paper, or the folder of a model set") as caught:
             ModelConfig.of(word)  # type: ignore[arg-type]
         assert "embedded" not in str(caught.value).partition(":")[2]
 
@@ -148,9 +148,7 @@ def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
 def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
     """For a set of the package the remedy is another."""
     (package / "base" / "mwt" / "mwt.pt").unlink()
-    with pytest.raises(
-        ModelMissingError, match="base is incomplete, mwt/mwt.pt missing: reinstall rome-metric, or after training"
-    ):
+    with pytest.raises(ModelMissingError, match="base is incomplete, mwt/mwt.pt missing: reinstall rome-metric$"):
         ModelSet.load("base")
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
@@ -203,7 +201,7 @@ def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
     folder = linked_set(tmp_path / "set", name="plain", but=("errors", "fill", "scorer-supervised"))
     assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
     assert RoMe(progress=False).configs[3].estimator == "learned"
-    with pytest.raises(InputError, match='the model set plain has no head for errors="learned": choose errors="edit-script"'):
+    with pytest.raises(InputError, match="the model set plain has no head for learned errors: choose edit-script"):
         RoMe(models=folder, errors="learned").configs  # noqa: B018
     for make in (lambda **options: RoMe(**options).signature, Combiner.load):
         with pytest.raises(InputError, match="the model set plain has no supervised scorer: fit one"):
@@ -239,7 +237,7 @@ def test_features_are_combined_by_the_net_of_their_set(package: Path, tmp_path: 
         "": base,
     }.items():
         assert Combiner.matching(signature).signature == net.signature
-    with pytest.raises(ModelMissingError, match="the model set mine, which is not part of rome-metric: give its net"):
+    with pytest.raises(ModelMissingError, match="the model set mine, which is not part of rome-metric: give the net in its"):
         Combiner.matching("features:2|models:mine.1234")
 
 
@@ -261,7 +259,7 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
 def test_another_sets_features_are_told_whose_net_they_need() -> None:
     """The default net refuses them and says how to get the right one."""
     net = replace(Combiner.load(), feature_signature="features:2|models:small.1")
-    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*Combiner\.matching"):
+    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*take the net of their own model set"):
         net.check_signature("features:2|models:base.1")
 
 

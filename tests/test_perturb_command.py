@@ -183,7 +183,7 @@ def test_a_users_antonyms_replace_the_embedded_ones(rome: Run, texts: str, tmp_p
     [
         ((), "name the texts"),
         (("FILE", "--perturbation", "typo"), "no perturbation 'typo'"),
-        (("FILE", "--antonyms", "nowhere.tsv"), "nowhere.tsv cannot be read"),
+        (("FILE", "--antonyms", "nowhere.tsv"), "nowhere.tsv does not exist"),
         (("FILE", "--limit", "0"), "not a whole number"),
         (("nowhere.txt",), "does not exist"),
     ],

@@ -363,7 +363,7 @@ def test_a_users_lexicon_is_read_and_faults_are_placed(tmp_path: Path) -> None:
     path.write_text("hot\tcold\nwarm\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"antonyms\.tsv:2: no two lemmas"):
         read_table(path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="nothing.tsv does not exist"):
         read_table(path.parent / "nothing.tsv")
 
 

@@ -766,7 +766,7 @@ def test_specs(tmp_path: Path) -> None:
         read_rated("wmt99")
     with pytest.raises(InputError, match=r"mqm:path,references,\[sources\],\[language_pair\] is wanted"):
         read_rated("mqm:one.tsv")
-    with pytest.raises(InputError, match="nowhere.tsv cannot be read"):
+    with pytest.raises(InputError, match="nowhere.tsv does not exist"):
         read_rated("own:nowhere.tsv")
     assert set(DEVELOPMENT_SETS) == {"bagel", "bagel-mr", "sfhotel", "sfrest", "webnlg17", "wmt15", "wmt23"}
 

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rome.data.readers.lines import text_lines
 from rome.exceptions import InputError, ModelMissingError
 
 from .perturbation import Materials
@@ -76,10 +77,7 @@ def read_table(path: str | Path) -> dict[str, tuple[str, ...]]:
 
     Raises InputError naming the file, and the line that has no tab.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as UTF-8 text ({error}): check the name and the encoding") from error
+    lines = text_lines(path)
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.startswith("#") and sum(bool(cell.strip()) for cell in line.split("\t")) < 2:
             raise InputError(f"{path}:{number}: no two lemmas with a tab between them: write `lemma<TAB>lemma`")

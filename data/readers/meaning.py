@@ -96,15 +96,21 @@ def read_meaning(spec: str | Path, limit: int | None = None) -> list[MeaningGrou
         At most so many groups of each kind.
     """
     path = data_file(f"meaning/{spec}.jsonl.gz") if str(spec) in MEANING_SETS and not Path(spec).is_file() else Path(spec)
+    groups = meaning_groups(json_objects(path), limit)
+    if not groups:
+        raise InputError(f"{path} holds no group: {LAYOUTS}, one object a line")
+    return groups
+
+
+def meaning_groups(rows: Iterable[tuple[str, Mapping[str, Any]]], limit: int | None = None) -> list[MeaningGroup]:
+    """The groups of objects, each with its place; see `read_meaning`."""
     groups: list[MeaningGroup] = []
     seen: Counter[str] = Counter()
-    for place, row in json_objects(path):
+    for place, row in rows:
         group = _group(row, place)
         seen[group.kind] += 1
         if limit is None or seen[group.kind] <= limit:
             groups.append(group)
-    if not groups:
-        raise InputError(f"{path} holds no group: {LAYOUTS}, one object a line")
     return groups
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ def read_own(path: str | Path) -> RatedSet:
     """A TSV file or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
 
     TSV: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
-    human dimension, higher is better; optionally ``system``, ``language_pair``, ``source`` and ``score:NAME`` for the published
-    score of a metric. No quoting, so no tab in a text; an empty cell of a further reference means that there is none.
+    human dimension (or ``rating`` for one only), higher is better; optionally ``system``, ``language_pair``, ``source`` and
+    ``score:NAME`` for the published score of a metric. No quoting, so no tab in a text; an empty cell of a further reference means that there is none.
 
     JSON lines, as ``rome annotate`` saves them: ``item``, ``reference`` (a text or a list), ``hypothesis``, ``ratings`` (name ->
     number) or ``errors`` (``start``, ``end``, ``severity``, ``category``; without start and end for an omission), optionally
@@ -34,19 +34,28 @@ def read_own(path: str | Path) -> RatedSet:
     """
     lines = text_lines(path)
     first = next((line for line in lines if line.strip()), "")
-    segments = _from_json(path) if first.lstrip().startswith("{") else _from_table(path)
-    return RatedSet(set_name(path), check_shared_texts(segments))
+    if first.lstrip().startswith("{"):
+        return RatedSet(set_name(path), check_shared_texts(_from_json(path)))
+    return rated_rows(set_name(path), table(path, COLUMNS))
 
 
-def _from_table(path: str | Path) -> list[RatedSegment]:
+COLUMNS = ("item", "reference", "hypothesis")
+
+
+def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> RatedSet:
+    """The set of the rows of a table, each with its place, whose cells are as `read_own` says. Raises InputError as that does."""
     segments = []
     seen: dict[tuple[str, str, str], str] = {}
-    for place, row in table(path, ("item", "reference", "hypothesis")):
+    for place, row in rows:
         answers = tuple(row[name] for name in row if name == "reference" or (name.startswith("reference_") and row[name]))
-        ratings = {name.removeprefix(_RATING): number(row[name], place, name) for name in row if name.startswith(_RATING)}
+        ratings = {
+            name.removeprefix(_RATING): number(row[name], place, name)
+            for name in row
+            if name == "rating" or name.startswith(_RATING)
+        }
         scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
         if not ratings or not row["item"]:
-            raise InputError(f"{place}: needs an item and a column rating:NAME with a number: add what people said")
+            raise InputError(f"{place}: needs an item and a column rating or rating:NAME with a number: add what people said")
         names: dict[str, Any] = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
         segment = RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names)
         key = (*segment.group, segment.system)
@@ -56,7 +65,7 @@ def _from_table(path: str | Path) -> list[RatedSegment]:
             )
         seen[key] = place
         segments.append(segment)
-    return segments
+    return RatedSet(name, check_shared_texts(segments))
 
 
 @dataclass(slots=True)

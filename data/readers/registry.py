@@ -61,8 +61,8 @@ def read_rated(spec: str) -> RatedSet:
     if Path(spec).is_file():
         return read_own(spec)
     raise InputError(
-        f"{spec} is no rated set: name one of {', '.join(DEVELOPMENT_SETS)}, the path of a file of your own, or FORMAT:PATH[,PATH...] "
-        f"with a format out of {', '.join(READERS)}"
+        f"{spec} does not exist and is no rated set: name a file of your own, one of the sets {', '.join(DEVELOPMENT_SETS)}, "
+        f"or FORMAT:PATH[,PATH...] with a format out of {', '.join(READERS)}"
     )
 
 

@@ -79,8 +79,8 @@ class ModelConfig:
             return cls(set=models)
         if isinstance(models, os.PathLike) or (isinstance(models, str) and (os.path.dirname(models) or os.path.isdir(models))):
             return cls(set=os.path.abspath(models))
-        names = ", ".join(f'"{name}"' for name in (*SETS, "paper"))
-        raise InputError(f"models={models!r} is unknown: give {names}, the folder of a model set, or a ModelConfig")
+        names = ", ".join((*SETS, "paper"))
+        raise InputError(f"the models {models!r} are unknown: give {names}, or the folder of a model set")
 
     @property
     def folder(self) -> Path:

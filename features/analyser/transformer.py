@@ -31,7 +31,7 @@ def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
         model = getattr(transformers, kind).from_pretrained(name, local_files_only=not download)
     except (OSError, ValueError) as error:
         raise ModelMissingError(
-            f"the model {name} is not on this machine: run `hf download {name}`, or give ModelConfig a local folder, or set download=True"
+            f"the model {name} is not on this machine: run `hf download {name}`, or give the folder of a copy"
         ) from error
     return model.eval().requires_grad_(False), tokenizer
 

@@ -94,7 +94,7 @@ def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
         try:
             pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
         except SegmentError as error:
-            raise InputError(f"{held[error.segment - start].place}: {error}") from error
+            raise InputError(f"{held[error.segment - start].place}: {error.in_words}") from error
         yield Block(pairs, [row.id for row in held], [row.note for row in held])
         start += len(held)
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
+from rome.checks import SegmentError
 from rome.cli.metric import MakeMetric, make_metric
 from rome.exceptions import RomeError
 from rome.text_table import visible
@@ -75,6 +76,8 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         sys.stdout.flush()
     except SystemExit as end:  # argparse leaves this way: help, version, bad usage
         return int(end.code or 0)
+    except SegmentError as error:
+        return _complain(error.in_words)
     except RomeError as error:
         return _complain(str(error))
     except ModuleNotFoundError as error:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.evaluation.catalogue import sets_text
 from rome.exceptions import InputError
 
 if TYPE_CHECKING:
-    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores
+    from rome.evaluation.findings import Findings
     from rome.evaluation.metrics.registry import MetricMaker
-    from rome.reports.model import Figure, Table
 
 
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +50,6 @@ class Run:
         self.options, self.metric = options, metric
         self.begin = time.monotonic()
         self.missing: dict[str, str] = {}
-        self.data: dict[str, str] = {}
-        self.signatures: dict[str, str] = {}
         if options.samples < 1:
             raise InputError(f"--samples {options.samples} gives no interval: take 1 or more, 1000 is usual")
         folder = Path(options.store) if options.store else None
@@ -83,7 +81,6 @@ class Run:
             made, self.missing = maker.available(default)
             for specification, reason in self.missing.items():
                 print(f"rome: left out {specification}: {reason}", file=sys.stderr)
-        self.signatures |= {metric.name: metric.signature for metric in made}
         return made
 
     def say(self, step: str) -> None:
@@ -91,19 +88,18 @@ class Run:
         if sys.stderr.isatty() if self.options.progress is None else self.options.progress:
             print(f"rome: {step} ...", file=sys.stderr, flush=True)
 
-    def write(self, title: str, introduction: str, parts: Sequence[Table | Figure], shown: Sequence[str]) -> None:
-        """Print the tables whose names are shown (or all), and write the report where one is wanted."""
+    def write(self, findings: Findings) -> None:
+        """Print the main tables (or all), and write the report where one is wanted."""
         from rome.reports.model import Table
         from rome.reports.text import table_text
 
-        tables = [part for part in parts if isinstance(part, Table)]
-        for table in tables:
-            if self.options.all_tables or table.name in shown:
-                print(table_text(table), end="\n\n", flush=True)
+        for part in findings.parts:
+            if isinstance(part, Table) and (self.options.all_tables or part.name in findings.shown):
+                print(table_text(part), end="\n\n", flush=True)
         if self.options.report:
-            self._report(title, introduction, parts)
+            self._report(findings)
 
-    def _report(self, title: str, introduction: str, parts: Sequence[Table | Figure]) -> None:
+    def _report(self, findings: Findings) -> None:
         from rome.reports.folder import write_report
         from rome.reports.manifest import machine_manifest
         from rome.reports.model import Report
@@ -115,13 +111,19 @@ class Run:
         }
         manifest = machine_manifest(
             seed=self.options.seed,
-            data=self.data,
-            metrics=self.signatures,
+            data=findings.data,
+            metrics=findings.signatures,
             seconds=time.monotonic() - self.begin,
             options={**options, "left out": self.missing},
         )
-        page = write_report(Report(title, tuple(parts), manifest, introduction), self.options.report)
+        page = write_report(Report(findings.title, findings.parts, manifest, findings.introduction), self.options.report)
         print(f"report: {page}", file=sys.stderr)
+
+
+def describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Let the help end with what the sets are, where they come from and where they belong."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = sets_text(*names)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,9 +132,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sets",
         nargs="+",
         metavar="SET",
-        help="a file of your own (TSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a development set: "
-        "bagel, webnlg17, wmt15, wmt23, bagel-mr, sfhotel, sfrest",
+        help="a file of your own (TSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a set by its name: "
+        "bagel, webnlg17, wmt15, wmt23, bagel-mr, sfhotel, sfrest (see below)",
     )
+    describe_sets(parser, "bagel", "bagel-mr", "sfhotel", "sfrest", "webnlg17", "wmt15", "wmt23")
     parser.add_argument("--dimension", nargs="+", default=[], metavar="NAME", help="human dimensions (default: all of the set)")
     parser.add_argument(
         "--figure",
@@ -153,28 +156,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them, print the leaderboards, write the report."""
-    from rome.evaluation.leaderboard.evaluate import evaluate, read_sets
-    from rome.evaluation.leaderboard.tables import overview, parts_of
-    from rome.evaluation.metrics.score_files import PublishedScores
+    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
+    from rome.evaluation.leaderboard.tables import judge
 
-    settings = _settings(options)
+    settings = EvaluationSettings.of(options.figure, options.samples, max(0, options.permutations), options.seed)
     this = Run(options, metric)
-    sets = read_sets(options.sets)
-    parts: list[Table | Figure] = []
-    everything: list[RatedScores] = []
-    made = this.metrics(*_metrics(options))
-    for rated in sets:
-        this.data[rated.name] = rated.digest
-        this.say(f"{rated.name}, {len(rated.segments)} outputs, {len(made)} metrics")
-        published = [] if options.no_published else [PublishedScores(name) for name in rated.published]
-        judged = evaluate(rated, [*made, *published], settings, options.dimension)
-        this.signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in this.signatures}
-        everything += judged
-        parts += parts_of(judged, made)
-    if len(everything) > 1:
-        parts.insert(0, overview(everything))
-    shown = [part.name for part in parts if part.name.endswith(("overview", "_leaderboard", "_spans"))]
-    this.write("Agreement with people", "How far metrics agree with people, and how sure that is.", parts, shown)
+    sets, made = read_sets(options.sets), this.metrics(*_metrics(options))
+    this.write(judge(sets, made, settings, options.dimension, published=not options.no_published, say=this.say))
     return 0
 
 
@@ -185,12 +173,3 @@ def _metrics(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str]]
     if options.no_baselines:
         return [name for name in DEFAULT_METRICS if name not in BASELINES], ()
     return DEFAULT_METRICS, BASELINES
-
-
-def _settings(options: argparse.Namespace) -> EvaluationSettings:
-    from rome.evaluation.leaderboard.evaluate import ALL_FIGURES, FIGURES, EvaluationSettings, Measure
-
-    figures: tuple[Measure, ...] = FIGURES
-    if options.figure:
-        figures = ALL_FIGURES if options.figure == ["all"] else tuple(Measure.of(text) for text in options.figure)
-    return EvaluationSettings(figures, options.samples, max(0, options.permutations), seed=options.seed)

@@ -15,12 +15,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.batch.workers import run_in_order
 from rome.cli.metric import MakeMetric, positive
 from rome.exceptions import InputError
+from rome.progress import progress_bar
 from rome.storage.files import open_lines
 from rome.storage.pair_files import PairRow, check_standard_input, pair_rows, parallel_rows, read_pairs
 
@@ -84,12 +83,6 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[]
         raise InputError("--idf references weighs words by all references together: take --workers 1")
     threads = options.threads or (1 if options.workers > 1 else None)
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
-
-
-def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str = "segment", desc: str = "rome") -> Any:
-    """A bar on standard error; silent unless that is a terminal or progress is True."""
-    disable = None if progress is None else not progress
-    return tqdm(total=total, initial=done, unit=unit, desc=desc, disable=disable, file=sys.stderr, leave=False)
 
 
 def run_blocks(

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from rome.checks import SegmentError, check_texts
 from rome.cli.metric import MakeMetric, add_options, add_output_arguments, positive
-from rome.cli.pairs import progress_bar
 from rome.exceptions import InputError
+from rome.progress import progress_bar
 from rome.storage.files import open_output, read_lines
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     texts = read_lines(options.texts)
     if not texts:
         raise InputError(f"{options.texts} holds no text: give at least one line")
+    try:
+        check_texts(texts)
+    except SegmentError as error:
+        raise InputError(f"{options.texts}:{error.segment + 1}: {error.in_words}") from error
     lexicons = {name: getattr(options, name) for name in ("antonyms", "hypernyms", "synonyms")}
     materials = materials_for(texts, **lexicons)
     made: Any = metric(options)

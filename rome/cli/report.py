@@ -87,7 +87,7 @@ def _scored(texts: SystemTexts, options: argparse.Namespace, metric: MakeMetric)
         try:
             result = scorer.score(references=[row.references for row in held], hypotheses=[row.hypothesis for row in held])
         except SegmentError as error:
-            raise InputError(f"{held[error.segment].place}: {error}") from error
+            raise InputError(f"{held[error.segment].place}: {error.in_words}") from error
         for first in range(0, len(held), len(texts.names)):
             name = held[first].id if texts.ids else str(start + first // len(texts.names))
             yield name, result[first : first + len(texts.names)]

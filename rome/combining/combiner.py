@@ -134,8 +134,8 @@ class Combiner:
         name = _set_named(signature) or DEFAULT_SET
         if name not in SETS:
             raise ModelMissingError(
-                f"these features were measured with the model set {name}, which is not part of rome-metric: give its net, "
-                "combiner=Combiner.load(PATH), on the command line --net FOLDER/scorer/scorer.safetensors"
+                f"these features were measured with the model set {name}, which is not part of rome-metric: give the net in its "
+                "folder, --net FOLDER/scorer/scorer.safetensors"
             )
         return Combiner.load(models=name, scorer=scorer)
 
@@ -187,15 +187,14 @@ class Combiner:
         return _best(table, self.score_rows(table.values))
 
     def check_signature(self, signature: str) -> None:
-        """Raise SignatureMismatchError unless features with this signature are what the net was trained on."""
+        """Raise SignatureMismatchError unless features with this signature are what the net was trained on; `matching` finds the net of another set."""
         if self.feature_signature and signature != self.feature_signature:
             same = _set_named(signature) == _set_named(self.feature_signature)
-            matching = "" if same else "take the net of their own model set with Combiner.matching(table.signature), "
+            matching = "" if same else "take the net of their own model set, "
             raise SignatureMismatchError(
                 "these features were measured in another way than those that the net was trained on "
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
-                f"{matching}measure them again with `rome features`, train a net for them with `rome train scorer`, "
-                "or pass allow_mismatch=True"
+                f"{matching}measure them again with `rome features`, or train a net for them with `rome train scorer`"
             )
 
     def score_rows(self, values: Vector) -> Vector:
@@ -292,7 +291,7 @@ def _read_supervised(model_set: ModelSet, path: Path) -> Combiner:
     if not model_set.has("scorer-supervised"):
         raise InputError(
             f"the model set {model_set.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "
-            "give its scorer.safetensors as combiner=Combiner.load(PATH), on the command line as --net PATH"
+            "give it, --net FOLDER/scorer.safetensors"
         )
     net = _read(path)
     if not net.fitted_on:

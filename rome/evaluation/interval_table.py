@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rome.reports.model import Cell, Table
+from rome.reports.summaries import FEW
 
 Row = tuple[Cell | tuple[float, float, float], ...]
 """Cells; a value with its low and high end is one cell of three numbers."""
@@ -38,3 +39,8 @@ def interval_table(
 
 def _cells(cell: Any) -> tuple[Cell, ...]:
     return cell if isinstance(cell, tuple) else (cell,)
+
+
+def few_note(count: int, what: str) -> str:
+    """What a note says at its end of intervals over so few of something; nothing where they are enough."""
+    return f" {count} {what} are few: with fewer than {FEW} the intervals are too narrow." if count < FEW else ""

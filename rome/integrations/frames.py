@@ -68,6 +68,13 @@ def texts_of_frame(frame: Any, *, reference: str = "reference", hypothesis: str 
     return _texts(table[reference]), _texts(table[hypothesis])
 
 
+def frame_rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame as dictionaries of Python values, None where a cell is empty; see `score_frame` for what is raised."""
+    table = _opened(frame)
+    columns = [_texts(table[name]) for name in table.columns]
+    return [dict(zip(table.columns, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
 def to_polars(result: CorpusScore) -> polars.DataFrame:
     """One row a segment, with the columns of ``result.to_dataframe()``. Raises ModelMissingError without polars."""
     try:

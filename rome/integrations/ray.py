@@ -13,14 +13,13 @@ from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
-from tqdm import tqdm
-
 from rome.batch.checkpoint import located
 from rome.batch.parts import OutputFolder, Summary, score_part
 from rome.batch.plan import PART_ROWS, make_plan
 from rome.batch.row_files import Part, input_files, kind_of
 from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError
+from rome.progress import progress_bar
 
 
 class ScoreBatches:
@@ -139,8 +138,7 @@ def score_files(
     if wanted:
         settings = {"metric": make, "options": options, "source": str(source), "output": str(output), "output_format": written}
         here = plan.rows - sum(part.rows for part in wanted)
-        quiet = None if progress is None else not progress
-        with _connected(ray), tqdm(total=plan.rows, initial=here, unit="row", desc="rome", disable=quiet, leave=False) as bar:
+        with _connected(ray), progress_bar(progress, plan.rows, done=here, unit="row") as bar:
             for row in _run(ray, wanted, settings, workers):
                 bar.update(row["rows"])
     return folder.finish(plan, len(done))

@@ -162,13 +162,13 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
     """The errors of a segment, once sure that its errors component can be computed from them."""
     where, evidence = f"segment {segment.segment}", segment.evidence.errors
     if evidence is None or segment.evidence.semantic is None:
-        raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts with RoMe() first")
+        raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts first")
     if not segment.evidence.semantic.hypothesis_words and segment.evidence.semantic.reference_words:
         raise InputError(
             f"{where} has an empty hypothesis, which has the full count whatever its errors are: there is none to drop"
         )
     if abs(_component(segment, evidence).value - segment.components.errors.value) > NEAR:
-        raise InputError(f"{where}: its errors do not add up to its errors component: score its texts with RoMe() again")
+        raise InputError(f"{where}: its errors do not add up to its errors component: score its texts again")
     return evidence
 
 

@@ -11,13 +11,12 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from rome.checks import CheckedPair
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
+from rome.progress import progress_bar, without_widget_advice
 from rome.storage.analysis_store import AnalysisStore
 
 if TYPE_CHECKING:
@@ -78,7 +77,8 @@ class Analyses:
         with self._lock:
             if self._analyser is None:
                 try:
-                    from rome.features.analyser.analyser import Analyser
+                    with without_widget_advice():
+                        from rome.features.analyser.analyser import Analyser
                 except ImportError as error:
                     raise ModelMissingError(
                         f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
@@ -91,8 +91,7 @@ class Analyses:
     def progress_bar(self, pairs: Sequence[CheckedPair]) -> Iterator[Seen]:
         """A bar over distinct texts on stderr, moved by what it gives; silent unless that is a terminal or progress is True."""
         waiting = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
-        disable = None if self.progress is None else not self.progress
-        with tqdm(total=len(waiting), unit="text", desc="rome", disable=disable, file=sys.stderr, leave=False) as bar:
+        with progress_bar(self.progress, len(waiting), unit="text") as bar:
 
             def seen(texts: Iterable[str]) -> None:
                 done = waiting.intersection(texts)

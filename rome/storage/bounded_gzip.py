@@ -74,5 +74,7 @@ def as_input_error(name: str) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{name} is a damaged gzip file ({error}): compress or copy it again") from error
+    except FileNotFoundError as error:
+        raise InputError(f"{name} does not exist: check the name and the working directory") from error
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror or error}): check the name and the file") from error

@@ -19,6 +19,7 @@ from rome.data.readers.own import rated_line
 from rome.data.readers.rated import ErrorMark
 from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
+from rome.storage.bounded_gzip import as_input_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +124,8 @@ def read_records(path: str) -> tuple[list[Record], str]:
 
     Raises InputError that names file and line when a line is no record.
     """
-    try:
+    with as_input_error(path):
         records, torn = _records(Path(path).read_bytes(), path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): name a file that `rome annotate` wrote") from error
     return records, f"{path}: a torn last line of {len(torn)} bytes was left out" if torn else ""
 
 

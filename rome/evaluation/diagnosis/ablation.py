@@ -97,7 +97,7 @@ def features_of(
         True, False, or None for a bar when stderr is a terminal.
     """
     if metric.idf != "embedded":
-        raise InputError('the ablation weighs words by the embedded table: pass RoMe(idf="embedded")')
+        raise InputError("the ablation weighs words by the embedded table: leave the weights of the references out")
     checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
     candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
     parts, stored = _parts(metric), {"store": store, "progress": progress, "label": "ablation"}

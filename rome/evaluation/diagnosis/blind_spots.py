@@ -10,7 +10,7 @@ import numpy as np
 
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe, estimate
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.interval_table import Row, few_note, interval_table
 from rome.reports.model import Cell, Figure, Table
 
 NOTICED = 0.95
@@ -92,7 +92,8 @@ def _summary(data: PairScores, groups: Groups, spots: Mapping[str, Mapping[str, 
         ("metric", "noticed*", *(f"z_{severity}" for severity in SEVERITIES), "ordered", "blind_spots"),
         rows,
         "noticed: mean over perturbations of the share of texts that score strictly lower after it. z: mean drop as a share of the drop to an "
-        "empty text. ordered: share of bootstrap resamples with z critical > major > minor. blind_spots: perturbations of the next table.",
+        "empty text. ordered: share of bootstrap resamples with z critical > major > minor. blind_spots: perturbations of the next table."
+        + few_note(texts, "texts"),
         highest=("noticed", "ordered"),
         lowest=("blind_spots",),
     )
@@ -179,7 +180,8 @@ def robustness_parts(
         "What each case costs (RoMe, §4.7)",
         ("case", "texts", "metric", "z*"),
         costs,
-        "z: mean drop as a share of the drop to an empty text, with a 95 % bootstrap interval over texts.",
+        "z: mean drop as a share of the drop to an empty text, with a 95 % bootstrap interval over texts."
+        + few_note(data.draws.clusters, "texts"),
     )
     labels = {case: (CASES[case], "") for case in present}
     note = "Sensitivity z; darker costs more."

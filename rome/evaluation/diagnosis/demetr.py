@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, estimate
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.interval_table import Row, few_note, interval_table
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Figure, Table
 
@@ -117,7 +117,9 @@ def _table_4(data: _Data) -> Table:
         rows,
         "Per cent of items where the unperturbed translation scores strictly higher; ties are wrong. Unweighted means over kinds by the "
         "severity of the released files, which is what table 4 of the paper counts by; all = every kind but the reference as "
-        f"translation. Published rows are for the whole data set. Brackets: 95 %, bootstrap over sentences.{data.taught}",
+        "translation. Published rows are for the whole data set. Brackets: 95 %, bootstrap over sentences."
+        + few_note(data.draws.clusters, "sentences")
+        + data.taught,
         2,
         highest=("critical", "major", "minor", "all"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.checks import SegmentError
 from rome.data.readers.demetr import read_demetr
 from rome.data.readers.lines import set_name
-from rome.data.readers.meaning import MEANING_SETS, meaning_digest, read_meaning
+from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, meaning_digest, read_meaning
 from rome.data.readers.rated import RatedSet
+from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS
 from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap, features_of, ratings_of
 from rome.evaluation.diagnosis.blind_spots import blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import demetr_parts
@@ -24,12 +26,42 @@ from rome.evaluation.diagnosis.drift import data_size_curve, domain_of, domain_s
 from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
 from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of
+from rome.evaluation.findings import Findings
 from rome.evaluation.metrics.registry import MetricMaker, scores_on
 from rome.exceptions import InputError
 from rome.reports.model import Figure, Table
+from rome.reports.tables import as_table
+from rome.storage.files import read_lines
+from rome.storage.pair_files import read_pairs
 
 Part = Table | Figure
 REFITTED = "RoMe refitted"
+SHOWN = (
+    *("blind_spots_summary", "blind_spots", "blind_spot_examples", "robustness_order", "robustness"),
+    *("demetr_table4", "demetr_by_table1", "demetr_severity_order", "demetr_accuracy"),
+    *("meaning", "meaning_scores", "meaning_by_kind", "meaning_by_rewrite", "meaning_worst"),
+)
+"""The tables that a display has; of the experiments on sets, all."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts to perturb, with the references that they are judged against; plain texts are their own."""
+
+    name: str
+    references: Sequence[Sequence[str]]
+    hypotheses: Sequence[str]
+
+    @staticmethod
+    def of(path: str) -> Texts:
+        """Those of a file: pairs, or a text a line. Raises InputError for a file without any."""
+        lines = [line for line in read_lines(path) if line.strip()]
+        if not lines:
+            raise InputError(f"{path} holds no text: give one a line, or pairs of reference and hypothesis")
+        if lines[0].lstrip().startswith("{") or {"reference", "hypothesis"} <= set(lines[0].split("\t")):
+            pairs = read_pairs(path)
+            return Texts(path, [row.references for row in pairs], [row.hypothesis for row in pairs])
+        return Texts(path, [[line] for line in lines], lines)
 
 
 @dataclass(frozen=True)
@@ -50,6 +82,40 @@ class DiagnosisSettings:
     progress: bool | None = None
     fit: Fit = fit_monotone_net
     worst: int = 10
+
+
+def find(
+    experiment: str,
+    metrics: Sequence[Any],
+    maker: MetricMaker,
+    settings: DiagnosisSettings,
+    data: Texts | Mapping[str, Sequence[MeaningGroup]] | Sequence[RatedSet] | str | None,
+) -> Findings:
+    """Run an experiment on the data that it takes.
+
+    Parameters
+    ----------
+    data
+        Texts; for ``meaning`` also groups by the name of their set; for ``demetr`` the folder of its files or None; rated sets.
+    """
+    if isinstance(data, Texts):
+        run = on_meaning_texts if experiment == "meaning" else partial(on_texts, experiment)
+        try:
+            parts, digest = run(data.references, data.hypotheses, maker, metrics, settings)
+        except SegmentError as error:
+            raise InputError(f"{data.name}, text {error.segment + 1}: {error.in_words}") from error
+        digests = {data.name: digest}
+    elif isinstance(data, Mapping):
+        parts, digests = on_meaning(metrics, settings, data)
+    elif data is None or isinstance(data, str):
+        parts, digest = on_demetr(metrics, settings, data)
+        digests = {"DEMETR": digest}
+    else:
+        parts, digests = on_rated(experiment, data, maker, metrics, settings), {rated.name: rated.digest for rated in data}
+    shown = [part for part in parts if part.name.rpartition("-")[2] in SHOWN or experiment in ON_SETS]
+    signatures = {metric.name: metric.signature for metric in metrics}
+    tables = tuple(part.name for part in shown if isinstance(part, Table))
+    return Findings(*EXPERIMENTS[experiment], tuple(parts), tables, as_table(shown[0]), signatures, digests)
 
 
 def on_demetr(metrics: Sequence[Any], settings: DiagnosisSettings, folder: str | None = None) -> tuple[list[Part], str]:
@@ -90,17 +156,22 @@ def on_texts(
 
 
 def on_meaning(
-    metrics: Sequence[Any], settings: DiagnosisSettings, files: Sequence[str] = ()
+    metrics: Sequence[Any], settings: DiagnosisSettings, sets: Mapping[str, Sequence[MeaningGroup]]
 ) -> tuple[list[Part], dict[str, str]]:
-    """Meaning before surface on files of groups (none: the development sets), each by itself, and the digest of each."""
-    sets = {set_name(file): read_meaning(file, settings.limit) for file in files or MEANING_SETS}
-    if len(sets) < len(files):
-        raise InputError(f"two of {', '.join(files)} have one name up to the first full stop: rename one of them")
+    """Meaning before surface on sets of groups, each by itself, and the digest of each."""
     parts: list[Part] = []
     for name, groups in sets.items():
         found = meaning(metrics, groups, samples=settings.samples, seed=settings.seed, worst=settings.worst)
         parts += [replace(part, name=f"{name}-{part.name}", title=f"{name}: {part.title}") for part in found.parts]
     return parts, {name: meaning_digest(groups) for name, groups in sets.items()}
+
+
+def read_groups(files: Sequence[str], limit: int | None = None) -> dict[str, list[MeaningGroup]]:
+    """The groups of files (none: the development sets) by the names of their sets. Raises InputError for two of one name."""
+    sets = {set_name(file): read_meaning(file, limit) for file in files or MEANING_SETS}
+    if len(sets) < len(files):
+        raise InputError(f"two of {', '.join(files)} have one name up to the first full stop: rename one of them")
+    return sets
 
 
 def on_meaning_texts(

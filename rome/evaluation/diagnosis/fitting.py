@@ -5,18 +5,17 @@ train and which rows judge: drawn by items, so that no output of a judged item w
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, nnls
-from tqdm import tqdm
 
 from rome.evaluation.metrics.functions import imported
 from rome.exceptions import InputError
+from rome.progress import progress_bar
 
 
 def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
@@ -275,7 +274,7 @@ def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
 T = TypeVar("T")
 
 
-def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterable[T]:
+def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterator[T]:
     """The steps themselves, with a bar on stderr.
 
     Parameters
@@ -283,9 +282,10 @@ def watched(steps: Collection[T], label: str, progress: bool | None) -> Iterable
     progress
         True, False, or None for a bar when that is a terminal.
     """
-    disable = None if progress is None else not progress
-    bar: Iterable[T] = tqdm(steps, desc=label, unit="step", disable=disable, file=sys.stderr, leave=False)
-    return bar
+    with progress_bar(progress, len(steps), unit="step", desc=label) as bar:
+        for step in steps:
+            yield step
+            bar.update()
 
 
 def mean_and_spread(values: Sequence[float]) -> tuple[float, float]:

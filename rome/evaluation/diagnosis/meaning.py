@@ -15,7 +15,7 @@ from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, estimate
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.interval_table import Row, few_note, interval_table
 from rome.evaluation.metrics.protocol import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.exceptions import InputError
@@ -205,7 +205,7 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
     key
         The name of the column that parts the groups, or "" for one row a metric.
     """
-    keys = [of_group[n] for n in data.of_group]
+    keys, over = [of_group[n] for n in data.of_group], "texts" if any(group.cluster for group in data.groups) else "groups"
     rows: list[Row] = []
     for metric in data.scores:
         found = {column: data.draws.means(values, keys) for column, values in data.columns(metric).items()}
@@ -220,7 +220,7 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         title,
         ("metric", *([key, "comparisons"] if key else []), *names),
         rows,
-        SHARES.format(over="texts" if any(group.cluster for group in data.groups) else "groups"),
+        SHARES.format(over=over) + few_note(data.draws.clusters, over),
         1,
         highest=() if key else columns,
     )

@@ -99,6 +99,11 @@ class Draws:
     weights: NDArray[np.float64]
     members: NDArray[np.int64]
 
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return self.weights.shape[1]
+
     @staticmethod
     def of(clusters: Sequence[str], samples: int, seed: int) -> Draws:
         """Draw as many clusters as there are, with replacement; seeded."""

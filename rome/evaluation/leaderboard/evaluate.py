@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.registry import read_rated
+from rome.evaluation.interval_table import few_note
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import scores_on
 from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
@@ -84,6 +85,12 @@ class EvaluationSettings:
     permutations: int = 200
     level: float = 0.95
     seed: int = 0
+
+    @staticmethod
+    def of(figures: Sequence[str] | None, samples: int, permutations: int, seed: int) -> EvaluationSettings:
+        """The settings with figures by their names, `all` of them or the default ones. Raises InputError as `Measure.of`."""
+        chosen = FIGURES if not figures else ALL_FIGURES if list(figures) == ["all"] else tuple(map(Measure.of, figures))
+        return EvaluationSettings(chosen, samples, permutations, seed=seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,14 +180,15 @@ def evaluate(
     if twice or not names:
         raise InputError(f"two metrics are called {twice[0]}: give each once" if twice else "no metric was named: give one")
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
-    said = (metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on"))
+    inputs = len({segment.group for segment in rated.segments})
+    said = (few_note(inputs, "inputs").strip(), *(metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on")))
     notes = tuple(note for note in said if note)
     return [RatedScores(rated, dimension, scores, settings, notes) for dimension in dimensions or rated.dimensions]
 
 
-def read_sets(specifications: Sequence[str]) -> list[RatedSet]:
+def read_sets(specifications: Sequence[str | RatedSet]) -> list[RatedSet]:
     """One set a specification, see read_rated. Raises InputError as that does, and when two sets have one name."""
-    sets = [read_rated(specification) for specification in specifications]
+    sets = [given if isinstance(given, RatedSet) else read_rated(given) for given in specifications]
     names = [rated.name for rated in sets]
     twice = [name for name in names if names.count(name) > 1]
     if twice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
+from rome.evaluation.findings import Findings
 from rome.evaluation.interval_table import Row, interval_table
-from rome.evaluation.leaderboard.evaluate import RatedScores
+from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores, evaluate
 from rome.evaluation.metrics.protocol import Scores
 from rome.evaluation.metrics.registry import marks_on
+from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.statistics.agreement import agreement
 from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, permutation_test, williams_test
@@ -296,6 +298,60 @@ def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Tabl
         name = judged[0].rated.name
         parts.append(replace(alike, name=f"{name}_correlations", title=f"{name}: how alike the scores are"))
     return parts
+
+
+def judge(
+    sets: Sequence[RatedSet],
+    metrics: Sequence[Any],
+    settings: EvaluationSettings,
+    dimensions: Sequence[str] = (),
+    *,
+    published: bool = True,
+    say: Callable[[str], None] = lambda step: None,
+) -> Findings:
+    """Everything that is said of sets, one after the other. Raises InputError as `evaluate` does.
+
+    Parameters
+    ----------
+    published
+        Whether the scores that came with a set take part.
+    say
+        Is told of each step before it begins.
+    """
+    parts: list[Table | Figure] = []
+    everything: list[RatedScores] = []
+    signatures = {metric.name: metric.signature for metric in metrics}
+    for rated in sets:
+        say(f"{rated.name}, {len(rated.segments)} outputs, {len(metrics)} metrics")
+        others = [PublishedScores(name) for name in rated.published] if published else []
+        judged = evaluate(rated, [*metrics, *others], settings, dimensions)
+        signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in signatures}
+        everything += judged
+        parts += parts_of(judged, metrics)
+    if len(everything) > 1:
+        parts.insert(0, overview(everything))
+    return Findings(
+        "Agreement with people",
+        "How far metrics agree with people, and how sure that is.",
+        tuple(parts),
+        tuple(part.name for part in parts if part.name.endswith(("overview", "_leaderboard", "_spans"))),
+        all_leaderboards(everything, parts),
+        signatures,
+        {rated.name: rated.digest for rated in sets},
+    )
+
+
+def all_leaderboards(everything: Sequence[RatedScores], parts: Sequence[Table | Figure]) -> Table:
+    """The leaderboards of all sets and dimensions in one table, with a column of each; a figure that a set does not offer is missing there."""
+    named = {part.name: part for part in parts if isinstance(part, Table)}
+    rows: list[dict[str, Cell]] = []
+    for one in everything:
+        board = named[f"{one.label}_leaderboard"]
+        where = {"set": one.rated.name, "dimension": one.dimension}
+        rows += [where | dict(zip(board.columns, row, strict=True)) for row in board.rows]
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
+    return Table("leaderboards", "Agreement with people", columns, cells)
 
 
 def _agreement(one: RatedScores) -> list[Table | Figure]:

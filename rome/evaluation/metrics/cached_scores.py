@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from rome.evaluation.metrics.protocol import References, Scores
 from rome.exceptions import InputError
+from rome.progress import progress_bar
 from rome.storage.sqlite_file import KeyValueFile
 from rome.text_table import shorten
 
@@ -93,8 +92,7 @@ class CachedScores:
         if self.store is not None and wanted:
             self._memory |= self.store.get_many(self.signature, wanted, self.width)
             wanted = [pair for pair in wanted if pair not in self._memory]
-        disable = None if self.progress is None else not self.progress
-        with tqdm(total=len(wanted), unit="pair", desc=self.label, disable=disable, file=sys.stderr, leave=False) as bar:
+        with progress_bar(self.progress, len(wanted), unit="pair", desc=self.label) as bar:
             for start in range(0, len(wanted), BLOCK):
                 block = wanted[start : start + BLOCK]
                 rows = dict(zip(block, self._computed(block), strict=True))

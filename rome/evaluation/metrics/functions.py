@@ -72,15 +72,13 @@ class Random:
 
 
 class UserMetric:
-    """``module:function``; the function takes references (``[segment][reference]``) and hypotheses and returns one number a segment,
-    higher is better. The working directory is searched too.
+    """A function that takes references (``[segment][reference]``) and hypotheses and returns one number a segment, higher is better.
 
-    Its results are not stored, because nobody can say when the function changes. Raises InputError when it cannot be imported.
+    Its results are not stored, because nobody can say when the function changes.
     """
 
-    def __init__(self, specification: str) -> None:
-        self.name = specification
-        self.function = imported(specification)
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name, self.function = name, function
 
     @property
     def signature(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore
-from rome.evaluation.metrics.functions import Length, Random, UserMetric
+from rome.evaluation.metrics.functions import Length, Random, UserMetric, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.protocol import Scores, checked_scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
@@ -69,7 +69,7 @@ class MetricMaker:
         if kind == "published" and rest:
             return PublishedScores(rest)
         if rest:
-            return UserMetric(specification)
+            return UserMetric(specification, imported(specification))
         return self._named(kind)
 
     def _named(self, kind: str) -> Any:

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.checks import SegmentError
 from rome.combining.combiner import Combiner
 from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair, candidates
 from rome.evaluation.metrics.protocol import References, Scores
+from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
+from rome.text_table import shorten
 
 
 class RomeFeatures:
@@ -36,7 +39,10 @@ class RomeFeatures:
 
     def _measure(self, pairs: Sequence[TextPair]) -> NDArray[np.float64]:
         """(n, 4) the features of a block of pairs."""
-        table = self.metric.features(references=[pair[0] for pair in pairs], hypotheses=[pair[1] for pair in pairs])
+        try:
+            table = self.metric.features(references=[pair[0] for pair in pairs], hypotheses=[pair[1] for pair in pairs])
+        except SegmentError as error:
+            raise InputError(f"the hypothesis {shorten(pairs[error.segment][1], 60)!r}: {error.in_words}") from error
         return table.values
 
     def best(
@@ -66,10 +72,12 @@ class RomeScore:
     ----------
     net
         The metric's own by default.
+    name
+        How tables call it, if not RoMe.
     """
 
-    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
-        self.features, self._net = features, net
+    def __init__(self, features: RomeFeatures, net: Combiner | None = None, name: str = "") -> None:
+        self.features, self._net, self._name = features, net, name
 
     @property
     def net(self) -> Combiner:
@@ -78,8 +86,8 @@ class RomeScore:
 
     @property
     def name(self) -> str:
-        """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised."""
-        return "RoMe-supervised" if self.net.fitted_on else "RoMe"
+        """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised, if not otherwise."""
+        return self._name or ("RoMe-supervised" if self.net.fitted_on else "RoMe")
 
     @property
     def signature(self) -> str:

@@ -1,0 +1,51 @@
+"""The notebooks are kept with their outputs, so that they show themselves where they are read.
+
+python docs/notebooks.py                # runs all of them; exit code 1 when one fails
+python docs/notebooks.py --write        # and keeps the new outputs, after a change of displays, models or texts
+python docs/notebooks.py --write NAME   # of one notebook alone
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+
+
+def executed(path: Path, folder: str) -> nbformat.NotebookNode:
+    """The notebook after a run from top to bottom in a fresh kernel, without times and other marks of this machine."""
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": folder}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False).execute()
+    notebook.metadata["language_info"] = {"name": "python"}
+    return notebook
+
+
+def main(words: list[str]) -> int:
+    """Run the notebooks that are named, or all."""
+    names = [word for word in words if word != "--write"]
+    failed = 0
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        if names and path.stem not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                notebook = executed(path, folder)
+            except CellExecutionError as error:
+                failed += 1
+                print(f"{path.name}: {error}", file=sys.stderr)
+                continue
+        if "--write" in words:
+            path.write_text(nbformat.writes(notebook, indent=1) + "\n", encoding="utf-8")
+        print(f"{path.name}: {sum(cell.cell_type == 'code' for cell in notebook.cells)} cells")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""What a judgement of metrics found: its tables and figures, shown as text, in a notebook and as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rome.exceptions import InputError, ModelMissingError
+from rome.reports.model import Document, Figure, Note, Table
+from rome.reports.tables import as_table
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """What `rome.evaluate` or `rome.diagnose` found; shows its main tables as text, and in a notebook.
+
+    Attributes
+    ----------
+    title, introduction
+        What was asked.
+    parts
+        Every table and figure, in the order of reading.
+    shown
+        The names of the tables that the display has.
+    main
+        The table that `to_dataframe` gives unless another one is named.
+    signatures
+        Metric -> every choice that changes its numbers.
+    data
+        Set or file -> a digest of its texts and ratings.
+    """
+
+    title: str
+    introduction: str
+    parts: tuple[Table | Figure, ...]
+    shown: tuple[str, ...]
+    main: Table
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every table by its name, in the order of reading; a figure counts as the table of its numbers."""
+        return {part.name: as_table(part) for part in self.parts}
+
+    def to_dataframe(self, table: str | None = None) -> pandas.DataFrame:
+        """One table with every digit, the ends of an interval in columns of their own.
+
+        Raises InputError for an unknown name, listing all; ModelMissingError without pandas.
+
+        Parameters
+        ----------
+        table
+            One of `tables`; by default the main one.
+        """
+        if table is not None and table not in self.tables:
+            raise InputError(f"there is no table {table!r}: choose {', '.join(self.tables)}")
+        try:
+            import pandas
+        except ImportError as error:
+            raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
+        found = self.main if table is None else self.tables[table]
+        return pandas.DataFrame([list(row) for row in found.rows], columns=list(found.columns))
+
+    def __repr__(self) -> str:
+        """The main tables as text."""
+        from rome.reports.text import table_text
+
+        return "\n\n".join(table_text(self.tables[name]) for name in self.shown)
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        from rome.reports.html import notebook
+
+        tables = [self.tables[name] for name in self.shown]
+        parts = [part for table in tables for part in (replace(table, note=""), Note(table.note)) if part != Note("")]
+        return notebook(Document(self.title, tuple(parts)))

@@ -1,0 +1,28 @@
+"""Progress bars: on a terminal by default, in a notebook when asked for, nowhere else."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def without_widget_advice() -> Iterator[None]:
+    """In a notebook without ipywidgets, the first import of ``tqdm.auto`` (ours or Stanza's) says nothing: bars are text there."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "IProgress not found")
+        yield
+
+
+def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str = "segment", desc: str = "rome") -> Any:
+    """A bar on standard error, in a notebook a widget where ipywidgets is installed; silent unless that is a terminal or progress is True."""
+    shown = sys.stderr.isatty() if progress is None else progress
+    if shown:
+        with without_widget_advice():
+            from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm
+    return tqdm(total=total, initial=done, unit=unit, desc=desc, disable=not shown, file=sys.stderr, leave=False)
