@@ -69,6 +69,19 @@ def widest(rows: Iterable[Sequence[str]]) -> list[int]:
     return widths
 
 
+def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """The widths, the widest made narrower until a row takes at most ``room`` columns; none gets narrower than its ``least``."""
+    found = list(widths)
+    excess = sum(found) + len(_GAP) * (len(found) - 1) - room
+    while excess > 0:
+        most = max(range(len(found)), key=lambda n: found[n] - least[n] and found[n])
+        if found[most] <= least[most]:
+            break
+        found[most] -= 1
+        excess -= 1
+    return found
+
+
 def aligned_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     """One line of a table whose columns are as wide as ``widths``."""
     cells = (_pad(cell, width, to_right) for cell, width, to_right in zip(row, widths, right, strict=True))

@@ -88,7 +88,8 @@ def test_parallel_files_and_standard_input(rome: Run, tmp_path: Path, monkeypatc
 def test_output_goes_to_a_file(rome: Run, pairs: str, tmp_path: Path) -> None:
     """With --output nothing is printed and the file holds what would have been."""
     expected = rome("score", pairs)[1]
-    assert rome("score", pairs, "--output", str(tmp_path / "out.txt")) == (0, "", "")
+    said = f"rome: mean 0.7500 of 2 segments: {tmp_path / 'out.txt'}\n"
+    assert rome("score", pairs, "--output", str(tmp_path / "out.txt")) == (0, "", said)
     assert (tmp_path / "out.txt").read_text() == expected
 
 
@@ -111,7 +112,7 @@ def test_explain_one_pair(rome: Run) -> None:
 def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) -> None:
     """What `rome features` stored `rome rescore` combines, in every format, with contributions that add up."""
     table = str(tmp_path / "f.parquet")
-    assert rome("features", pairs, "--output", table) == (0, "", "")
+    assert rome("features", pairs, "--output", table) == (0, "", f"rome: 2 segments measured: {table}\n")
     expected = Combiner.load(net).score(FeatureTable.load(table))
     rows = [json.loads(line) for line in rome("rescore", table, "--net", net, "--format", "jsonl")[1].splitlines()]
     assert [row["score"] for row in rows] == list(expected)
@@ -125,8 +126,6 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
 
 
 BAD = [
-    (["score"], "name the texts in one way"),
-    (["score", "--examples", "x.tsv"], "name the texts in one way"),
     (["score", "--references", "a"], "--references and --hypotheses belong together"),
     (["score", "none.tsv"], "none.tsv does not exist"),
     (["score", "."], ". is a directory"),
@@ -137,10 +136,9 @@ BAD = [
     (["features", "--examples"], "--output"),
     (["explain", "--reference", "a"], "name one pair"),
     (["explain", "--example", "99"], "there is no example 99: choose 0 to"),
-    (["explain", "--reference", "", "--hypothesis", "a"], "references[0][0] is empty"),
+    (["explain", "--reference", "", "--hypothesis", "a"], "the reference is empty"),
     (["rescore", "none.parquet"], "none.parquet is missing"),
     (["train", "cooking"], "invalid choice: 'cooking'"),
-    (["dance"], "invalid choice: 'dance'"),
     ([], "COMMAND"),
 ]
 
@@ -159,8 +157,8 @@ def test_mistakes_of_users_end_with_one_line(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: references[1][0] is empty"),
-        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: hypotheses[0] has a lone surrogate"),
+        ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: the reference is empty"),
+        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: the hypothesis has a lone surrogate"),
         ("reference\thypothesis\n", "pairs holds no segment"),
     ],
 )

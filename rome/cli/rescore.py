@@ -7,9 +7,10 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.formats import Means, columns, json_lines, table_lines
+from rome.cli.formats import Means, columns, json_lines, table_lines, terminal_width
 from rome.cli.metric import MakeMetric, add_options, add_output_arguments, named_net
 from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
@@ -37,8 +38,9 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table."""
     combiner = named_net(options) or _matching(options)
     rows = _rows(options.features, combiner)
+    writers: dict[str, Writer] = {**WRITERS, "table": partial(_table, width=terminal_width(options.output))}
     with open_output(options.output) as stream:
-        stream.writelines(f"{line}\n" for line in WRITERS[options.format](rows, combiner.signature))
+        stream.writelines(f"{line}\n" for line in writers[options.format](rows, combiner.signature))
     return 0
 
 
@@ -77,14 +79,14 @@ def _kept(rows: Iterable[Row]) -> Iterator[Callable[[], Iterator[Row]]]:
         yield again
 
 
-def _table(rows: Iterable[Row], signature: str) -> Iterator[str]:
+def _table(rows: Iterable[Row], signature: str, width: int | None = None) -> Iterator[str]:
     """Score and components for people, then their means, and whether the score is supervised."""
     with _kept(rows) as again:
 
         def cells() -> Iterator[tuple[list[str], list[float]]]:
             return (([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]], row[NUMBERS]) for row in again())
 
-        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells)
+        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, width)
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
@@ -14,7 +13,7 @@ from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
-from rome.storage.files import STANDARD_INPUT, named
+from rome.storage.files import STANDARD_INPUT, named, opened
 from rome.storage.pair_files import PairRow, read_pairs, read_parallel
 
 Stored = tuple[str | None, SegmentScore]
@@ -196,7 +195,7 @@ def _check_same_segment(first: Stored, first_path: str, other: Stored, path: str
 
 def _lines(path: str) -> Iterator[bytes]:
     """The lines of a file, decompressed where it is gzip; the whole may be as long as it likes, evidence repeats itself."""
-    with as_input_error(path), Path(path).open("rb") as stream:
+    with opened(path) as stream, as_input_error(path):
         yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
 
 
