@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rome.cli import COMMANDS, SHELLS, _parser, main
-from rome.text_table import display_width, fitted
+from rome.text_table import display_width, fitted, terminal_width
 
 Run = Callable[..., tuple[int, str, str]]
 REFERENCES, HYPOTHESES = ["A cat, a dog.", 'She said "no".'], ["A cat, a dog.", "He left."]
@@ -125,7 +125,6 @@ def test_short_options_and_the_gate(rome: Run) -> None:
 def test_a_table_fits_the_terminal(rome: Run, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is wider; a wider terminal shows more; elsewhere texts are whole."""
     whole = rome("score", "--examples")[1].splitlines()
-    monkeypatch.setattr("rome.cli.formats.terminal_width", lambda _: columns)
     monkeypatch.setattr("rome.cli.score.terminal_width", lambda _: columns)
     lines = rome("score", "--examples")[1].splitlines()[:-2]
     assert max(map(display_width, lines)) <= columns and len(lines) == len(whole) - 2
@@ -162,8 +161,6 @@ def test_a_shell_completes(rome: Run, shell: str) -> None:
 
 def test_the_terminal_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its width counts where the table goes there, and nowhere else."""
-    from rome.cli.formats import terminal_width
-
     monkeypatch.setattr(sys, "stdout", type("Terminal", (io.StringIO,), {"isatty": lambda _: True})())
     monkeypatch.setenv("COLUMNS", "90")
     assert (terminal_width(None), terminal_width("-"), terminal_width("out.txt")) == (90, 90, None)

@@ -7,8 +7,6 @@ their widest cell, a JSON object begins with the mean), `finished` reads the lin
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -19,7 +17,6 @@ from rome.batch.blocks import Block, BlockScorer, Checked
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
-from rome.storage.files import STANDARD_INPUT
 from rome.text_table import aligned_row, fitted, fixed, rule, shorten, widest
 
 if TYPE_CHECKING:
@@ -129,11 +126,6 @@ def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: b
     """The cells of a table's row, and the numbers that its means are made of."""
     numbers = [segment.score, *(part.value for part in segment.components)]
     return json.dumps([corpus_row(segment, note if notes else None, whole=True), numbers], ensure_ascii=False)
-
-
-def terminal_width(output: str | None) -> int | None:
-    """The columns of the terminal that a table is written to; None when it goes elsewhere, as wide as it likes."""
-    return shutil.get_terminal_size().columns if output in (None, STANDARD_INPUT) and sys.stdout.isatty() else None
 
 
 def finished(name: str, lines: Lines, found: Checked, signature: str, width: int | None = None) -> Iterator[str]:

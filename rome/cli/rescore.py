@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.formats import Means, columns, json_lines, table_lines, terminal_width
+from rome.cli.formats import Means, columns, json_lines, table_lines
 from rome.cli.metric import MakeMetric, add_options, add_output_arguments, named_net
 from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
 from rome.storage.files import open_output
-from rome.text_table import fixed
+from rome.text_table import fixed, terminal_width
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner

@@ -18,7 +18,7 @@ from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
-from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, finished, terminal_width
+from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, finished
 from rome.cli.metric import MakeMetric, add_metric_arguments, positive
 from rome.cli.pairs import (
     add_pair_arguments,
@@ -32,6 +32,7 @@ from rome.cli.pairs import (
 from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
+from rome.text_table import terminal_width
 
 Work = Callable[[], LineScorer]
 
