@@ -111,7 +111,7 @@ def test_command_lines_work(
     for line in new_lines()[page]:
         capsys.readouterr()
         *before, words = line.split(" | ")
-        program, *rest = shlex.split(words.partition(" > ")[0], comments=True)
+        program, *rest = shlex.split(words, comments=True)
         if program == "cd":
             chdir(rest[0])
         elif program == "rome" and ("--no-browser" in rest or rest[0] == "serve"):

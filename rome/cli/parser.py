@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **settings})
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The options; nothing is left unknown, because a command above would blame itself for it."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
