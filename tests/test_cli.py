@@ -119,6 +119,9 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
     total = 1.0 + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
     assert total == pytest.approx(rows[1]["score"])
     assert json.loads(rome("rescore", table, "--net", net, "--format", "json")[1])["segments"] == rows
+    assert rome("rescore", table, "--net", net, "-q") == (0, f"{expected.mean():.4f}\n", "")
+    said = f"rome: mean {expected.mean():.4f} of 2 segments: {table}.tsv\n"
+    assert rome("rescore", table, "--net", net, "-f", "tsv", "-o", f"{table}.tsv") == (0, "", said)
     tsv = rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()
     scored = rome("score", pairs, "--format", "tsv")[1].splitlines()
     assert len(tsv) == 3 and tsv[0] == scored[0].replace("\tid\t", "\t")

@@ -132,6 +132,35 @@ def test_a_table_fits_the_terminal(rome: Run, columns: int, monkeypatch: pytest.
     assert "…" not in "".join(whole)
 
 
+def test_progress_moves_by_batch(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar over three hundred segments moves three times and not once."""
+    moved: list[int] = []
+
+    class Bar(io.StringIO):
+        def update(self, count: int) -> None:
+            moved.append(count)
+
+    monkeypatch.setattr("rome.cli.pairs.progress_bar", lambda *_, **__: Bar())
+    lines = "".join(f"{json.dumps({'reference': f'cat {n}', 'prediction': 'cat'})}\n" for n in range(300))
+    assert rome("score", "-", "-q", given=lines)[:2] == (0, "0.5000\n")
+    assert moved == [128, 128, 44]
+
+
+def test_people_rate_what_was_named_in_the_same_ways(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rome annotate` takes text files and tables, and hands them to the page."""
+    from rome.exceptions import InputError
+
+    pytest.importorskip("starlette")
+    Path("a.csv").write_text(CSV)
+
+    def seen(study: Any, **_: object) -> None:
+        raise InputError(" / ".join(item.hypothesis for item in study.items.values()))
+
+    monkeypatch.setattr("rome.evaluation.annotate.server.AnnotationServer", seen)
+    for words in (("ref.txt", "hyp.txt"), ("ref.txt", "-i", "hyp.txt"), ("a.csv",)):
+        assert rome("annotate", *words, "-o", "out.jsonl")[2] == f"rome: error: {' / '.join(HYPOTHESES)}\n"
+
+
 def test_fitting_cuts_the_widest_first() -> None:
     """As little as is needed, and nothing below its least."""
     assert fitted([5, 30, 10], [5, 8, 8], 100) == [5, 30, 10]

@@ -6,7 +6,9 @@ their widest cell, a JSON object begins with the mean), `finished` reads the lin
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -14,9 +16,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import Block, BlockScorer, Checked
+from rome.cli.metric import positive
+from rome.cli.pairs import report_line
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
+from rome.storage.files import STANDARD_INPUT
 from rome.text_table import aligned_row, fitted, fixed, rule, shorten, widest
 
 if TYPE_CHECKING:
@@ -80,24 +85,50 @@ class LineScorer:
 
 
 class MeanScore:
-    """The mean of the scores that begin the lines which pass through."""
+    """The mean of the scores of what passes through."""
 
     def __init__(self) -> None:
         self.count, self._sum = 0, Fraction()
 
+    def add(self, score: float) -> None:
+        """Take in the score of one segment."""
+        self.count += 1
+        self._sum += Fraction(score)
+
     def of(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines without their scores, whose mean is that of the last lines asked for."""
+        """Lines of LineScorer without their scores; the mean is that of the last lines asked for."""
         self.count, self._sum = 0, Fraction()
         for line in lines:
             score, _, rest = line.partition("\t")
-            self.count += 1
-            self._sum += Fraction(float(score))
+            self.add(float(score))
             yield rest
 
     @property
     def value(self) -> float:
         """The mean; nan without lines."""
         return float(self._sum / self.count) if self.count else float("nan")
+
+
+def add_mean_arguments(group: argparse._ActionsContainer) -> None:
+    """What is printed of the mean."""
+    group.add_argument(
+        "--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written, too"
+    )
+    group.add_argument("--width", "-w", type=positive, default=4, metavar="N", help="decimals of the mean (default: 4)")
+
+
+def shown_output(options: argparse.Namespace) -> str | None:
+    """Where the output goes: nowhere when the mean alone is to be printed."""
+    return os.devnull if options.quiet and options.output in (None, STANDARD_INPUT) else options.output
+
+
+def say_mean(options: argparse.Namespace, mean: MeanScore) -> None:
+    """Print the mean when it was asked for; else, of what went to a file, the mean and where it is, on standard error."""
+    told = f"{mean.value:.{options.width}f}"
+    if options.quiet:
+        print(told)
+    elif options.output not in (None, STANDARD_INPUT):
+        report_line(f"mean {told} of {mean.count} segments: {options.output}")
 
 
 def columns(signature: str, *, ids: bool = False) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.formats import Means, columns, json_lines, table_lines
+from rome.cli.formats import Means, MeanScore, add_mean_arguments, columns, json_lines, say_mean, shown_output, table_lines
 from rome.cli.metric import MakeMetric, add_options, add_output_arguments, named_net
 from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
@@ -32,16 +32,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("features", metavar="FILE.parquet", help="a table of features, made by `rome features`")
     add_options(parser, "net", "scorer")
     add_output_arguments(parser, *WRITERS)
+    add_mean_arguments(parser)
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table."""
     combiner = named_net(options) or _matching(options)
-    rows = _rows(options.features, combiner)
+    mean = MeanScore()
+    rows = _counted(_rows(options.features, combiner), mean)
     writers: dict[str, Writer] = {**WRITERS, "table": partial(_table, width=terminal_width(options.output))}
-    with open_output(options.output) as stream:
+    with open_output(shown_output(options)) as stream:
         stream.writelines(f"{line}\n" for line in writers[options.format](rows, combiner.signature))
+    say_mean(options, mean)
     return 0
+
+
+def _counted(rows: Iterable[Row], mean: MeanScore) -> Iterator[Row]:
+    """The rows, whose scores go into the mean."""
+    for row in rows:
+        mean.add(row[1])
+        yield row
 
 
 def _matching(options: argparse.Namespace) -> Combiner:

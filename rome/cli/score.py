@@ -18,8 +18,8 @@ from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
-from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, finished
-from rome.cli.metric import MakeMetric, add_metric_arguments, positive
+from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, add_mean_arguments, finished, say_mean, shown_output
+from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import (
     add_pair_arguments,
     add_worker_argument,
@@ -47,10 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--evidence", action="store_true", help="with json and jsonl: the evidence behind every number too")
     output = "write here, all or nothing (default: standard output), and say where and the mean; what is finished waits in FILE.partial"
     completes_files(group.add_argument("--output", "-o", metavar="FILE", help=f"{output}, where the same command goes on"))
-    group.add_argument(
-        "--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written, too"
-    )
-    group.add_argument("--width", "-w", type=positive, default=4, metavar="N", help="decimals of the mean (default: 4)")
+    add_mean_arguments(group)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -73,12 +70,12 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
             for line in finished(options.format, lambda: lines, found, signature):
                 if not options.quiet:
                     print(line, flush=True)
-            return _said(options, mean)
+            say_mean(options, mean)
+            return 0
         try:
             parts = _keep(options, work, blocks, found, kept, signature)
-            output = os.devnull if options.quiet and options.output in (None, STANDARD_INPUT) else options.output
             width = terminal_width(options.output)
-            with open_output(output) as stream:
+            with open_output(shown_output(options)) as stream:
                 lines = finished(options.format, lambda: mean.of(_lines(kept, parts)), found, signature, width)
                 stream.writelines(f"{line}\n" for line in lines)
         except KeyboardInterrupt:
@@ -86,15 +83,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
                 report_line(f"what is finished is in {kept.path}: the same command goes on there")
             raise
         shutil.rmtree(kept.path, ignore_errors=True)
-    return _said(options, mean)
-
-
-def _said(options: argparse.Namespace, mean: MeanScore) -> int:
-    """Print the mean when it was asked for; else, of what went to a file, the mean and where it is, on standard error."""
-    if options.quiet:
-        print(f"{mean.value:.{options.width}f}")
-    elif options.output not in (None, STANDARD_INPUT):
-        report_line(f"mean {mean.value:.{options.width}f} of {mean.count} segments: {options.output}")
+    say_mean(options, mean)
     return 0
 
 
