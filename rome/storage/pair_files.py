@@ -94,10 +94,7 @@ def read_pairs(path: str) -> list[PairRow]:
 
 def is_table(first: str, path: str) -> bool:
     """Whether a file holds both sides, by its ending or its first line; otherwise it is one text a line."""
-    if _ending(path) in ENDINGS or _is_json(first):
-        return True
-    header = [name.strip('"') for name in first.split(_separator(first, path))]
-    return any(name in header for name in REFERENCES) and any(name in header for name in HYPOTHESES)
+    return _ending(path) in ENDINGS or _is_json(first) or _is_header(first, path)
 
 
 def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
@@ -115,16 +112,26 @@ def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     first = next(rest, None)
     if first is None:
         raise InputError(f"{named(path)} is empty: give a TSV or CSV file with a header, or JSON lines")
-    reader: Callable[[Iterable[str], str], Iterator[PairRow]] = _columns
-    if _ending(path) == ".json" or first.strip() == "{" or first.lstrip().startswith("["):
+    reader: Callable[[Iterable[str], str], Iterator[PairRow]]
+    if _is_header(first, path):
+        reader = _columns
+    elif _ending(path) == ".json" or first.strip() == "{" or first.lstrip().startswith("["):
         reader = _json
     elif _is_json(first) or _ending(path) in (".jsonl", ".ndjson"):
         reader = _jsonl
+    else:
+        reader = _columns
     yield from reader(chain([first], rest), path)
 
 
 def _ending(path: str) -> str:
     return PurePath(path.removesuffix(".gz")).suffix.lower()
+
+
+def _is_header(first: str, path: str) -> bool:
+    """Whether a first line names the columns of both sides."""
+    header = [name.strip('"') for name in first.split(_separator(first, path))]
+    return any(name in header for name in REFERENCES) and any(name in header for name in HYPOTHESES)
 
 
 def _is_json(first: str) -> bool:
@@ -200,9 +207,8 @@ def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
         raise InputError(f"{named(path)}:{error.lineno}: not JSON ({error.msg}): {remedy}") from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"{named(path)}: nested too deep, or a number too long: give an array of objects") from error
-    if isinstance(found, dict):
-        found = _transposed(found, path)
-    for number, row in enumerate(found, start=1):
+    rows = _transposed(found, path) if isinstance(found, dict) else found
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         yield _pair(row, f"{named(path)}, entry {number}")
 
 
