@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,7 +96,7 @@ def test_every_kind_of_table(rome: Run, name: str) -> None:
 def test_a_text_in_a_csv_file_may_have_several_lines(rome: Run) -> None:
     """Faults are placed at the line where the row begins."""
     Path("a.csv").write_text('id,reference,hypothesis\nx,"two\nlines","two\nlines"\ny,,b\n')
-    assert "a.csv:5: the reference is empty" in rome("score", "a.csv")[2]
+    assert re.search("a.csv:5: .*reference.* is empty", rome("score", "a.csv")[2])
     Path("a.csv").write_text('id,reference,hypothesis\nx,"two\nlines","two\nlines"\n')
     assert scores(rome("score", "a.csv", "-f", "tsv")) == ["1.000000"]
 
