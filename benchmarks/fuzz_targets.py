@@ -184,7 +184,11 @@ def read_request(content: bytes) -> None:
 
 TARGETS: dict[str, Target] = {
     "pairs": Target(
-        read_pairs, lambda: [TSV, text(PAIR), gzip.compress(TSV), b"\xef\xbb\xbf" + TSV, TSV.replace(b"\n", b"\r\n")]
+        read_pairs,
+        lambda: [
+            *(TSV, text(PAIR), b"[" + text(PAIR) + b"]", TSV.replace(b"\t", b",")),
+            *(gzip.compress(TSV), b"\xef\xbb\xbf" + TSV, TSV.replace(b"\n", b"\r\n")),
+        ],
     ),
     "texts": Target(read_text, lambda: ["Don't — “go”,\u00a0e\u0301. 3,5 %!".encode(), b"A cat .", b"\xed\xa0\x80"]),
     "stored scores": Target(

@@ -25,7 +25,7 @@ def command_page() -> str:
     parts = [_parser().description or "", "Exit codes: 0 done, 1 the self-check failed, 2 bad usage or input, 130 interrupted."]
     parts.append("Data goes to standard output; progress (on a terminal only) and errors go to standard error.")
     summary = [[f"[`rome {name}`](#rome-{name})", _escaped(parser.description)] for name, parser in commands.items()]
-    parts.append(markdown_table(["command", "what it does"], summary))
+    parts += [markdown_table(["command", "what it does"], summary), *_options(_parser())]
     for name, parser in commands.items():
         parts += _command(f"rome {name}", parser, 2)
     return "\n\n".join(["# Command line", *parts])
@@ -37,6 +37,13 @@ def _command(title: str, parser: argparse.ArgumentParser, level: int) -> Iterato
     yield _escaped(parser.description)
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
     yield f"```text\n{usage}\n```"
+    yield from _options(parser)
+    for name, below in _subparsers(parser).items():
+        yield from _command(f"{title} {name}", below, level + 1)
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """A table for each group of a command's own arguments and options."""
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if not _hidden(action)]
         if not actions:
@@ -47,8 +54,6 @@ def _command(title: str, parser: argparse.ArgumentParser, level: int) -> Iterato
         yield markdown_table(["argument" if group.title == "positional arguments" else "option", "meaning"], rows)
     if parser.epilog:
         yield f"```text\n{parser.epilog}\n```"
-    for name, below in _subparsers(parser).items():
-        yield from _command(f"{title} {name}", below, level + 1)
 
 
 def _hidden(action: argparse.Action) -> bool:

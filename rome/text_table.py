@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -42,8 +44,14 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
-def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = ()) -> str:
-    """Lines with every column as wide as its widest cell.
+LEAST = 8
+"""Columns of a cell that is cut to fit, at least."""
+
+
+def aligned(
+    rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = (), room: int | None = None
+) -> str:
+    """Lines with every column as wide as its widest cell, or, where there is little room, with the widest columns cut.
 
     Parameters
     ----------
@@ -51,8 +59,13 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after:
         For each column, whether it is aligned to the right (numbers).
     rule_after
         Rows that a line of dashes follows. Without rows: an empty string.
+    room
+        The columns of a terminal.
     """
     widths = widest(rows)
+    if room is not None:
+        widths = fitted(widths, [min(width, LEAST) for width in widths], room)
+        rows = [list(map(shorten, row, widths)) for row in rows]
     lines = []
     for number, row in enumerate(rows):
         lines.append(aligned_row(row, widths, right))
@@ -67,6 +80,24 @@ def widest(rows: Iterable[Sequence[str]]) -> list[int]:
     for row in rows:
         widths = [max(width, display_width(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
     return widths
+
+
+def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """The widths, the widest made narrower until a row takes at most ``room`` columns; none gets narrower than its ``least``."""
+    found = list(widths)
+    excess = sum(found) + len(_GAP) * (len(found) - 1) - room
+    while excess > 0:
+        most = max(range(len(found)), key=lambda n: found[n] - least[n] and found[n])
+        if found[most] <= least[most]:
+            break
+        found[most] -= 1
+        excess -= 1
+    return found
+
+
+def terminal_width(output: str | None) -> int | None:
+    """The columns of the terminal that a table is written to; None where it goes to a file or a pipe, as wide as it likes."""
+    return shutil.get_terminal_size().columns if output in (None, "-") and sys.stdout.isatty() else None
 
 
 def aligned_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:

@@ -28,14 +28,9 @@ from rome.exceptions import InputError  # noqa: E402
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
 SCRIPT = """
-import argparse, sys
-from rome.cli import annotate
-parser = argparse.ArgumentParser()
-annotate.add_arguments(parser)
-try:
-    annotate.run(parser.parse_args(), None)
-except KeyboardInterrupt:
-    sys.exit(130)
+import sys
+from rome.cli import main
+sys.exit(main(["annotate", *sys.argv[1:]]))
 """
 
 

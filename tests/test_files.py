@@ -108,7 +108,7 @@ def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "is empty: give a TSV file"),
+        ("", "is empty: give a TSV or CSV file"),
         ("source\ttarget\n", "a:1: the header has the columns source, target"),
         ("reference\thypothesis\na\tb\nc\n", "a:3: 1 columns, the header has 2"),
         ('{"reference": "a", "hypothesis": "b"}\n{"reference": \n', "a:2: not JSON"),

@@ -173,9 +173,9 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
     assert (row["passed"], row["counts"]["critical"], row["offences"][0]["segment"]) == (False, 1, "n1")
     for words, told in (
         (("--scores", path, "--examples"), "name either texts or --scores"),
-        (("--scores", str(tmp_path / "none")), "No such file"),
+        (("--scores", str(tmp_path / "none")), "does not exist"),
         (("--scores", path, "--max-critical", "-1"), "give 0 or more"),
-        ((), "name the texts in one way"),
+        ((), "name the texts: give REF HYP"),
     ):
         code, _, error_line = rome("check", *words)
         assert code == 2 and told in error_line and error_line.count("\n") == 1

@@ -36,6 +36,10 @@ PAIRS_TSV: Files = {"pairs.tsv": "id\treference\treference_2\thypothesis\tnote\n
 PAIRS_JSONL: Files = {
     "pairs.jsonl": '{"reference": "One.", "hypothesis": "Two.", "id": 1}\n{"reference": ["A.", "B."], "hypothesis": "", "note": "x"}\n'
 }
+PAIRS_CSV: Files = {"pairs.csv": 'id,references,prediction\n1,"One, two.",Two.\n2,A.,"C ""quoted""."\n'}
+PAIRS_JSON: Files = {
+    "pairs.json": '[{"references": ["A.", "B."], "prediction": "", "id": 1}, {"reference": "C.", "hypothesis": "D."}]'
+}
 CONLLU: Files = {
     "tree.conllu": "# text = I don't.\n1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
     "2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_\n3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_\n4\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_\n\n"
@@ -48,6 +52,8 @@ READERS: list[Reader] = [
     *RELEASED.values(),
     ("pairs as a table", PAIRS_TSV, single(lambda path: read_pairs(str(path)), PAIRS_TSV)),
     ("pairs as JSON lines", PAIRS_JSONL, single(lambda path: read_pairs(str(path)), PAIRS_JSONL)),
+    ("pairs as CSV", PAIRS_CSV, single(lambda path: read_pairs(str(path)), PAIRS_CSV)),
+    ("pairs as JSON", PAIRS_JSON, single(lambda path: read_pairs(str(path)), PAIRS_JSON)),
     ("Wikipedia", WIKIPEDIA, single(lambda path: list(read_wikipedia(path)), WIKIPEDIA)),
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
     ("CoNLL-U", CONLLU, single(lambda path: list(read_conllu(path)), CONLLU)),
@@ -204,6 +210,7 @@ DEEP_JSON: Files = {"deep.json": "[" * DEEP, "deep.jsonl": '{"a": ' * DEEP, "tab
         lambda folder: list(json_array(folder / "table.json")),
         lambda folder: read_own(folder / "deep.jsonl"),
         lambda folder: read_pairs(str(folder / "deep.jsonl")),
+        lambda folder: read_pairs(str(folder / "deep.json")),
         lambda folder: read_webnlg20(folder, folder, folder / "deep.jsonl"),
     ],
 )

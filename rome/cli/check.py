@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import add_pair_arguments, checked_blocks
+from rome.cli.pairs import add_pair_arguments, checked_blocks, names_texts
 from rome.exceptions import InputError
 from rome.results.gate import Limits, check_limits
 from rome.storage.files import open_output
@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output", "the segments that are to blame go to standard output")
     output.add_argument("--junit", metavar="FILE", help="write JUnit's XML too, one test case a segment")
     output.add_argument("--markdown", metavar="FILE", help="write a summary in Markdown too, such as for a pull request")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    output.add_argument("--format", "-f", choices=("text", "json"), default="text", help="default: text")
+    output.add_argument("--quiet", "-q", action="store_true", help="print nothing: the exit code says it")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -62,7 +63,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         if path is not None:
             with open_output(path) as stream:
                 stream.write(written(result))
-    print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else gate_text(result))
+    if not options.quiet:
+        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else gate_text(result))
     return 0 if result.passed else FAILED
 
 
@@ -70,7 +72,7 @@ def _read(options: argparse.Namespace) -> Named:
     """The names and the stored scores of all segments."""
     from rome.results.stored import iter_scores
 
-    if options.pairs is not None or options.references is not None or options.hypotheses is not None or options.examples:
+    if names_texts(options):
         raise InputError("--scores holds the texts already: name either texts or --scores")
     stored = list(iter_scores(options.scores))
     return [str(n) if name is None else name for n, (name, _) in enumerate(stored)], [score for _, score in stored]

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, positive
+from rome.cli.metric import MakeMetric, add_output_arguments, positive
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("new", metavar="NEW", help="the result that is compared: every difference is NEW minus OLD")
     group.add_argument("--names", nargs=2, metavar=("OLD", "NEW"), help="what the two are called (default: the files' names)")
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--format", choices=("text", "json", "html"), default="text", help="default: text; html is a page for itself"
-    )
+    add_output_arguments(output, "text", "json", "html", said="; html is a page for itself")
     output.add_argument(
         "--segments", type=positive, default=10, metavar="N", help="with json: segments that decide (default: 10)"
     )
@@ -32,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=positive, default=2000, metavar="N", help="of the intervals and tests (default: 2000)"
     )
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
-    output.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:

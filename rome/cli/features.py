@@ -8,7 +8,16 @@ from functools import partial
 
 from rome.batch.blocks import BlockScorer, cut
 from rome.cli.metric import MakeMetric, add_metric_arguments
-from rome.cli.pairs import add_pair_arguments, add_worker_argument, block_metric, checked_blocks, ended_by_signal, run_blocks
+from rome.cli.pairs import (
+    add_pair_arguments,
+    add_worker_argument,
+    block_metric,
+    checked_blocks,
+    ended_by_signal,
+    report_line,
+    run_blocks,
+)
+from rome.cli.parser import completes_files
 from rome.storage.files import atomic_path
 
 ROWS = 1 << 16
@@ -20,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair_arguments(parser)
     add_metric_arguments(parser)
     add_worker_argument(parser)
-    parser.add_argument("--output", metavar="FILE.parquet", required=True, help="the table of features to write")
+    output = parser.add_argument("--output", "-o", metavar="FILE.parquet", required=True, help="the table of features to write")
+    completes_files(output)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -31,4 +41,5 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         work = partial(BlockScorer, block_metric(options, metric), found.shared, measure=True)
         with closing(run_blocks(options, work, blocks, found.count)) as tables:
             FeatureTable.save_batches(path, map(FeatureTable.concat, cut(tables, len, ROWS)))
+    report_line(f"{found.count} segments measured: {options.output}")
     return 0

@@ -6,7 +6,9 @@ their widest cell, a JSON object begins with the mean), `finished` reads the lin
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -14,11 +16,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import Block, BlockScorer, Checked
+from rome.cli.metric import positive
+from rome.cli.pairs import report_line
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
 from rome.results.stored import stored_line
-from rome.text_table import aligned_row, fixed, rule, widest
+from rome.storage.files import STANDARD_INPUT
+from rome.text_table import aligned_row, fitted, fixed, rule, shorten, widest
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
 FORMATS = ("table", "tsv", "json", "jsonl")
 STREAMED = ("tsv", "jsonl")
 """Formats whose lines can be written as soon as they are there."""
+FEWEST = (16, 8)
+"""Columns of a text in a table on a terminal: first until the names of numbers are cut, then in the end."""
 BLANKS = {ord(character): " " for character in "\t\n\r"}
 Lines = Callable[[], Iterator[str]]
 
@@ -72,9 +79,57 @@ class LineScorer:
         }.get(name, partial(_object, ids=found.ids, evidence=evidence))
 
     def __call__(self, block: Block) -> list[str]:
-        """The lines of a block."""
+        """The lines of a block, each behind its score."""
         result = self.score(block)
-        return list(map(partial(self.line, signature=result.signature), result.segments, block.ids, block.notes))
+        lines = map(partial(self.line, signature=result.signature), result.segments, block.ids, block.notes)
+        return [f"{segment.score!r}\t{line}" for segment, line in zip(result.segments, lines, strict=True)]
+
+
+class MeanScore:
+    """The mean of the scores of what passes through."""
+
+    def __init__(self) -> None:
+        self.count, self._sum = 0, Fraction()
+
+    def add(self, score: float) -> None:
+        """Take in the score of one segment."""
+        self.count += 1
+        self._sum += Fraction(score)
+
+    def of(self, lines: Iterable[str]) -> Iterator[str]:
+        """Lines of LineScorer without their scores; the mean is that of the last lines asked for."""
+        self.count, self._sum = 0, Fraction()
+        for line in lines:
+            score, _, rest = line.partition("\t")
+            self.add(float(score))
+            yield rest
+
+    @property
+    def value(self) -> float:
+        """The mean; nan without lines."""
+        return float(self._sum / self.count) if self.count else float("nan")
+
+
+def add_mean_arguments(group: argparse._ActionsContainer) -> None:
+    """What is printed of the mean."""
+    group.add_argument(
+        "--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written, too"
+    )
+    group.add_argument("--width", "-w", type=positive, default=4, metavar="N", help="decimals of the mean (default: 4)")
+
+
+def shown_output(options: argparse.Namespace) -> str | None:
+    """Where the output goes: nowhere when the mean alone is to be printed."""
+    return os.devnull if options.quiet and options.output in (None, STANDARD_INPUT) else options.output
+
+
+def say_mean(options: argparse.Namespace, mean: MeanScore) -> None:
+    """Print the mean when it was asked for; else, of what went to a file, the mean and where it is, on standard error."""
+    told = f"{mean.value:.{options.width}f}"
+    if options.quiet:
+        print(told)
+    elif options.output not in (None, STANDARD_INPUT):
+        report_line(f"mean {told} of {mean.count} segments: {options.output}")
 
 
 def columns(signature: str, *, ids: bool = False) -> list[str]:
@@ -101,13 +156,19 @@ def _object(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool
 def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: bool) -> str:
     """The cells of a table's row, and the numbers that its means are made of."""
     numbers = [segment.score, *(part.value for part in segment.components)]
-    return json.dumps([corpus_row(segment, note if notes else None), numbers], ensure_ascii=False)
+    return json.dumps([corpus_row(segment, note if notes else None, whole=True), numbers], ensure_ascii=False)
 
 
-def finished(name: str, lines: Lines, found: Checked, signature: str) -> Iterator[str]:
-    """The output, line by line, from the lines that all blocks made; ``lines`` gives them from the first on whenever it is called."""
+def finished(name: str, lines: Lines, found: Checked, signature: str, width: int | None = None) -> Iterator[str]:
+    """The output, line by line, from the lines that all blocks made; ``lines`` gives them from the first on whenever it is called.
+
+    Parameters
+    ----------
+    width
+        The columns that a table may take.
+    """
     if name == "table":
-        return _table(lines, found, signature)
+        return _table(lines, found, signature, width)
     if name == "json":
         return _json(lines, signature)
     header = ["\t".join(columns(signature, ids=found.ids))] if name == "tsv" else []
@@ -116,20 +177,24 @@ def finished(name: str, lines: Lines, found: Checked, signature: str) -> Iterato
     return chain(header, [first], rest)
 
 
-def _table(lines: Lines, found: Checked, signature: str) -> Iterator[str]:
-    """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory."""
-    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()))
+def _table(lines: Lines, found: Checked, signature: str, width: int | None) -> Iterator[str]:
+    """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory, but with texts as far as they fit."""
+    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()), width)
     yield ""
     yield corpus_footer(means.count, means.values[0], signature)
 
 
-def table_lines(header: list[str], rows: Callable[[], Iterable[tuple[list[str], list[float]]]]) -> Generator[str, None, Means]:
+def table_lines(
+    header: list[str], rows: Callable[[], Iterable[tuple[list[str], list[float]]]], width: int | None = None
+) -> Generator[str, None, Means]:
     """An aligned table whose rows need not be in memory, with their means below, which it returns.
 
     Parameters
     ----------
     rows
         Gives the cells of each row, and the numbers that go into the means, from the first on whenever it is called.
+    width
+        The columns of a terminal: texts are cut to fit, and before they get short the names of numbers are.
     """
     means, right = Means(), RIGHT + [False] * (len(header) - len(RIGHT))
 
@@ -138,12 +203,19 @@ def table_lines(header: list[str], rows: Callable[[], Iterable[tuple[list[str], 
             means.add(numbers)
             yield row
 
-    widths = widest(chain([header], cells()))
+    filled = widest(cells())
     last = [corpus_means(means.values, len(header))] if means.count else []
-    widths = widest([["-" * width for width in widths], *last])
+    filled = widest([["-" * column for column in filled], *last])
+    widths = widest([header, ["-" * column for column in filled]]) if filled else widest([header])
+    if width is not None:
+        for text in FEWEST:
+            least = [own if to_right else min(own, text) for own, to_right in zip(filled, right, strict=True)]
+            widths = fitted(widths, least, width)
+        header = list(map(shorten, header, widths))
     yield aligned_row(header, widths, right)
     yield rule(widths)
-    yield from (aligned_row(row, widths, right) for row, _ in rows())
+    for row, _ in rows():
+        yield aligned_row(row if width is None else list(map(shorten, row, widths)), widths, right)
     for row in last:
         yield rule(widths)
         yield aligned_row(row, widths, right)

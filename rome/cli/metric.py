@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from rome.cli.parser import completes_files
 from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import SETS
@@ -66,8 +67,9 @@ def add_options(group: argparse._ActionsContainer, *names: str, **said: str) -> 
 
 def add_output_arguments(group: argparse._ActionsContainer, *formats: str, said: str = "") -> None:
     """--format, the first of them by default, and --output; ``said`` is what else the help says of the formats."""
-    group.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}{said}")
-    group.add_argument("--output", metavar="FILE", help="write here, all or nothing (default: standard output)")
+    group.add_argument("--format", "-f", choices=formats, default=formats[0], help=f"default: {formats[0]}{said}")
+    whole = "write here, all or nothing (default: standard output)"
+    completes_files(group.add_argument("--output", "-o", metavar="FILE", help=whole))
 
 
 def named_net(options: argparse.Namespace) -> Combiner | None:

@@ -12,7 +12,7 @@ from rome.cli.metric import MakeMetric, add_output_arguments
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
 from rome.storage.files import open_output
-from rome.text_table import aligned, shorten
+from rome.text_table import aligned, shorten, terminal_width
 
 MEGABYTE, TEXT_WIDTH = 1_000_000, 44
 Cards = Sequence[Mapping[str, Any]]
@@ -34,13 +34,13 @@ def _card(path: Path) -> dict[str, Any]:
     return card
 
 
-def sets_table(sets: Mapping[str, Cards]) -> str:
+def sets_table(sets: Mapping[str, Cards], room: int | None = None) -> str:
     """The cards of each set under its name."""
-    return "\n\n\n".join(f"{name}\n\n{cards_table(cards)}" for name, cards in sets.items())
+    return "\n\n\n".join(f"{name}\n\n{cards_table(cards, room)}" for name, cards in sets.items())
 
 
-def cards_table(cards: Cards) -> str:
-    """One line a model (size, licence, data, task), then the figures of each."""
+def cards_table(cards: Cards, room: int | None = None) -> str:
+    """One line a model (size, licence, data, task), then the figures of each; within the columns of a terminal."""
     rows = [["model", "MB", "licence", "data", "task"]]
     for card in cards:
         size = f"{(card.get('size_bytes') or 0) / MEGABYTE:.1f}"
@@ -48,12 +48,12 @@ def cards_table(cards: Cards) -> str:
         rows.append([str(card.get("name")), size, *texts])
     total = sum(card.get("size_bytes") or 0 for card in cards) / MEGABYTE
     rows.append(["all", f"{total:.1f}", "", "", ""])
-    table = aligned(rows, [False, True, False, False, False], rule_after=(0, len(rows) - 2))
+    table = aligned(rows, [False, True, False, False, False], rule_after=(0, len(rows) - 2), room=room)
     figures = [[str(card.get("name")), name, value] for card in cards for name, value in _figures(card.get("figures") or {})]
     if not figures:
         return table
     plain = all(", " not in value for *_, value in figures)  # numbers stand right, lines of several figures left
-    return f"{table}\n\n{aligned([['model', 'figure', 'value'], *figures], [False, False, plain], rule_after=(0,))}"
+    return f"{table}\n\n{aligned([['model', 'figure', 'value'], *figures], [False, False, plain], rule_after=(0,), room=room)}"
 
 
 def _figures(figures: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -85,6 +85,8 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read the cards and write them."""
     cards = read_cards()
     with open_output(options.output) as stream:
-        stream.write(json.dumps(cards, ensure_ascii=False, indent=1) if options.format == "json" else sets_table(cards))
+        whole = options.format == "json"
+        text = json.dumps(cards, ensure_ascii=False, indent=1) if whole else sets_table(cards, terminal_width(options.output))
+        stream.write(text)
         stream.write("\n")
     return 0

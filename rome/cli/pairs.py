@@ -12,25 +12,67 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from importlib.resources import as_file, files
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.batch.workers import run_in_order
 from rome.cli.metric import MakeMetric, positive
+from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.progress import progress_bar
-from rome.storage.files import open_lines
-from rome.storage.pair_files import PairRow, check_standard_input, pair_rows, parallel_rows, read_pairs
+from rome.storage.files import STANDARD_INPUT, named, open_lines
+from rome.storage.pair_files import PairRow, check_standard_input, is_table, pair_rows, parallel_rows, read_pairs
+
+WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
 
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
-    """Three ways to name pairs: a file of pairs, parallel text files, the embedded examples."""
-    group = parser.add_argument_group("texts", "PAIRS, or --references with --hypotheses, or --examples; `-`: standard input")
-    group.add_argument("pairs", nargs="?", metavar="PAIRS", help="TSV (with header) or JSON lines: reference, hypothesis")
-    group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment a line")
-    group.add_argument("--hypotheses", metavar="FILE", help="text file, one segment a line")
+    """The ways to name pairs: parallel text files, a table, the embedded examples."""
+    group = parser.add_argument_group("texts", f"{WAYS}; `-` is standard input, and so is HYP after a single REF")
+    both = "text files, one segment a line; or one table (TSV, CSV, JSON, JSON lines) with the columns reference and hypothesis"
+    completes_files(group.add_argument("texts", nargs="*", metavar="FILE", help=both))
+    references, hypotheses = "text files of references, as the files before -i", "text file of hypotheses, one segment a line"
+    completes_files(group.add_argument("--references", nargs="+", action="extend", metavar="FILE", help=references))
+    completes_files(group.add_argument("--hypotheses", "-i", action="append", metavar="FILE", help=hypotheses))
     group.add_argument("--examples", action="store_true", help="the example pairs that come with the package")
+
+
+def names_texts(options: argparse.Namespace) -> bool:
+    """Whether the options name any pairs."""
+    return bool(options.texts or options.references or options.hypotheses or options.examples)
+
+
+def named_texts(options: argparse.Namespace) -> tuple[list[str], str | None]:
+    """The files of references, and that of hypotheses; a single file, to be looked at, and None.
+
+    Raises InputError when the options name nothing, half of something, or two things.
+    """
+    command, hypotheses = f"rome {options.command}", options.hypotheses or []
+    if len(hypotheses) > 1:
+        raise InputError(f"-i was given {len(hypotheses)} times: take one system a run, or compare several with `rome report`")
+    if options.examples + bool(options.texts) + (options.references is not None) > 1 or (options.examples and hypotheses):
+        raise InputError(f"the texts were named in several ways: give {WAYS}")
+    if options.examples:
+        return [], None
+    if options.references is not None and not hypotheses:
+        raise InputError("--references and --hypotheses belong together: give both (`--hypotheses -` reads standard input)")
+    if hypotheses:
+        if not (options.references or options.texts):
+            raise InputError(f"there are hypotheses and no references: `{command} REF -i {hypotheses[0]}`")
+        return options.references or options.texts, hypotheses[0]
+    if len(options.texts) > 2:
+        raise InputError(f"{len(options.texts)} files: say which holds the hypotheses, `{command} REF REF2 -i HYP`")
+    if not options.texts:
+        raise InputError(f"name the texts: give {WAYS}")
+    return options.texts[:1], options.texts[1] if len(options.texts) == 2 else None
+
+
+def no_segment(options: argparse.Namespace) -> str:
+    """The message for files without any."""
+    where = " and ".join(map(named, (*options.texts, *(options.references or ()), *(options.hypotheses or ()))))
+    return f"{where} hold{'' if ' and ' in where else 's'} no segment: give at least one"
 
 
 @contextmanager
@@ -39,20 +81,52 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
 
     Raises InputError when they name none, several or half of one; for a faulty row when it is reached.
     """
-    parallel = options.references is not None or options.hypotheses is not None
-    if (options.pairs is not None) + parallel + options.examples != 1:
-        raise InputError("name the texts in one way: a file of pairs, --references with --hypotheses, or --examples")
-    if parallel and (options.references is None or options.hypotheses is None):
-        raise InputError("--references and --hypotheses belong together: give both")
+    references, hypotheses = named_texts(options)
     with ExitStack() as stack:
-        if parallel:
-            paths = [*options.references, options.hypotheses]
-            check_standard_input(paths)
-            *columns, lines = [stack.enter_context(open_lines(path)) for path in paths]
-            yield parallel_rows(columns, lines, options.references, options.hypotheses)
-        else:
-            path = str(stack.enter_context(_examples())) if options.examples else options.pairs
+        if options.examples:
+            path = str(stack.enter_context(_examples()))
             yield pair_rows(stack.enter_context(open_lines(path)), path)
+            return
+        paths = [*references, *([] if hypotheses is None else [hypotheses])]
+        check_standard_input(paths)
+        columns = [stack.enter_context(open_lines(path)) for path in paths]
+        for number, path in enumerate(paths) if options.references is None else ():
+            first, columns[number] = _begun(columns[number])
+            if first is not None and is_table(first, path):
+                if len(paths) == 1:
+                    yield pair_rows(columns[0], path)
+                    return
+                remedy = "give it alone (or --references with --hypotheses, if it is one text a line)"
+                raise InputError(f"{named(path)} is a table, which holds both sides: {remedy}")
+            if first is None and len(paths) == 1:
+                raise InputError(f"{named(path)} is empty: give a table with a header, or two files with a text a line")
+        if hypotheses is None:
+            hypotheses = STANDARD_INPUT
+            columns.append(stack.enter_context(_piped(references[0], options.command)))
+        yield parallel_rows(columns[:-1], columns[-1], references, hypotheses)
+
+
+def _begun(lines: Iterator[str]) -> tuple[str | None, Iterator[str]]:
+    """The first line, None without one, and all lines."""
+    first = list(islice(lines, 1))
+    return (first[0] if first else None), chain(first, lines)
+
+
+@contextmanager
+def _piped(path: str, command: str) -> Iterator[Iterator[str]]:
+    """The hypotheses for a single file of references, from standard input. Raises InputError where nothing is piped in."""
+    if path == STANDARD_INPUT:
+        raise InputError(f"standard input holds one side only: give the references too, `rome {command} REF -i -`")
+    holds = (
+        f"{path} holds one side only, the references: give the hypotheses too, `rome {command} {path} HYP`, or a table of both"
+    )
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(holds)
+    with open_lines(STANDARD_INPUT) as lines:
+        first, lines = _begun(lines)
+        if first is None:
+            raise InputError(f"{holds} (standard input is empty)")
+        yield lines
 
 
 def _examples() -> AbstractContextManager[Path]:
@@ -119,7 +193,7 @@ def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Itera
     with open_named_pairs(options) as rows, tempfile.TemporaryFile("w+", encoding="utf-8") as kept:
         found = check_rows(rows, kept, empty_reference=options.empty_reference, whole=options.idf == "references")
         if not found.count:
-            raise InputError(f"{options.pairs or options.hypotheses} holds no segment: give at least one")
+            raise InputError(no_segment(options))
         yield found, read_blocks(kept)
 
 

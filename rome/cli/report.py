@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--title", default="RoMe report", metavar="TEXT", help="heading of the page (default: RoMe report)")
     output.add_argument("--resamples", type=int, default=2000, metavar="N", help="of the intervals and tests (default: 2000)")
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
-    output.add_argument("--output", required=True, metavar="FILE", help="the HTML file, written all or nothing")
+    output.add_argument("--output", "-o", required=True, metavar="FILE", help="the HTML file, written all or nothing")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:

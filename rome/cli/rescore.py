@@ -7,14 +7,15 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.formats import Means, columns, json_lines, table_lines
+from rome.cli.formats import Means, MeanScore, add_mean_arguments, columns, json_lines, say_mean, shown_output, table_lines
 from rome.cli.metric import MakeMetric, add_options, add_output_arguments, named_net
 from rome.combining.signature import labels, supervision_note
 from rome.features.values import FEATURES
 from rome.storage.files import open_output
-from rome.text_table import fixed
+from rome.text_table import fixed, terminal_width
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
@@ -31,15 +32,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("features", metavar="FILE.parquet", help="a table of features, made by `rome features`")
     add_options(parser, "net", "scorer")
     add_output_arguments(parser, *WRITERS)
+    add_mean_arguments(parser)
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read batch by batch, combine, write one row a segment, the best reference of each; memory does not grow with the table."""
     combiner = named_net(options) or _matching(options)
-    rows = _rows(options.features, combiner)
-    with open_output(options.output) as stream:
-        stream.writelines(f"{line}\n" for line in WRITERS[options.format](rows, combiner.signature))
+    mean = MeanScore()
+    rows = _counted(_rows(options.features, combiner), mean)
+    writers: dict[str, Writer] = {**WRITERS, "table": partial(_table, width=terminal_width(options.output))}
+    with open_output(shown_output(options)) as stream:
+        stream.writelines(f"{line}\n" for line in writers[options.format](rows, combiner.signature))
+    say_mean(options, mean)
     return 0
+
+
+def _counted(rows: Iterable[Row], mean: MeanScore) -> Iterator[Row]:
+    """The rows, whose scores go into the mean."""
+    for row in rows:
+        mean.add(row[1])
+        yield row
 
 
 def _matching(options: argparse.Namespace) -> Combiner:
@@ -77,14 +89,14 @@ def _kept(rows: Iterable[Row]) -> Iterator[Callable[[], Iterator[Row]]]:
         yield again
 
 
-def _table(rows: Iterable[Row], signature: str) -> Iterator[str]:
+def _table(rows: Iterable[Row], signature: str, width: int | None = None) -> Iterator[str]:
     """Score and components for people, then their means, and whether the score is supervised."""
     with _kept(rows) as again:
 
         def cells() -> Iterator[tuple[list[str], list[float]]]:
             return (([str(row[0]), *(f"{value:.3f}" for value in row[NUMBERS]), row[-1]], row[NUMBERS]) for row in again())
 
-        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells)
+        yield from table_lines(["segment", "score", *FEATURES, "flags"], cells, width)
     note = supervision_note(signature)
     if note:
         yield f"\n{note}"

@@ -18,7 +18,7 @@ from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
-from rome.cli.formats import FORMATS, STREAMED, LineScorer, finished
+from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, add_mean_arguments, finished, say_mean, shown_output
 from rome.cli.metric import MakeMetric, add_metric_arguments
 from rome.cli.pairs import (
     add_pair_arguments,
@@ -29,8 +29,10 @@ from rome.cli.pairs import (
     report_line,
     run_blocks,
 )
+from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
+from rome.text_table import terminal_width
 
 Work = Callable[[], LineScorer]
 
@@ -41,19 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_metric_arguments(parser)
     add_worker_argument(parser)
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    group.add_argument("--format", "-f", choices=FORMATS, default="table", help="default: table, as wide as the terminal")
     group.add_argument("--evidence", action="store_true", help="with json and jsonl: the evidence behind every number too")
-    group.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write here, all or nothing (default: standard output); what is finished waits in FILE.partial, where the same command goes on",
-    )
+    output = "write here, all or nothing (default: standard output), and say where and the mean; what is finished waits in FILE.partial"
+    completes_files(group.add_argument("--output", "-o", metavar="FILE", help=f"{output}, where the same command goes on"))
+    add_mean_arguments(group)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Look at all pairs, then score and write block by block; the output is opened before anything is computed."""
     with ended_by_signal(), ExitStack() as stack:
-        kept = None
+        kept, mean = None, MeanScore()
         if _is_file(options.output):
             kept = Checkpoint(f"{os.path.realpath(options.output)}.partial", "jsonl")
             stack.enter_context(kept.alone())
@@ -66,21 +66,24 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         work = partial(LineScorer, make if options.workers > 1 else lambda: made, options.format, options.evidence, found)
         signature = getattr(made, "signature", "")
         if kept is None:
-            lines = chain.from_iterable(stack.enter_context(closing(run_blocks(options, work, blocks, found.count))))
+            lines = mean.of(chain.from_iterable(stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))))
             for line in finished(options.format, lambda: lines, found, signature):
-                print(line, flush=True)
+                if not options.quiet:
+                    print(line, flush=True)
+            say_mean(options, mean)
             return 0
         try:
             parts = _keep(options, work, blocks, found, kept, signature)
-            with open_output(options.output) as stream:
-                stream.writelines(
-                    f"{line}\n" for line in finished(options.format, partial(_lines, kept, parts), found, signature)
-                )
+            width = terminal_width(options.output)
+            with open_output(shown_output(options)) as stream:
+                lines = finished(options.format, lambda: mean.of(_lines(kept, parts)), found, signature, width)
+                stream.writelines(f"{line}\n" for line in lines)
         except KeyboardInterrupt:
             if _is_file(options.output) and any(name.startswith("part-") for name in kept.names()):
                 report_line(f"what is finished is in {kept.path}: the same command goes on there")
             raise
         shutil.rmtree(kept.path, ignore_errors=True)
+    say_mean(options, mean)
     return 0
 
 

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     whole = "write JSON lines here, all or nothing (default: standard output)"
     again = "what is finished waits in FILE.partial, where the same command goes on"
-    output.add_argument("--output", metavar="FILE", help=f"{whole}; {again}")
+    output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
     output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
     rescale = "count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from rome.cli.metric import MakeMetric
+from rome.cli.parser import Parser
 
 NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "errors", "scorer")
 
@@ -21,7 +22,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
     recipe = load_recipe(options.name)
     summary = (recipe.__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog=f"rome train {options.name}", description=summary)
+    parser = Parser(prog=f"rome train {options.name}", description=summary)
     recipe.add_arguments(parser)
     code: int = recipe.run(parser.parse_args(options.rest))
     return code

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 RIGHT = [True] * (2 + len(FEATURES))
 """Segment and numbers stand at the right of their columns, the texts after them at the left."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
+WHOLE = 200
+"""Columns of a text in a table that is as wide as it likes; a longer one would fill every other row with blanks."""
 
 
 def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
@@ -42,11 +44,12 @@ def corpus_header(notes: bool) -> list[str]:
     return ["segment", "score", *FEATURES, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
 
 
-def corpus_row(segment: SegmentScore, note: str | None = None) -> list[str]:
-    """The line of one segment in a corpus table."""
+def corpus_row(segment: SegmentScore, note: str | None = None, *, whole: bool = False) -> list[str]:
+    """The line of one segment in a corpus table; ``whole`` cuts its texts at WHOLE columns only."""
     values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
-    texts = [shorten(segment.hypothesis, HYPOTHESIS_WIDTH), _remarks(segment)]
-    return [str(segment.segment), *values, *([] if note is None else [shorten(note, NOTE_WIDTH)]), *texts]
+    narrow, wide = (WHOLE, WHOLE) if whole else (HYPOTHESIS_WIDTH, NOTE_WIDTH)
+    texts = [shorten(segment.hypothesis, narrow), shorten(_remarks(segment), wide)]
+    return [str(segment.segment), *values, *([] if note is None else [shorten(note, wide)]), *texts]
 
 
 def corpus_means(means: Sequence[float], columns: int) -> list[str]:
@@ -62,8 +65,8 @@ def corpus_footer(segments: int, score: float, signature: str) -> str:
 
 
 def _remarks(segment: SegmentScore) -> str:
-    """Flags first, then the worst errors, as far as the column reaches."""
+    """Flags first, then the worst errors."""
     evidence = segment.evidence.errors
     punished = [error for error in evidence.errors if error.severity != "none"] if evidence is not None else []
     errors = sorted(punished, key=lambda error: -error.weight)[:WORST]
-    return shorten("; ".join([*segment.flags, *(error_note(error) for error in errors)]), NOTE_WIDTH)
+    return "; ".join([*segment.flags, *(error_note(error) for error in errors)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from rome.combining.signature import differing_keys
@@ -14,7 +13,7 @@ from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
 from rome.results.scores import Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
-from rome.storage.files import open_output
+from rome.storage.files import open_output, opened
 
 Stored = tuple[str | None, SegmentScore]
 
@@ -71,7 +70,7 @@ def iter_scores(path: str) -> Iterator[Stored]:
 
 def _lines(path: str) -> Iterator[bytes]:
     """The lines of a file, decompressed where it is gzip; the whole may be as long as it likes, evidence repeats itself."""
-    with as_input_error(path), Path(path).open("rb") as stream:
+    with opened(path) as stream, as_input_error(path):
         yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
 
 

@@ -21,6 +21,14 @@ from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpack
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BINARY = {
+    b"PK\x03\x04": "an Excel, Word or ZIP file",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF file",
+    b"\x89PNG": "a picture",
+    b"SQLite format 3": "a database",
+}
+"""How files begin that are given in place of texts now and then."""
 _LONGEST = 1 << 26
 """Bytes of a line; no line of texts that can be scored comes near it."""
 _KEPT = 48
@@ -48,7 +56,7 @@ def open_lines(path: str) -> Iterator[Iterator[str]]:
     What cannot be read from any place (standard input, a pipe) is copied to a temporary file first, whose size bounds what it may unpack to.
     """
     with ExitStack() as stack:
-        stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(_opened(path))
+        stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(opened(path))
         if path == STANDARD_INPUT or not stream.seekable():
             copy = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(stream, copy)
@@ -65,6 +73,9 @@ def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
             if number == 1:
                 if row.startswith(_UTF16):
                     raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
+                kind = next((kind for begin, kind in _BINARY.items() if row.startswith(begin)), None)
+                if kind is not None:
+                    raise InputError(f"{named(path)} is {kind}, not text: save it as CSV, or as one text a line")
                 row = row.removeprefix(_BOM)
                 if not row:
                     return
@@ -76,7 +87,7 @@ def named(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else path
 
 
-def _opened(path: str) -> BinaryIO:
+def opened(path: str) -> BinaryIO:
     """A file opened for reading, or what is wrong with its name."""
     try:
         return open(path, "rb")

@@ -1,16 +1,24 @@
-"""Pairs of reference and hypothesis from files: parallel text files, TSV and JSON lines, every text with its place."""
+"""Pairs of reference and hypothesis from files: parallel text files, TSV, CSV, JSON and JSON lines, every text with its place."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from pathlib import PurePath
 from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 from rome.text_table import shorten
+
+REFERENCES, HYPOTHESES = ("reference", "references"), ("hypothesis", "prediction", "predictions")
+"""What the columns or keys of the two sides may be called; of several the first counts."""
+ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".ndjson")
+"""Endings of files that hold both sides."""
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,70 +88,165 @@ def _unequal(references: dict[str, int], hypotheses: str, lines: int) -> str:
 
 
 def read_pairs(path: str) -> list[PairRow]:
-    """Read a TSV or JSON-lines file (or standard input) of pairs; see `pair_rows`."""
+    """Read a table (or standard input) of pairs; see `pair_rows`."""
     return list(pair_rows(read_lines(path), path))
 
 
-def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """The rows of TSV or JSON lines, one at a time; a first line that starts with ``{`` means JSON lines.
+def is_table(first: str, path: str) -> bool:
+    """Whether a file holds both sides, by its ending or its first line; otherwise it is one text a line."""
+    return _ending(path) in ENDINGS or _is_json(first) or _is_header(first, path)
 
-    TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and
-    ``note``; no quoting.
+
+def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
+    """The rows of a table, one at a time (of JSON that is not a line a segment, all at once). Its ending or its first line says which it is.
+
+    TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``; no quoting.
+    CSV: the same, separated by commas or semicolons, with quotation marks where a text holds one.
     JSON lines: objects with ``reference`` (a text or a list of texts) and ``hypothesis``, optionally ``id`` and ``note``.
+    JSON: an array of such objects, or one object of lists.
+    In all of them ``references``, ``prediction`` and ``predictions`` do as well.
 
     Raises InputError that names the file, the line and the remedy.
     """
     rest = iter(lines)
     first = next(rest, None)
     if first is None:
-        raise InputError(f"{named(path)} is empty: give a TSV file with a header, or JSON lines")
-    reader: Callable[[Iterable[str], str], Iterator[PairRow]] = _jsonl if first.lstrip().startswith("{") else _tsv
+        raise InputError(f"{named(path)} is empty: give a TSV or CSV file with a header, or JSON lines")
+    reader: Callable[[Iterable[str], str], Iterator[PairRow]]
+    if _is_header(first, path):
+        reader = _columns
+    elif _ending(path) == ".json" or first.strip() == "{" or first.lstrip().startswith("["):
+        reader = _json
+    elif _is_json(first) or _ending(path) in (".jsonl", ".ndjson"):
+        reader = _jsonl
+    else:
+        reader = _columns
     yield from reader(chain([first], rest), path)
 
 
-def _tsv(lines: Iterable[str], path: str) -> Iterator[PairRow]:
+def _ending(path: str) -> str:
+    return PurePath(path.removesuffix(".gz")).suffix.lower()
+
+
+def _is_header(first: str, path: str) -> bool:
+    """Whether a first line names the columns of both sides."""
+    header = [name.strip('"') for name in first.split(_separator(first, path))]
+    return any(name in header for name in REFERENCES) and any(name in header for name in HYPOTHESES)
+
+
+def _is_json(first: str) -> bool:
+    """Whether a first line begins JSON. A text may begin with a bracket, too."""
+    line = "".join(first.split())
+    return line == "[" or line.startswith(("{", "[{"))
+
+
+def _separator(first: str, path: str) -> str:
+    return next((mark for mark in SEPARATORS if mark in first), "\t") if _ending(path) != ".tsv" else "\t"
+
+
+def _cells(lines: Iterable[str], path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The number of the line where each row begins, and its cells."""
+    if separator == "\t":
+        yield from enumerate((line.split("\t") for line in lines), start=1)
+        return
+    rows, number = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True), 1
+    try:
+        for cells in rows:
+            if cells:
+                yield number, cells
+            number = rows.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{named(path)}:{number}: not CSV ({error}): put a text with a quotation mark in quotation marks, each mark in it doubled"
+        ) from error
+
+
+def _columns(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     """The rows below the header; an empty cell of a further reference means that there is none."""
     rest = iter(lines)
-    header = next(rest).split("\t")
-    wanted = [name for name in header if name == "reference" or name.startswith("reference_")]
-    if "reference" not in wanted or "hypothesis" not in header:
+    first = next(rest)
+    separator = _separator(first, path)
+    rows = _cells(chain([first], rest), path, separator)
+    header = next(rows, (1, []))[1]
+    first_reference = next((name for name in REFERENCES if name in header), None)
+    hypothesis = next((name for name in HYPOTHESES if name in header), None)
+    if first_reference is None or hypothesis is None:
         raise InputError(
             f"{named(path)}:1: the header has the columns {shorten(', '.join(header), 200)}: "
-            "it needs `reference` and `hypothesis`, separated by tabs"
+            f"it needs `reference` and `hypothesis`, separated by {SEPARATORS[separator]}"
         )
-    for number, line in enumerate(rest, start=2):
-        place, cells = f"{named(path)}:{number}", line.split("\t")
+    wanted = [name for name in header if name == first_reference or name.startswith("reference_")]
+    remedy = "write no tab in a text" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
+    for number, cells in rows:
+        place = f"{named(path)}:{number}"
         if len(cells) != len(header):
-            raise InputError(f"{place}: {len(cells)} columns, the header has {len(header)}: write no tab in a text")
+            raise InputError(f"{place}: {len(cells)} columns, the header has {len(header)}: {remedy}")
         cell = dict(zip(header, cells, strict=True))
-        references = [cell[name] for name in wanted if name == "reference" or cell[name]]
-        yield PairRow(references, cell["hypothesis"], place, cell.get("id", ""), cell.get("note", ""), cell)
+        references = [cell[name] for name in wanted if name == first_reference or cell[name]]
+        yield PairRow(references, cell[hypothesis], place, cell.get("id", ""), cell.get("note", ""), cell)
 
 
 def _jsonl(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     """One object a line; blank lines are skipped."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            yield _object(f"{named(path)}:{number}", line)
+            place = f"{named(path)}:{number}"
+            yield _pair(_parsed(line, place, "give one object a line"), place)
 
 
-def _object(place: str, line: str) -> PairRow:
-    """The row of one JSON object."""
+def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
+    """An array of objects, or one object of lists; JSON lines where that is what it turns out to be."""
+    kept = list(lines)
     try:
-        row: Any = json.loads(line)
+        found: Any = json.loads("\n".join(kept))
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            yield from _jsonl(kept, path)
+            return
+        remedy = "give an array of objects, or one object a line"
+        raise InputError(f"{named(path)}:{error.lineno}: not JSON ({error.msg}): {remedy}") from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"{named(path)}: nested too deep, or a number too long: give an array of objects") from error
+    rows = _transposed(found, path) if isinstance(found, dict) else found
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+        yield _pair(row, f"{named(path)}, entry {number}")
+
+
+def _transposed(found: dict[str, Any], path: str) -> list[Any]:
+    """The objects of an object of lists; of one without, itself."""
+    if not any(isinstance(found.get(name), list) for name in HYPOTHESES):
+        return [found]
+    lists = {name: value for name, value in found.items() if isinstance(value, list)}
+    if len(set(map(len, lists.values()))) > 1:
+        counts = ", ".join(f'"{name}" has {len(value)} entries' for name, value in lists.items())
+        raise InputError(f"{named(path)}: {counts}: give one entry a segment in each")
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def _parsed(line: str, place: str, remedy: str) -> Any:
+    """What a line of JSON holds."""
+    try:
+        return json.loads(line)
     except RecursionError as error:
-        raise InputError(f"{place}: nested too deep: give one object a line") from error
+        raise InputError(f"{place}: nested too deep: {remedy}") from error
     except ValueError as error:
-        raise InputError(f"{place}: not JSON ({error}): give one object a line") from error
-    if not isinstance(row, dict) or not {"reference", "hypothesis"} <= row.keys():
+        raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
+
+
+def _pair(row: Any, place: str) -> PairRow:
+    """The row of one JSON object."""
+    known = row if isinstance(row, dict) else {}
+    given = next((name for name in REFERENCES if name in known), None)
+    hypothesis = next((name for name in HYPOTHESES if name in known), None)
+    if given is None or hypothesis is None:
         raise InputError(f'{place}: not an object with "reference" and "hypothesis": give both')
-    references = [row["reference"]] if isinstance(row["reference"], str) else row["reference"]
+    references = [row[given]] if isinstance(row[given], str) else row[given]
     if not isinstance(references, list) or not references or not all(isinstance(text, str) for text in references):
-        raise InputError(f'{place}: "reference" is neither a text nor a list of texts: give one or the other')
-    if not isinstance(row["hypothesis"], str):
-        raise InputError(f'{place}: "hypothesis" is not a text: give one, "" for an empty one')
-    known = {name: _writable(str(row[name])) for name in ("id", "note") if row.get(name) is not None}
-    return PairRow(references, row["hypothesis"], place, **known, cells=row)
+        raise InputError(f'{place}: "{given}" is neither a text nor a list of texts: give one or the other')
+    if not isinstance(row[hypothesis], str):
+        raise InputError(f'{place}: "{hypothesis}" is not a text: give one, "" for an empty one')
+    said = {name: _writable(str(row[name])) for name in ("id", "note") if row.get(name) is not None}
+    return PairRow(references, row[hypothesis], place, **said, cells=row)
 
 
 def _writable(text: str) -> str:

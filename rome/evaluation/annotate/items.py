@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.storage.files import STANDARD_INPUT
-from rome.storage.pair_files import read_pairs
+from rome.storage.files import STANDARD_INPUT, named
+from rome.storage.pair_files import PairRow, read_pairs
 
 Identity = tuple[str, str, str]
 """Language pair, item and system: what tells one output from every other."""
@@ -57,18 +57,24 @@ class AnnotationItem:
 
 
 def read_items(path: str) -> list[AnnotationItem]:
-    """Read a TSV or JSON-lines file of pairs as items.
+    """Read a table of pairs as items; see `rated_items`."""
+    items = rated_items(read_pairs(path))
+    if not items:
+        raise InputError(f"{path} holds no segment: give at least one")
+    return items
+
+
+def rated_items(pairs: Iterable[PairRow]) -> list[AnnotationItem]:
+    """The items of pairs from a file.
 
     Columns or keys: ``reference``, ``hypothesis``, optionally ``id`` (or ``item``; without: the number of the segment, from 1),
     ``system`` and ``language_pair``.
-    Raises InputError that names file and line for whatever `read_pairs` refuses, for a text that is no Unicode, for an output that
-    stands there twice, for some items with and some without an id, and for systems without ids.
+    Raises InputError that names file and line for a text that is no Unicode, for an output that stands there twice, for some items with and
+    some without an id, for systems without ids, and for standard input.
     """
-    if path == STANDARD_INPUT:
-        raise InputError("standard input cannot be annotated: write the pairs to a file, so that the work can be resumed")
-    rows = read_pairs(path)
-    if not rows:
-        raise InputError(f"{path} holds no segment: give at least one")
+    rows = list(pairs)
+    if rows and named(STANDARD_INPUT) in rows[0].place:
+        raise InputError("standard input cannot be annotated: write the texts to a file, so that the work can be resumed")
     items = []
     for row in rows:
         item, system, language_pair = (str(row.cells.get(key) or "") for key in ("item", "system", "language_pair"))

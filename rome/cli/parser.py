@@ -1,0 +1,48 @@
+"""The parser of every command: no abbreviated options, and one line for what it does not know, with the nearest option."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from difflib import get_close_matches
+from os.path import commonprefix
+from typing import Any, NoReturn
+
+from rome.text_table import visible
+
+BAD_INPUT = 2
+FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+"""What shtab calls the names of files, so that nothing is imported for a completion that nobody asks for."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line; a command below it answers for its own options."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False, **settings})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The options; nothing is left unknown, because a command above would blame itself for it."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._unknown(unknown))
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2 and one line on standard error."""
+        self.exit(BAD_INPUT, f"{self.prog}: error: {visible(' '.join(message.split()))} (see `{self.prog} --help`)\n")
+
+    def _unknown(self, words: list[str]) -> str:
+        """What is wrong with words that are neither options nor have a place."""
+        option = next((word.partition("=")[0] for word in words if word.startswith("-") and word != "-"), None)
+        if option is None:
+            return f"{words[0]} is one too many: name files side by side, before the options or after them"
+        known = re.findall(r"(?<![\w-])--?[a-z][\w-]*", self.format_usage())
+        near = [name for name in known if name.startswith(option)] or get_close_matches(option, known)
+        best = max(near, key=lambda name: len(commonprefix([name, option])), default="")
+        return f"there is no option {option}" + (f": did you mean {best}?" if best else "")
+
+
+def completes_files(argument: argparse.Action) -> None:
+    """Let the shell's completion offer files for this argument."""
+    argument.complete = FILES  # type: ignore[attr-defined]
