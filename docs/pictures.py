@@ -198,7 +198,8 @@ def figures(results: Results, camera: Camera) -> None:
 
 
 PICTURED: dict[str, Callable[[Results, Camera], None]] = {
-    function.__name__: function for function in (segment, matrices, corpus, comparison, change, terminal, report, serve, figures)
+    function.__name__: function
+    for function in (segment, matrices, corpus, comparison, change, terminal, report, serve, figures)
 }
 
 

@@ -139,7 +139,10 @@ BAD = [
     (["features", "--examples"], "--output"),
     (["explain", "--reference", "a"], "name one pair"),
     (["explain", "--example", "99"], "there is no example 99: choose 0 to"),
-    (["explain", "--reference", "", "--hypothesis", "a"], "reference 1 is empty: leave the segment out, or take --empty-reference score"),
+    (
+        ["explain", "--reference", "", "--hypothesis", "a"],
+        "reference 1 is empty: leave the segment out, or take --empty-reference score",
+    ),
     (["rescore", "none.parquet"], "none.parquet is missing"),
     (["train", "cooking"], "invalid choice: 'cooking'"),
     ([], "COMMAND"),

@@ -259,7 +259,9 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
 def test_another_sets_features_are_told_whose_net_they_need() -> None:
     """The default net refuses them and says how to get the right one."""
     net = replace(Combiner.load(), feature_signature="features:2|models:small.1")
-    with pytest.raises(SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*take the net of their own model set"):
+    with pytest.raises(
+        SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*take the net of their own model set"
+    ):
         net.check_signature("features:2|models:base.1")
 
 
