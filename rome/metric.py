@@ -221,7 +221,7 @@ class RoMe:
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
                 for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    yield pair, index, measured, flags_of(*each)
+                    yield pair, index, measured, flags_of(*each, pair.cut)
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
         """The features; those for the table that most calls share are made once."""
