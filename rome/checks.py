@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from rome.exceptions import InputError
 
@@ -140,7 +140,8 @@ def _check_lengths(references: list[object], hypotheses: list[object]) -> None:
 
 def _check_indices(references: object, hypotheses: object) -> None:
     """Two pandas Series have the same index: their rows meet by position, whatever their labels are."""
-    one, other = (getattr(given, "index", None) for given in (references, hypotheses))
+    one: Any = getattr(references, "index", None)
+    other: Any = getattr(hypotheses, "index", None)
     if hasattr(one, "equals") and hasattr(other, "equals") and not one.equals(other):
         labels = enumerate(zip(one, other, strict=True))
         where = next((f" (at position {n}: {label!r} and {found!r})" for n, (label, found) in labels if label != found), "")
