@@ -43,10 +43,10 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def test_a_card_that_is_not_there_is_refused_at_once(cards: set[str]) -> None:
     """When the metric is made, with what there is; a name that is no device too, and a batch of nothing."""
-    with pytest.raises(InputError, match=r'device="cuda" is not there: torch .* finds cpu on this machine; choose'):
+    with pytest.raises(InputError, match=r"device cuda is not there: torch .* finds cpu on this machine; choose"):
         RoMe(device="cuda")
     cards.add("cuda")
-    with pytest.raises(InputError, match='device="mps" is not there: torch .* finds cuda and cpu'):
+    with pytest.raises(InputError, match="device mps is not there: torch .* finds cuda and cpu"):
         RoMe(device="mps")
     with pytest.raises(InputError, match="device='gpu' is unknown: choose cpu or auto or cuda or mps"):
         RoMe(device="gpu")  # type: ignore[arg-type]
@@ -78,7 +78,7 @@ def test_the_command_says_it_in_one_line(cards: set[str], capsys: pytest.Capture
     """Exit code 2, the device by name, and no traceback."""
     assert main(["score", "--examples", "--models", "small", "--device", "cuda"]) == 2
     err = capsys.readouterr().err
-    assert 'device="cuda" is not there' in err and err.count("\n") == 1
+    assert "device cuda is not there" in err and err.count("\n") == 1
 
 
 def test_no_score_depends_on_the_batch() -> None:

@@ -177,12 +177,12 @@ def found_device(name: str) -> str:
     try:
         import torch
     except ImportError as error:
-        raise ModelMissingError(f'device="{name}" needs the package torch: run `pip install "rome-metric[models]"`') from error
+        raise ModelMissingError(f'device {name} needs the package torch: run `pip install "rome-metric[models]"`') from error
     there = [*(["cuda"] if torch.cuda.is_available() else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
     if name != "auto" and name not in there:
         raise InputError(
-            f'device="{name}" is not there: torch {torch.__version__} finds {" and ".join(there)} on this machine; choose one of them, '
-            f'"auto", or install a torch that is built for {name}'
+            f"device {name} is not there: torch {torch.__version__} finds {' and '.join(there)} on this machine; choose one of them or "
+            f"auto, or install a torch that is built for {name}"
         )
     return there[0] if name == "auto" else name
 
