@@ -418,11 +418,17 @@ def test_numbers_stay_numbers_and_names_stay_names(
     assert np.isfinite(np.array(numbers, dtype=float)).all()
 
 
+def test_a_text_beyond_the_bounds_does_not_end_a_run(
+    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other rows of the file are scored, and it too."""
+    rows = [{"reference": "a", "hypothesis": text} for text in ("b", "word " * 10_000)]
+    (tmp_path / "pairs").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["score", str(tmp_path / "pairs"), "--format", "tsv"], metric=lambda _: fake_metric) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
 REFUSED = {
-    "too long": (
-        b'{"reference": "a", "hypothesis": "b"}\n{"reference": "a", "hypothesis": "%s"}\n' % (b"word " * 10_000),
-        ":2",
-    ),
     "deep": (b'{"reference": ' + b"[" * 100_000, ":1"),
     "half a character": (b'{"reference": "a", "hypothesis": "\\ud800"}\n', ":1"),
     "no text": (b"\xff\xfe\x00\x01", "UTF-16"),
