@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .analyser.config import BATCH_SIZE
 from .matching import unit_vectors
 from .values import CLASSES, Analysis, Component
 
@@ -61,12 +62,16 @@ class Resources:
         Of the model set.
     threads
         That models use; None for torch's own number.
+    device, batch_size
+        Where models compute, and pieces or words that they take at once.
     """
 
     idf: IdfTable
     lexicon: AntonymLexicon
     folder: Path
     threads: int | None = None
+    device: str = "cpu"
+    batch_size: int = BATCH_SIZE
 
 
 class Feature(ABC, Generic[Prepared]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from rome.checks import EmptyReference
 from rome.exceptions import InputError
-from rome.features.analyser.config import DEFAULT_SET, SETS, ModelConfig
+from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, SETS, ModelConfig
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
@@ -20,12 +20,14 @@ Emd = Literal["soft", "aligned", "standard"]
 Idf = Literal["embedded", "references"]
 Scorer = Literal["unsupervised", "supervised"]
 Estimator = Literal["learned", "edit-script"]
+Device = Literal["cpu", "auto", "cuda", "mps"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "emd": get_args(Emd),
     "idf": get_args(Idf),
     "empty_reference": get_args(EmptyReference),
     "scorer": get_args(Scorer),
     "errors": get_args(Estimator),
+    "device": get_args(Device),
 }
 """The words that an option may be; ``errors`` may be None too."""
 OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
@@ -56,6 +58,11 @@ class MetricConfig:
         None shows a bar on stderr when that is a terminal.
     threads : int, optional
         CPU threads; None leaves torch's choice.
+    device : {"cpu", "auto", "cuda", "mps"}
+        Where the trunk, its heads and the reader of both texts compute. The CPU gives the numbers of the model cards, the same on every machine
+        but for last digits; "auto" takes a card where there is one. On a card the signature says so (``device:cuda``).
+    batch_size : int
+        Word pieces that pass through the trunk at once, and words through the reader; scores do not depend on it.
     empty_reference : {"error", "score"}
         "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
     combiner : Combiner, optional
@@ -76,6 +83,8 @@ class MetricConfig:
     store: str | os.PathLike[str] | None = None
     progress: bool | None = None
     threads: int | None = None
+    device: Device = "cpu"
+    batch_size: int = BATCH_SIZE
     empty_reference: EmptyReference = "error"
     combiner: Combiner | None = None
     scorer: Scorer = "unsupervised"
@@ -91,6 +100,8 @@ class MetricConfig:
             raise InputError(
                 f"threads={self.threads!r} is no number of threads: give 1 or more, or None for torch's own choice"
             )
+        if type(self.batch_size) is not int or self.batch_size < 1:
+            raise InputError(f"batch_size={self.batch_size!r} is no number of word pieces: give 1 or more")
         if self.combiner is not None and self.scorer != "unsupervised":
             raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
         if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
@@ -148,6 +159,8 @@ class MetricOptions(TypedDict, total=False):
     store: str | os.PathLike[str] | None
     progress: bool | None
     threads: int | None
+    device: Device
+    batch_size: int
     empty_reference: EmptyReference
     combiner: Combiner | None
     scorer: Scorer

@@ -20,7 +20,7 @@ from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
-from rome.features.analyser.model_set import ModelSet
+from rome.features.analyser.model_set import ModelSet, found_device
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
@@ -86,7 +86,8 @@ class RoMe:
         self.config = config = replace(config, **options)
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
-        self._analyses = Analyses(self.models, store, config.progress, config.threads)
+        self.device = found_device(config.device)
+        self._analyses = Analyses(self.models, store, config.progress, config.threads, self.device, config.batch_size)
         self._lock = Lock()
         self._made: tuple[Feature[Any], ...] = ()
 
@@ -118,7 +119,8 @@ class RoMe:
         """Every choice that changes a component."""
         table = self._idf_table.name if self.idf == "embedded" else "references"
         name = "+".join((self.model_set.name, *self.models.foreign))
-        return feature_signature(name, self._analyses.models_identity, table, *self.configs)
+        found = feature_signature(name, self._analyses.models_identity, table, *self.configs)
+        return found if self.device == "cpu" else f"{found}|device:{self.device}"
 
     @property
     def signature(self) -> str:
@@ -216,14 +218,16 @@ class RoMe:
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
                 for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    yield pair, index, measured, flags_of(*each)
+                    yield pair, index, measured, flags_of(*each, pair.cut)
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
         """The features; those for the table that most calls share are made once."""
         with self._lock:
             if table is self._idf_table and self._made:
                 return self._made
-            resources = Resources(table, self._lexicon, self.model_set.folder, self._analyses.threads)
+            resources = Resources(
+                table, self._lexicon, self.model_set.folder, self._analyses.threads, self.device, self.config.batch_size
+            )
             made = tuple(
                 feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
             )

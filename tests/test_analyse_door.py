@@ -1,4 +1,4 @@
-"""`RoMe.analyse` has the same door as `RoMe.score`: what the one refuses, the other refuses."""
+"""`RoMe.analyse` has the same door as `RoMe.score`: what the one refuses or cuts, the other refuses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ REFUSED = {
     ("a", None): r"texts\[1\] is None, not a text",
     (b"a",): r"texts\[0\] is of type bytes, not a text: decode it first",
     ("a", "b\ud800"): r"texts\[1\] has a lone surrogate \(U\+D800\) at character 1",
-    ("a" * (MOST_CHARACTERS + 1),): r"texts\[0\] has 20,001 characters, over 20,000",
-    ("cat " * (MOST_WORDS + 1),): r"texts\[0\] has 2,501 words and marks, over 2,500",
+    ("b", "a" * (MOST_CHARACTERS + 1)): r"texts\[1\] has more than 2,500 words and marks, or 20,000 characters: give",
+    ("cat " * (MOST_WORDS + 1),): r"texts\[0\] has more than 2,500 words and marks",
 }
 
 

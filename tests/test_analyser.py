@@ -9,7 +9,6 @@ pytest.importorskip("stanza")
 
 from tiny_trees import write_parser  # noqa: E402
 
-import rome.features.analyser.analyser as module  # noqa: E402
 from rome.features.analyser.analyser import Analyser  # noqa: E402
 from rome.features.analyser.config import ModelConfig, set_folder  # noqa: E402
 
@@ -36,11 +35,12 @@ def test_results_do_not_depend_on_the_number_of_threads(config):
 
 
 def test_results_do_not_depend_on_neighbours_or_order(config):
-    """Backwards, in small calls and each by itself, texts have the analyses that they have together, to the last bit."""
+    """Backwards, in small calls, each by itself and in batches of other sizes, texts have the analyses that they have together, to the last bit."""
     analyser, some = Analyser(config, threads=1), [*TEXTS[:9], "", "Yes.", "a", "I can't!", TEXTS[3] * 20, "\u200b"]
     together = list(analyser.analyse(some))
     assert list(analyser.analyse(some[::-1]))[::-1] == together
     assert [analysis for text in some for analysis in analyser.analyse([text])] == together
+    assert all(list(Analyser(config, threads=1, batch_size=size).analyse(some)) == together for size in (1, 50, 50_000))
 
 
 def test_a_caller_that_stops_or_fails_leaves_nothing_changed(config, monkeypatch):
@@ -60,8 +60,8 @@ def test_a_caller_that_stops_or_fails_leaves_nothing_changed(config, monkeypatch
 
 def test_finished_texts_come_in_chunks(config, monkeypatch):
     """Texts are given in order as soon as their chunk is done; each text is in one chunk, a long one in a chunk of its own."""
-    monkeypatch.setattr(module, "CHUNK_CHARACTERS", 150)
     analyser, chunks = Analyser(config, threads=1), []
+    monkeypatch.setattr(analyser, "characters", 150)
     done = analyser._analyse_chunk
     monkeypatch.setattr(analyser, "_analyse_chunk", lambda chunk: chunks.append(chunk) or done(chunk))
     texts = analyser.analyse(["Yes.", "No.", TEXTS[3] * 3, *TEXTS[:2], ""])

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_imports import imports, sources
 
-from rome.checks import MOST_CHARACTERS, MOST_WORDS, SegmentError, check_pairs
+from rome.checks import MOST_CHARACTERS, MOST_WORDS, CheckedPair, SegmentError, check_pairs
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.exceptions import ModelMissingError
@@ -224,24 +224,25 @@ def test_every_text_passes_unchanged_or_is_refused_by_its_place(text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "read"),
     [
-        ("a" * (MOST_CHARACTERS + 1), "20,001 characters, over 20,000"),
-        ("a" * 100_000, "100,000 characters, over 20,000"),
-        ("word " * 1_000_000, "5,000,000 characters, over 20,000"),
-        ("cat " * (MOST_WORDS + 1), "2,501 words and marks, over 2,500"),
-        ("," * (MOST_WORDS + 1), "2,501 words and marks, over 2,500"),
-        ("a," * MOST_WORDS, "5,000 words and marks, over 2,500"),
+        ("a" * (MOST_CHARACTERS + 1), "a" * MOST_CHARACTERS),
+        (" " + "a" * 100_000, " " + "a" * (MOST_CHARACTERS - 1)),
+        ("word " * 1_000_000, ("word " * MOST_WORDS)[:-1]),
+        ("ninelong " * 3_000, "ninelong " * 2_222),
+        ("cat " * (MOST_WORDS + 1), ("cat " * MOST_WORDS)[:-1]),
+        ("," * (MOST_WORDS + 1), "," * MOST_WORDS),
+        ("a," * MOST_WORDS, "a," * (MOST_WORDS // 2)),
     ],
+    ids=["characters", "a blank first", "millions", "in a word", "words", "marks", "both"],
 )
-def test_a_text_beyond_the_bounds_is_refused_at_once(text: str, says: str) -> None:
-    """The segment, what it has, the bound and the remedy; in no time, on both sides."""
+def test_a_text_beyond_the_bounds_is_cut_at_once(text: str, read: str) -> None:
+    """Its beginning is read, in whole words where it has blanks; the pair says so, the others do not; in no time, on both sides."""
     begin = time.perf_counter()
-    with pytest.raises(SegmentError, match=rf"hypotheses\[1\] has {says}: give its paragraphs") as caught:
-        check_pairs(["a", "a"], ["b", text])
-    assert caught.value.segment == 1
-    with pytest.raises(SegmentError, match=rf"references\[0\]\[1\] has {says}"):
-        check_pairs([["a", text]], ["b"])
+    one, other = check_pairs(["a", "a"], ["b", text])
+    assert (one.cut, other.cut, other.hypothesis) == (False, True, read)
+    (pair,) = check_pairs([["a", text]], ["b"])
+    assert pair == CheckedPair(0, ("a", read), "b", cut=True)
     assert time.perf_counter() - begin < 2.0
 
 
@@ -250,7 +251,7 @@ def test_a_text_beyond_the_bounds_is_refused_at_once(text: str, says: str) -> No
 )
 def test_a_text_at_the_bounds_passes(text: str) -> None:
     """The bounds themselves are allowed; marks on a letter and blanks are no words."""
-    assert check_pairs(["a"], [text])[0].hypothesis == text
+    assert check_pairs(["a"], [text]) == [CheckedPair(0, ("a",), text)]
 
 
 @pytest.mark.parametrize(
@@ -417,11 +418,17 @@ def test_numbers_stay_numbers_and_names_stay_names(
     assert np.isfinite(np.array(numbers, dtype=float)).all()
 
 
+def test_a_text_beyond_the_bounds_does_not_end_a_run(
+    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other rows of the file are scored, and it too."""
+    rows = [{"reference": "a", "hypothesis": text} for text in ("b", "word " * 10_000)]
+    (tmp_path / "pairs").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["score", str(tmp_path / "pairs"), "--format", "tsv"], metric=lambda _: fake_metric) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
 REFUSED = {
-    "too long": (
-        b'{"reference": "a", "hypothesis": "b"}\n{"reference": "a", "hypothesis": "%s"}\n' % (b"word " * 10_000),
-        ":2",
-    ),
     "deep": (b'{"reference": ' + b"[" * 100_000, ":1"),
     "half a character": (b'{"reference": "a", "hypothesis": "\\ud800"}\n', ":1"),
     "no text": (b"\xff\xfe\x00\x01", "UTF-16"),

@@ -76,14 +76,15 @@ def test_the_reader_says_what_the_trained_net_says(made: tuple[PairReader, PairN
         assert found.probabilities.shape == (p + q, len(SEVERITIES)) and found.types.shape == (p + q, len(TYPES))
 
 
-def test_a_pair_is_read_alike_in_every_company(made: tuple[PairReader, PairNet], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_is_read_alike_in_every_company(made: tuple[PairReader, PairNet]) -> None:
     """Alone, backwards, doubled, and in batches of other sizes: not one bit differs."""
     reader, pairs = made[0], analysed(PAIRS)
     together = reader(pairs)
     assert all(same(*both) for both in zip(reader(pairs[::-1])[::-1], together, strict=True))
     assert all(same(*both) for both in zip(reader([*pairs, *pairs]), together * 2, strict=True))
-    monkeypatch.setattr(pair_reader, "BATCH_WORDS", 1)
-    assert all(same(*both) for both in zip(reader(pairs), together, strict=True))
+    for batch_size in (1, 40, 10_000):
+        other = PairReader(reader.folder, BELOW, threads=1, batch_size=batch_size)
+        assert all(same(*both) for both in zip(other(pairs), together, strict=True))
     assert reader([]) == []
 
 

@@ -73,7 +73,20 @@ def metric(options: argparse.Namespace) -> Any:
     """The real metric, with the faster set; commands with the same options share one, so that its models are loaded once."""
     given = {name: value for name, value in vars(options).items() if value is None or isinstance(value, (str, int, float))}
     given["models"] = "small" if given["models"] == "base" else given["models"]
-    known = ("models", "emd", "rho", "idf", "errors", "net", "scorer", "empty_reference", "store", "threads")
+    known = (
+        "models",
+        "emd",
+        "rho",
+        "idf",
+        "errors",
+        "net",
+        "scorer",
+        "empty_reference",
+        "store",
+        "threads",
+        "device",
+        "batch_size",
+    )
     return _made(tuple((name, given[name]) for name in known if name in given))
 
 

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from .config import BATCH_SIZE
 from .trunk import at_least, attention_layers, blocks, distance_bias, layer_states
 from .weights import load_weights
 
 GRAMMAR_FILE = "grammar.safetensors"
 HIDDEN, HEADS, INNER = 384, 12, 1536
-BATCH_PIECES = 1024
-"""Judged at once; few, so that what passes between two layers stays in the processor's cache."""
 VECTORS = 64
 """A multiple of the numbers that any processor takes at once."""
 
@@ -127,11 +126,13 @@ class AcceptabilityClassifier:
     Parameters
     ----------
     model
-        In evaluation mode; its weights are shared, not copied.
+        In evaluation mode; its weights are shared, not copied, and it computes where they are.
+    batch_size
+        Word pieces that are judged at once.
     """
 
-    def __init__(self, model: Acceptability) -> None:
-        self.model = model
+    def __init__(self, model: Acceptability, batch_size: int = BATCH_SIZE) -> None:
+        self.model, self.batch_size = model, batch_size
         self._layers = attention_layers(model.layers)
 
     @torch.no_grad()
@@ -141,12 +142,12 @@ class AcceptabilityClassifier:
         Parameters
         ----------
         rows
-            (L, width) float32 states after the trunk's layer ``model.input_layer``, [CLS] and [SEP] included; L > 0.
+            (L, width) float32, on the model's device, states after the trunk's layer ``model.input_layer``, [CLS] and [SEP] included; L > 0.
         """
         order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
         sentences = np.zeros(len(rows), np.float32)
         pieces = [np.zeros(0, np.float32)] * len(rows)
-        for start, stop in blocks([len(rows[n]) for n in order], BATCH_PIECES):
+        for start, stop in blocks([len(rows[n]) for n in order], self.batch_size):
             chosen = order[start:stop]
             acceptable, probabilities = self._batch([rows[n] for n in chosen])
             sentences[chosen] = acceptable
@@ -164,8 +165,8 @@ class AcceptabilityClassifier:
         hidden = torch.tanh(model.sentence_hidden(at_least(pooled)))[: len(rows)]
         sentence = _scores(model.sentence_out, hidden) / model.sentence_temperature
         piece = _scores(model.piece_out, functional.gelu(model.piece_hidden(at_least(states)))[: len(states)])
-        probabilities = _sigmoid(piece / model.piece_temperature)
-        return _sigmoid(sentence).numpy(), [values.numpy() for values in probabilities.split(lengths)]
+        probabilities = _sigmoid(piece / model.piece_temperature).cpu()
+        return _sigmoid(sentence).cpu().numpy(), [values.numpy() for values in probabilities.split(lengths)]
 
 
 def _scores(layer: torch.nn.Linear, states: torch.Tensor) -> torch.Tensor:

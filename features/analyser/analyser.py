@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
 from .acceptability import AcceptabilityClassifier, load_acceptability
-from .config import EMBEDDED, ModelConfig
+from .config import BATCH_SIZE, EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
 from .model_set import arithmetic, layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
@@ -23,7 +23,7 @@ from .transformer import Classifier, TransformerEncoder
 from .trunk import torch_threads
 
 CHUNK_CHARACTERS = 8_000
-"""Texts that are worked on together have about so many at most."""
+"""Texts that are worked on together have about so many at most, or what fills a batch."""
 
 
 class Analyser:
@@ -37,32 +37,46 @@ class Analyser:
         Where the models come from.
     threads
         CPU threads that torch uses inside an operation; None takes its own number.
+    device
+        Where trunk and heads compute; Stanza's models stay on the CPU, and what comes out is NumPy's.
+    batch_size
+        Word pieces that the set's own models compute at once; the numbers do not depend on it.
     """
 
-    def __init__(self, config: ModelConfig = ModelConfig(), *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        config: ModelConfig = ModelConfig(),
+        *,
+        threads: int | None = None,
+        device: str = "cpu",
+        batch_size: int = BATCH_SIZE,
+    ) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        self.characters = max(CHUNK_CHARACTERS, 4 * batch_size)
         self.threads = threads if threads is not None else torch.get_num_threads()
         folder, download = config.folder, config.download
-        dtype = torch.bfloat16 if arithmetic() == "bfloat16" else torch.float32
-        self.embedded = load_encoder(folder / "encoder", dtype)
-        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar"))
+        dtype = torch.bfloat16 if arithmetic(device) == "bfloat16" else torch.float32
+        self.embedded = load_encoder(folder / "encoder", dtype, device, batch_size)
+        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar").to(device), batch_size)
         self.below = layers_below(folder)
         self.parser = (
             embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))
         )
         self.encoder = (
-            None if config.encoder == EMBEDDED else TransformerEncoder(config.encoder, config.layer, download=download)
+            None
+            if config.encoder == EMBEDDED
+            else TransformerEncoder(config.encoder, config.layer, download=download, device=device)
         )
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
-            self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download)
+            self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download, device=device)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
         """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
 
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
-        for chunk in _chunks(texts):
+        for chunk in _chunks(texts, self.characters):
             with torch_threads(self.threads):
                 done = self._analyse_chunk(chunk)
             yield from done
@@ -116,12 +130,12 @@ class Analyser:
         return acceptable, piece_probabilities
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in order, cut into chunks of about CHUNK_CHARACTERS; at least one text in each."""
+def _chunks(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
+    """The texts in order, cut into chunks of about so many characters; at least one text in each."""
     chunk: list[str] = []
     filled = 0
     for text in texts:
-        if chunk and filled + len(text) > CHUNK_CHARACTERS:
+        if chunk and filled + len(text) > characters:
             yield chunk
             chunk, filled = [], 0
         chunk.append(text)

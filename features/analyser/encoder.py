@@ -19,15 +19,13 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from ..model_files import verified
-from .config import set_folder
+from .config import BATCH_SIZE, set_folder
 from .pieces import Encoded, WordPieces, encode, merge_windows
 from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, layer_states
 from .weights import load_weights
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 VECTORS_FILE = "vectors.safetensors"
-BATCH_PIECES = 1024
-"""Computed at once; few, so that what passes between two layers stays in the processor's cache."""
 TEXTS = 64
 """In one of `parts_of`."""
 
@@ -61,7 +59,8 @@ class SentenceStates:
     pieces
         Its n word pieces and the rows that they were read in.
     rows
-        For each row (layers, length, width) float32, the states after every layer, the first one's first, marks at both ends included.
+        For each row (layers, length, width) float32, the states after every layer, the first one's first, marks at both ends included; on
+        the trunk's device.
     """
 
     pieces: Encoded
@@ -73,14 +72,15 @@ class SentenceStates:
 
     def merged(self, layer: int = -1) -> NDArray[np.float32]:
         """(n, width) states of the pieces after one layer, counted as in `after`; where rows overlap, their mean."""
-        return merge_windows(self.pieces, [row.numpy() for row in self.after(layer)])
+        return merge_windows(self.pieces, [row.cpu().numpy() for row in self.after(layer)])
 
     def whole(self, layers: int) -> torch.Tensor:
         """(layers, 1 + n + 1, width) states after the first layers as one row with both marks; where rows overlap, their mean."""
         if len(self.rows) == 1:
             return self.rows[0][:layers]
-        middle = np.stack([self.merged(layer) for layer in range(1, layers + 1)])
-        return torch.cat([self.rows[0][:layers, :1], torch.from_numpy(middle), self.rows[-1][:layers, -1:]], dim=1)
+        first, last = self.rows[0], self.rows[-1]
+        middle = torch.from_numpy(np.stack([self.merged(layer) for layer in range(1, layers + 1)])).to(first.device)
+        return torch.cat([first[:layers, :1], middle, last[:layers, -1:]], dim=1)
 
 
 class EmbeddedEncoder:
@@ -95,6 +95,8 @@ class EmbeddedEncoder:
     projections, bias
         Matrices (d, width) by the number of a layer, and (d,): a vector is the sum of what they make of the states after these layers. Without
         any it is the state after the last layer.
+    batch_size
+        Word pieces that are computed at once; the numbers do not depend on it.
     """
 
     def __init__(
@@ -104,9 +106,12 @@ class EmbeddedEncoder:
         common: torch.Tensor,
         projections: Mapping[int, torch.Tensor] = MappingProxyType({}),
         bias: torch.Tensor | None = None,
+        batch_size: int = BATCH_SIZE,
     ) -> None:
-        self.trunk, self.tokenizer, self.common = trunk, tokenizer, common
-        self.projections, self.bias = projections, torch.zeros_like(common) if bias is None else bias
+        self.trunk, self.tokenizer, self.common, self.batch_size = trunk, tokenizer, common, batch_size
+        self.device = trunk.embeddings.word_embeddings.weight.device
+        self.projections = {layer: matrix.to(self.device) for layer, matrix in projections.items()}
+        self.bias = (torch.zeros_like(common) if bias is None else bias).to(self.device)
         self.window = trunk.config.window
         self._layers = bert_layers(trunk)
 
@@ -125,7 +130,7 @@ class EmbeddedEncoder:
     def states_of_rows(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
         """(layers, length, width) states of rows of piece ids, marks included, sorted by length."""
         lengths = [len(row) for row in rows]
-        return [states for start, stop in blocks(lengths, BATCH_PIECES) for states in self._pass(rows[start:stop])]
+        return [states for start, stop in blocks(lengths, self.batch_size) for states in self._pass(rows[start:stop])]
 
     @torch.no_grad()
     def _pass(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
@@ -138,7 +143,7 @@ class EmbeddedEncoder:
     def vectors(self, texts: Sequence[SentenceStates]) -> list[NDArray[np.float32]]:
         """For each text (n, d) vectors of its pieces, without the part common to all."""
         rows, common = iter(self._row_vectors(texts)), self.common.numpy()
-        return [merge_windows(text.pieces, [next(rows).numpy() for _ in text.rows]) - common for text in texts]
+        return [merge_windows(text.pieces, [next(rows).cpu().numpy() for _ in text.rows]) - common for text in texts]
 
     def _row_vectors(self, texts: Sequence[SentenceStates]) -> Sequence[torch.Tensor]:
         """(length, d) vectors of the pieces of every row of every text, marks included."""
@@ -156,7 +161,9 @@ def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     return (texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS))
 
 
-def load_encoder(folder: Path, dtype: torch.dtype = torch.float32) -> EmbeddedEncoder:
+def load_encoder(
+    folder: Path, dtype: torch.dtype = torch.float32, device: str = "cpu", batch_size: int = BATCH_SIZE
+) -> EmbeddedEncoder:
     """Load a set's encoder from its folder.
 
     Raises ModelMissingError when the folder does not hold it, ValueError as `load_trunk`.
@@ -164,16 +171,17 @@ def load_encoder(folder: Path, dtype: torch.dtype = torch.float32) -> EmbeddedEn
     Parameters
     ----------
     dtype
-        In which the trunk computes.
+        In which the trunk computes, and on which device; see `EmbeddedEncoder` for the batch size.
     """
     folder, projections, bias = Path(folder), {}, None
-    trunk, tokenizer = load_trunk(folder).to(dtype), load_tokenizer(folder)
+    trunk, tokenizer = load_trunk(folder).to(device, dtype), load_tokenizer(folder)
     if (folder / VECTORS_FILE).is_file():
         tensors, about = load_weights(folder / VECTORS_FILE)
         layers: list[int] = list(about["layers"])  # type: ignore[call-overload]
         projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in layers}
         bias = tensors.get("bias")
-    return EmbeddedEncoder(trunk, tokenizer, load_weights(folder / COMMON_FILE)[0]["common"], projections, bias)
+    common = load_weights(folder / COMMON_FILE)[0]["common"]
+    return EmbeddedEncoder(trunk, tokenizer, common, projections, bias, batch_size)
 
 
 def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.float32]]:

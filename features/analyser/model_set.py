@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rome.exceptions import ModelMissingError
+from rome.exceptions import InputError, ModelMissingError
 
 from ..model_files import MANIFEST, read_manifest, remedy
 from ..values import FEATURES
@@ -167,10 +167,32 @@ def models_identity(config: ModelConfig) -> str:
     return ",".join(parts)
 
 
-def arithmetic() -> str:
-    """How the encoder computes on this machine: ``bfloat16`` where the processor multiplies such matrices itself (AMX), else ``float32``.
+def found_device(name: str) -> str:
+    """The device itself: ``auto`` is a CUDA card where torch finds one, else Apple's (mps), else the CPU.
 
-    Part of the key of stored analyses, not of signatures: the two differ in the fourth digit.
+    Raises InputError for one that is not there, saying what is, and ModelMissingError where torch is not installed.
     """
+    if name == "cpu":
+        return name
+    try:
+        import torch
+    except ImportError as error:
+        raise ModelMissingError(f'device {name} needs the package torch: run `pip install "rome-metric[models]"`') from error
+    there = [*(["cuda"] if torch.cuda.is_available() else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+    if name != "auto" and name not in there:
+        raise InputError(
+            f"device {name} is not there: torch {torch.__version__} finds {' and '.join(there)} on this machine; choose one of them or "
+            f"auto, or install a torch that is built for {name}"
+        )
+    return there[0] if name == "auto" else name
+
+
+def arithmetic(device: str = "cpu") -> str:
+    """How the encoder computes: ``bfloat16`` where the processor multiplies such matrices itself (AMX), else ``float32``, and where.
+
+    Part of the key of stored analyses; of signatures only a device is, although the two differ in the fourth digit.
+    """
+    if device != "cpu":
+        return f"float32 on {device}"
     info = Path("/proc/cpuinfo")
     return "bfloat16" if info.is_file() and "amx_bf16" in info.read_text() else "float32"

@@ -24,11 +24,11 @@ from rome.exceptions import ModelMissingError
 
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
 from ..values import Analysis
+from .config import BATCH_SIZE
 from .encoder import load_trunk
 from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
 from .weights import load_weights
 
-BATCH_WORDS = 1024
 LONGEST = 1000
 """Words of both texts in one row; longer pairs are read in parts that correspond by their places."""
 COMPANY = 5
@@ -50,10 +50,15 @@ class PairReader:
         After how many layers it begins, as the set says.
     threads
         CPU threads that torch uses; None leaves its own number.
+    device, batch_size
+        Where it computes, and words that are read at once.
     """
 
-    def __init__(self, folder: Path, below: int, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, below: int, threads: int | None = None, device: str = "cpu", batch_size: int = BATCH_SIZE
+    ) -> None:
         self.folder, self.below, self.threads = Path(folder), below, threads
+        self.device, self.batch_size = device, batch_size
         self._loading = Lock()
 
     @cached_property
@@ -73,6 +78,8 @@ class PairReader:
         own = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
         trunk.encoder.layer = trunk.encoder.layer[-len(own) :]
         adapt(trunk, tensors)
+        trunk.to(self.device)
+        tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}
         return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
 
     def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
@@ -81,7 +88,7 @@ class PairReader:
         rows = [part for each in parts for part in each]
         order = sorted(range(len(rows)), key=lambda n: rows[n].length)
         found: list[PairPrediction | None] = [None] * len(rows)
-        for start, stop in blocks([rows[n].length for n in order], BATCH_WORDS):
+        for start, stop in blocks([rows[n].length for n in order], self.batch_size):
             with torch_threads(self.threads or torch.get_num_threads()):
                 readings = list(self._read([rows[n] for n in order[start:stop]]))
             for n, reading in zip(order[start:stop], readings, strict=True):
@@ -103,12 +110,14 @@ class PairReader:
         types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1)
         for start, row in zip(accumulate([0, *lengths[:-1]]), rows, strict=True):
             own = probabilities[start : start + row.length]
-            costs = own @ torch.tensor(WEIGHTS)
+            costs = own @ torch.tensor(WEIGHTS, device=own.device)
             seen = torch.stack([costs.amax(), costs.sum()]).log1p()
             amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
-            words = row.words
+            words = row.words.to(own.device)
             yield PairPrediction(
-                own[words].numpy(), types[start : start + row.length][words].numpy(), _limited(float(amount.expm1()))
+                own[words].cpu().numpy(),
+                types[start : start + row.length][words].cpu().numpy(),
+                _limited(float(amount.expm1())),
             )
 
 
@@ -191,8 +200,8 @@ def joined(
     row = [marks[:1]]
     for side, (states, words, elsewhere) in enumerate(((one, forms, others), (other, others, forms))):
         if len(words):
-            known = torch.tensor(company(words, elsewhere))
-            row.append(torch.from_numpy(states.astype(np.float32)) + sides[side] + shared[known])
+            known = torch.tensor(company(words, elsewhere), device=marks.device)
+            row.append(torch.from_numpy(states.astype(np.float32)).to(marks.device) + sides[side] + shared[known])
         row.append(marks[side + 1 : side + 2])
     return torch.cat(row)
 

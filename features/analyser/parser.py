@@ -143,7 +143,7 @@ def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None =
     encoder
         Whose states the trees are found from.
     """
-    reader = TreeReader(encoder, load_tree_head(trees or Path(folder) / "trees"))
+    reader = TreeReader(encoder, load_tree_head(trees or Path(folder) / "trees").to(encoder.device))
     return Parser(embedded_pipeline(folder), reader)
 
 

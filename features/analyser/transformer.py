@@ -39,9 +39,10 @@ def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
 class _Checkpoint:
     """A model with its tokenizer, and how many positions fit it."""
 
-    def __init__(self, kind: str, name: str, download: bool) -> None:
-        self.model, self.tokenizer = _load(kind, name, download)
-        fitting = getattr(self.model.config, "max_position_embeddings", 512)
+    def __init__(self, kind: str, name: str, download: bool, device: str = "cpu") -> None:
+        model, self.tokenizer = _load(kind, name, download)
+        self.model, self.device = model.to(device), device
+        fitting = getattr(model.config, "max_position_embeddings", 512)
         self.window = int(min(self.tokenizer.model_max_length, fitting, 10**6))
 
     def encode(self, sentences: Sequence[str]) -> list[Encoded]:
@@ -55,7 +56,7 @@ class _Checkpoint:
             fill = self.tokenizer.pad_token_id or 0
             ids = nn.utils.rnn.pad_sequence([rows[n] for n in batch], batch_first=True, padding_value=fill)
             mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in batch])[:, None]
-            yield batch, self.model(input_ids=ids, attention_mask=mask.long(), **options)
+            yield batch, self.model(input_ids=ids.to(self.device), attention_mask=mask.long().to(self.device), **options)
 
 
 class TransformerEncoder(_Checkpoint):
@@ -69,8 +70,8 @@ class TransformerEncoder(_Checkpoint):
         Index into the hidden states, 0 = embeddings, -1 = last.
     """
 
-    def __init__(self, name: str, layer: int = -1, *, download: bool = False) -> None:
-        super().__init__("AutoModel", name, download)
+    def __init__(self, name: str, layer: int = -1, *, download: bool = False, device: str = "cpu") -> None:
+        super().__init__("AutoModel", name, download, device)
         self.layer = layer
 
     @torch.no_grad()
@@ -78,7 +79,7 @@ class TransformerEncoder(_Checkpoint):
         """For each sentence (n, d) states of its pieces, windows merged."""
         found: dict[int, NDArray[np.float32]] = {}
         for batch, out in self.batches(sentences, output_hidden_states=True):
-            found |= zip(batch, out.hidden_states[self.layer].float().numpy(), strict=True)
+            found |= zip(batch, out.hidden_states[self.layer].float().cpu().numpy(), strict=True)
         rows = (found[n] for n in range(len(found)))
         return [merge_windows(sentence, [next(rows) for _ in sentence.rows]) for sentence in sentences]
 
@@ -86,8 +87,8 @@ class TransformerEncoder(_Checkpoint):
 class Classifier(_Checkpoint):
     """The probability that a sentence is acceptable, from a sequence classifier fine-tuned on CoLA (RoMe §3.3)."""
 
-    def __init__(self, name: str, acceptable_label: int = 1, *, download: bool = False) -> None:
-        super().__init__("AutoModelForSequenceClassification", name, download)
+    def __init__(self, name: str, acceptable_label: int = 1, *, download: bool = False, device: str = "cpu") -> None:
+        super().__init__("AutoModelForSequenceClassification", name, download, device)
         self.label = acceptable_label
 
     @torch.no_grad()
@@ -97,7 +98,7 @@ class Classifier(_Checkpoint):
         counts = [len(sentence.rows) for sentence in encoded]
         logs = np.zeros(sum(counts))
         for batch, out in self.batches(encoded):
-            logs[batch] = torch.log_softmax(out.logits.float(), dim=-1)[:, self.label].numpy()
+            logs[batch] = torch.log_softmax(out.logits.float(), dim=-1)[:, self.label].cpu().numpy()
         return [float(np.exp(part.mean())) for part in np.split(logs, np.cumsum(counts)[:-1])] if counts else []
 
 

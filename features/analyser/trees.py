@@ -225,14 +225,15 @@ class TreeHead(nn.Module):
             Rows of each sentence.
         """
         spellings = [spelling for each in places for spelling in each.spellings]
-        counts = torch.tensor([len(spelling) for spelling in spellings])
-        weights = self.part_dropout((1.0 / counts).repeat_interleave(counts))
-        parts = torch.tensor([part for spelling in spellings for part in spelling])
+        device = self.mix.device
+        counts = torch.tensor([len(spelling) for spelling in spellings], device=device)
+        weights = self.part_dropout((1.0 / counts).repeat_interleave(counts, output_size=sum(map(len, spellings))))
+        parts = torch.tensor([part for spelling in spellings for part in spelling], device=device)
         means = at_least(self.spelling(parts, counts.cumsum(0) - counts, per_sample_weights=weights))
         words = [len(each.place) for each in places]
         both = (linear(self.dropout(means))[: sum(words)].split(words) for linear in self.spelled_parts)
         rows, own = ([functional.pad(part, (0, 0, 1, 0)) for part in side] for side in both)
-        return [part[each.owners(length)] for part, each, length in zip(rows, places, lengths, strict=True)], own
+        return [part[each.owners(length).to(device)] for part, each, length in zip(rows, places, lengths, strict=True)], own
 
     def words(self, states: torch.Tensor, averages: torch.Tensor, numbers: torch.Tensor, spelled: torch.Tensor) -> torch.Tensor:
         """(..., n + 1, width) one vector for the root and for each word.
@@ -303,7 +304,7 @@ class TreeHead(nn.Module):
         for after in layer_states(attention_layers(self.layers), states, lengths):
             states = after
         words = [
-            self.words(rows, places[n].averages(len(rows)), places[n].numbers(), spelled)
+            self.words(rows, places[n].averages(len(rows)).to(rows.device), places[n].numbers().to(rows.device), spelled)
             for n, rows, spelled in zip(order, states.split(lengths), words_spelled, strict=True)
         ]
         return [tree for _, tree in sorted(zip(order, self._trees(words), strict=True))]
@@ -316,12 +317,12 @@ class TreeHead(nn.Module):
         parts = zip(*(side[: sum(counts)].split(counts) for side in (below, above)), strict=True)
         heads = [_heads(one[1:] @ other.T) for one, other in parts]
         starts = np.cumsum(counts) - np.array(counts)
-        rows = torch.from_numpy(np.delete(np.arange(sum(counts)), starts))
-        over = torch.from_numpy(np.concatenate([start + own for start, own in zip(starts, heads, strict=True)]))
+        rows = torch.from_numpy(np.delete(np.arange(sum(counts)), starts)).to(words.device)
+        over = np.concatenate([start + own for start, own in zip(starts, heads, strict=True)])
         one, other = (_extended(torch.relu(layer(words))) for layer in (self.relation_below, self.relation_above))
         columns = {name: layer(words).argmax(1)[rows].tolist() for name, layer in self.tags.items()}
         columns["relation"] = []
-        for some, top in zip(rows.split(TOGETHER), over.split(TOGETHER), strict=True):
+        for some, top in zip(rows.split(TOGETHER), torch.from_numpy(over).to(words.device).split(TOGETHER), strict=True):
             columns["relation"] += self._related(at_least(one[some]), at_least(other[top])).argmax(1)[: len(some)].tolist()
         named = {name: iter([self.labels[name][k] for k in column]) for name, column in columns.items()}
         for own in heads:
@@ -331,7 +332,7 @@ class TreeHead(nn.Module):
 
 def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
     """(n,) the head of each word in the best tree, 0 for the root, from (n, n + 1) scores of arcs."""
-    scores = torch.log_softmax(arcs, 1).numpy()
+    scores = torch.log_softmax(arcs, 1).cpu().numpy()
     return best_tree(np.concatenate([np.zeros((1, scores.shape[1]), scores.dtype), scores]))[1:]
 
 

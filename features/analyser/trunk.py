@@ -133,7 +133,11 @@ def distance_buckets(length: int, buckets: int, furthest: int = 128) -> torch.Te
 
 def distance_bias(table: nn.Embedding | None, length: int) -> torch.Tensor | None:
     """(1, heads, length, length) the biases of a (buckets, heads) table for a row of pieces; None without a table."""
-    return None if table is None else table.weight[distance_buckets(length, table.num_embeddings)].permute(2, 0, 1)[None]
+    return (
+        None
+        if table is None
+        else table.weight[distance_buckets(length, table.num_embeddings).to(table.weight.device)].permute(2, 0, 1)[None]
+    )
 
 
 class TrunkLayer(nn.Module):
@@ -300,7 +304,9 @@ def at_least(matrix: torch.Tensor) -> torch.Tensor:
 def embedded(model: Any, rows: Sequence[Sequence[int]]) -> torch.Tensor:
     """A trunk's embeddings of rows of piece ids, one below the other: (pieces, width)."""
     ids = torch.tensor([piece for row in rows for piece in row])
-    found: torch.Tensor = model.embeddings(ids, torch.cat([torch.arange(len(row)) for row in rows]))
+    places = torch.cat([torch.arange(len(row)) for row in rows])
+    device = model.embeddings.word_embeddings.weight.device
+    found: torch.Tensor = model.embeddings(ids.to(device), places.to(device))
     return found
 
 

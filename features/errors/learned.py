@@ -61,7 +61,8 @@ class LearnedErrors(Errors):
             return RuleBasedErrors.make(config, resources)
         from ..analyser.pair_reader import PairReader
 
-        return cls(resources.idf, resources.lexicon, PairReader(resources.folder, config.below, resources.threads), config)
+        reader = PairReader(resources.folder, config.below, resources.threads, resources.device, resources.batch_size)
+        return cls(resources.idf, resources.lexicon, reader, config)
 
     def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:
         """Spans of neighbouring words with the same kind, severity and type; the weights of the errors add up to the reader's amount."""

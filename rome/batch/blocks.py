@@ -92,7 +92,7 @@ def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
     for held in cut(rows, _characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
         references, hypotheses = [row.references for row in held], [row.hypothesis for row in held]
         try:
-            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
+            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start, by_segment=True)
         except SegmentError as error:
             raise InputError(f"{held[error.segment - start].place}: {error.in_words}") from error
         yield Block(pairs, [row.id for row in held], [row.note for row in held])
@@ -133,7 +133,7 @@ def read_blocks(kept: IO[str]) -> Iterator[Block]:
     """The blocks that `check_rows` has kept in a file, from the first on."""
     kept.seek(0)
     for row in map(json.loads, kept):
-        pairs = [CheckedPair(one["segment"], tuple(one["references"]), one["hypothesis"]) for one in row["pairs"]]
+        pairs = [CheckedPair(**{**one, "references": tuple(one["references"])}) for one in row["pairs"]]
         yield Block(pairs, row["ids"], row["notes"])
 
 

@@ -47,6 +47,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "empty_reference": {"help": "an empty reference (default: error)"},
     "store": {"metavar": "PATH", "help": "keep the analyses in this FILE, so that known texts skip the models"},
     "threads": {"type": positive, "metavar": "N", "help": "processor threads (default: what torch takes)"},
+    "device": {
+        "help": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)"
+    },
+    "batch_size": {
+        "type": positive,
+        "metavar": "N",
+        "help": f"word pieces that pass through a model at once; changes no score (default: {MetricConfig.batch_size})",
+    },
     "progress": {"action": argparse.BooleanOptionalAction, "help": "progress bar (default: only on a terminal)"},
 }
 """How the command line names each option of MetricConfig, and what it says of it."""

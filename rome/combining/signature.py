@@ -72,6 +72,11 @@ def feature_signature(
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
+def without_device(signature: str) -> str:
+    """The signature without the device that models computed on: its numbers are the CPU's but for rounding."""
+    return "|".join(part for part in signature.split("|") if not part.startswith("device:"))
+
+
 def _settings(syntax: SyntaxConfig) -> dict[str, object]:
     """All but the distance, which is named apart where it is not the default: both give the same numbers."""
     return {name: value for name, value in asdict(syntax).items() if name != "distance"}

@@ -77,7 +77,8 @@ def score_columns(
     metric = default_metric() if metric is None else metric
     empty: EmptyReference = getattr(metric, "empty_reference", "error")
     try:
-        pairs = check_pairs([references[row] for row in kept], [hypotheses[row] for row in kept], empty_reference=empty)
+        texts = [references[row] for row in kept], [hypotheses[row] for row in kept]
+        pairs = check_pairs(*texts, empty_reference=empty, by_segment=True)
     except SegmentError as error:
         raise InputError(_placed(str(error), kept, names, labels)) from error
     size = len(pairs) if getattr(metric, "idf", "embedded") == "references" else AT_ONCE

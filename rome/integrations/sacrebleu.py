@@ -22,6 +22,7 @@ SHORT = {
     "syntax": "sx",
     "grammar": "g",
     "errors": "er",
+    "device": "on",
     "scorer": "sc",
     "net": "n",
     "version": "v",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rome.checks import CheckedPair
 from rome.exceptions import ModelMissingError
-from rome.features.analyser.config import ModelConfig
+from rome.features.analyser.config import BATCH_SIZE, ModelConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
 from rome.features.values import Analysis
 from rome.progress import progress_bar, without_widget_advice
@@ -39,8 +39,17 @@ class Analyses:
         ask at once; one of them is served at a time.
     """
 
-    def __init__(self, models: ModelConfig, path: Path | None, progress: bool | None, threads: int | None) -> None:
+    def __init__(
+        self,
+        models: ModelConfig,
+        path: Path | None,
+        progress: bool | None,
+        threads: int | None,
+        device: str = "cpu",
+        batch_size: int = BATCH_SIZE,
+    ) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
+        self.device, self.batch_size = device, batch_size
         self._lock = RLock()
         self._analyser: Analyser | None = None
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
@@ -84,7 +93,7 @@ class Analyses:
                         f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
                         "stored features need none, see `rome rescore`"
                     ) from error
-                self._analyser = Analyser(self.models, threads=self.threads)
+                self._analyser = Analyser(self.models, threads=self.threads, device=self.device, batch_size=self.batch_size)
             return self._analyser
 
     @contextmanager
@@ -116,7 +125,7 @@ class Analyses:
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic()},{RUN}"
+            identity = f"{self.models_identity},{arithmetic(self.device)},{RUN}"
             if store is not None:
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
             seen(found)
