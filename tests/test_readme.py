@@ -156,8 +156,9 @@ def serve(words: list[str]) -> None:
         assert process.wait(20) in (0, 130)
 
 
-def test_python_example_works(capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_works(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The library example runs as it stands and prints what it says."""
+    monkeypatch.chdir(tmp_path)
     (block,) = blocks(README, "python")
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
