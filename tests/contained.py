@@ -41,6 +41,7 @@ STARTS = {
 HERE = {"127.0.0.1", "::1", "localhost", None, ""}
 COMMANDS = [
     "score pairs.jsonl --format jsonl --evidence --output scores.jsonl",
+    "score pairs.jsonl --format jsonl --evidence --output others.jsonl",
     "score pairs.jsonl --format table --output scores.txt.gz",
     "score pairs.jsonl",
     "features pairs.jsonl --output features.parquet",
@@ -48,6 +49,9 @@ COMMANDS = [
     "explain --example 3 --format html --output explained.html",
     "explain --example 3",
     "report --scores a=scores.jsonl b=scores.jsonl --resamples 20 --output report.html",
+    "check --scores scores.jsonl --max-critical 99 --junit checked.xml --markdown checked.md",
+    "compare scores.jsonl others.jsonl --resamples 20 --format html --output compared.html",
+    "examples --write examples",
     "models --output models.txt",
     "selfcheck",
     "perturb texts.txt --perturbation negation_added word_swap --output perturbed.jsonl",

@@ -68,6 +68,7 @@ def test_base_install_needs_no_model_library() -> None:
         "filelock",
         "jinja2",
         "rich",
+        "shtab",
     }
     assert [line for line in needed if "<" in line or "~=" in line or "== " in line.partition(";")[0]] == []
 
