@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import pickle
 import shutil
@@ -442,11 +443,19 @@ REFUSED = {
 
 @pytest.mark.parametrize(("content", "place"), REFUSED.values(), ids=list(REFUSED))
 def test_a_hostile_file_is_one_line_on_standard_error(
-    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, place: str
+    fake_metric: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    place: str,
 ) -> None:
     """Exit code 2, nothing on standard output, one printable line that names the file and the place, and no file left behind."""
     path, output = tmp_path / "pairs", tmp_path / "out.tsv"
     path.write_bytes(content)
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(b"A cat.\n"))
+    )  # what is no table is a reference, as sacrebleu has it
     assert main(["score", str(path), "--output", str(output)], metric=lambda _: fake_metric) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and err.strip().isprintable()

@@ -194,7 +194,7 @@ def test_the_papers_cost_is_one_argument_away(metric: RoMe) -> None:
     texts = {"references": [REFERENCE], "hypotheses": [PAIRS["paraphrase"]]}
     assert paper.score(**texts)[0].components.semantic.value < metric.score(**texts)[0].components.semantic.value
     assert paper.signature != metric.signature
-    with pytest.raises(InputError, match="rho=2"):
+    with pytest.raises(InputError, match="rho 2 is no share"):
         RoMe(rho=2)
 
 

@@ -100,5 +100,5 @@ def test_the_papers_models() -> None:
     assert "bert" in paper.acceptability
     assert not paper.download
     assert paper.foreign
-    with pytest.raises(InputError, match='"base", "small", "paper"'):
+    with pytest.raises(InputError, match="give base, small, paper"):
         ModelConfig.of("best")

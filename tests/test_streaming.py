@@ -89,7 +89,7 @@ def test_blocks_hold_so_many_pairs_at_most() -> None:
     rows = [PairRow(["a"], "b", f"x:{n}") for n in range(2 * MOST_PAIRS + 1)]
     assert [len(block.pairs) for block in cut_blocks(rows)] == [MOST_PAIRS, MOST_PAIRS, 1]
     bad = [*rows, PairRow([" "], "b", "x:last")]
-    with pytest.raises(InputError, match=rf"^x:last: references\[{2 * MOST_PAIRS + 1}\]\[0\] is empty"):
+    with pytest.raises(InputError, match="^x:last: reference 1 is empty"):
         check_rows(bad)
 
 
