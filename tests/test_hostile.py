@@ -434,10 +434,10 @@ REFUSED = {
     "half a character": (b'{"reference": "a", "hypothesis": "\\ud800"}\n', ":1"),
     "no text": (b"\xff\xfe\x00\x01", "UTF-16"),
     "not UTF-8": (b"reference\thypothesis\na\t\xed\xa0\x80\n", ":2"),
-    "escapes in a header": (b"\x1b[31mred\x07\tx\n", ":1"),
+    "escapes in a header": (b"\x1b[31mred\x07\tx\n", "one side only"),
     "a truncated archive": (b"\x1f\x8b\x08\x00", "gzip"),
     "an archive of noise": (b"\x1f\x8b" + bytes(range(256)), "gzip"),
-    "NUL": (b"\0" * 1000, ":1"),
+    "NUL": (b"\0" * 1000, "one side only"),
 }
 
 
@@ -453,9 +453,7 @@ def test_a_hostile_file_is_one_line_on_standard_error(
     """Exit code 2, nothing on standard output, one printable line that names the file and the place, and no file left behind."""
     path, output = tmp_path / "pairs", tmp_path / "out.tsv"
     path.write_bytes(content)
-    monkeypatch.setattr(
-        "sys.stdin", io.TextIOWrapper(io.BytesIO(b"A cat.\n"))
-    )  # what is no table is a reference, as sacrebleu has it
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))  # what is no table is a reference, as sacrebleu has it
     assert main(["score", str(path), "--output", str(output)], metric=lambda _: fake_metric) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and err.strip().isprintable()
