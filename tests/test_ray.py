@@ -177,7 +177,7 @@ def test_a_killed_driver_is_gone_on_with(tmp_path: Path, source: Path, cluster: 
 
 
 def test_a_dataset_in_a_dataset_out(tmp_path: Path, cluster: Any) -> None:
-    """Two workers, each with one metric; rows, bad ones too, are those of a single process, whatever the batches."""
+    """At most two workers, each with one metric; rows, bad ones too, are a single process's, whatever the batches."""
     from rome.integrations.ray import score_dataset
 
     rows: list[dict[str, Any]] = [
@@ -194,7 +194,7 @@ def test_a_dataset_in_a_dataset_out(tmp_path: Path, cluster: Any) -> None:
     assert found == [dict(zip(alone, row, strict=True)) for row in zip(*alone.values(), strict=True)]
     assert sum(row["error"] is not None for row in found) == 2
     workers = [process for process in processes(marks) if process != os.getpid()]
-    assert len(workers) == len(set(workers)) == 2
+    assert 1 <= len(workers) == len(set(workers)) <= 2  # Ray may start one alone where the other would come too late
     with pytest.raises(InputError, match="2 rows have the id 3"):
         score_dataset(cluster.data.from_items([*rows, rows[3]]), KEYED, metric=make)
     with pytest.raises(InputError, match="no column 'ref'"):
