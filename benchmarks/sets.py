@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from people import JUDGED, WMT15, Judged
 from result_rows import conditions, write_rows
@@ -130,17 +129,11 @@ def size(metric: RoMe, _: int | None) -> Figures:
 
 def numbers(path: Path) -> int:
     """How many numbers the tensors of a weight file hold; 0 for any other file."""
-    if path.suffix == ".safetensors":
-        with safe_open(path, "np") as file:
-            return sum(int(np.prod(file.get_slice(name).get_shape())) for name in file.keys())  # noqa: SIM118
-    return _numbers(torch.load(path, map_location="cpu", weights_only=True)) if path.suffix == ".pt" else 0
-
-
-def _numbers(value: Any) -> int:
-    if isinstance(value, torch.Tensor):
-        return value.numel()
-    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return sum(map(_numbers, inner))
+    if path.suffix != ".safetensors":
+        return 0
+    with safe_open(path, "np") as file:
+        tensors = [file.get_slice(name) for name in file.keys()]  # noqa: SIM118
+        return sum(int(np.prod(tensor.get_shape())) for tensor in tensors if tensor.get_dtype() != "U8")  # those are bytes
 
 
 PARTS: Mapping[str, Callable[[RoMe, int | None], Figures]] = {

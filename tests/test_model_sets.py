@@ -61,6 +61,7 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     assert found.name == found.folder.name == name
     assert all(verified(found.folder / file) for file in found.files)
     assert dict(found.files) == file_hashes(found.folder)
+    assert {Path(file).suffix for file in found.files} == {".json", ".parquet", ".safetensors", ".tsv"}  # nothing that is unpickled
 
 
 def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +83,7 @@ def test_the_signature_says_which_set(other: Path) -> None:
     assert "|models:small." in own and mine == own.replace("|models:small.", "|models:other.")
     assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig.of("small"))
     assert "|models:base+encoder+parser+acceptability." in RoMe(models="paper", progress=False).signature
-    replaced(other / "mwt" / "mwt.pt", b"new")
+    replaced(other / "mwt" / "mwt.safetensors", b"new")
     assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig.of("small"))
 
 
@@ -114,8 +115,8 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "another format": (broken(lambda f: rewritten(f, format=2)), "has format 2 and this version of rome-metric reads format 1"),
     "a missing part": (broken(lambda f: record_without(f, "encoder", "idf")), "has no encoder, no idf: put it right, or"),
     "missing files": (
-        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.pt", "idf/idf.parquet")]),
-        "is incomplete, idf/idf.parquet, mwt/mwt.pt missing: put it right, or",
+        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.safetensors", "idf/idf.parquet")]),
+        "is incomplete, idf/idf.parquet, mwt/mwt.safetensors missing: put it right, or",
     ),
     "a feature that is none": (broken(lambda f: rewritten(f, settings={"style": {}})), "settings of style, no feature"),
     "an unknown setting": (
@@ -147,8 +148,8 @@ def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
 
 def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
     """For a set of the package the remedy is another."""
-    (package / "base" / "mwt" / "mwt.pt").unlink()
-    with pytest.raises(ModelMissingError, match="base is incomplete, mwt/mwt.pt missing: reinstall rome-metric$"):
+    (package / "base" / "mwt" / "mwt.safetensors").unlink()
+    with pytest.raises(ModelMissingError, match="base is incomplete, mwt/mwt.safetensors missing: reinstall rome-metric$"):
         ModelSet.load("base")
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
@@ -299,8 +300,8 @@ def test_a_new_set_is_recorded_and_checked(tmp_path: Path, other: Path) -> None:
     assert "card.json" not in manifest(other)["files"]
     record(other, [], Answers())
     assert selfcheck(Answers(), models=other)  # type: ignore[arg-type]
-    replaced(other / "mwt" / "mwt.pt", b"new")
-    assert "failed  file mwt/mwt.pt" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
+    replaced(other / "mwt" / "mwt.safetensors", b"new")
+    assert "failed  file mwt/mwt.safetensors" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
     assert set(PARTS) <= {name.partition("/")[0] for name in manifest(other)["files"]}
 
 
@@ -352,9 +353,9 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
     assert make_metric(options).signature.startswith("features:4|models:other.")  # type: ignore[attr-defined]
-    (other / "mwt" / "mwt.pt").unlink()
+    (other / "mwt" / "mwt.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
-    assert "is incomplete, mwt/mwt.pt missing" in capsys.readouterr().err
+    assert "is incomplete, mwt/mwt.safetensors missing" in capsys.readouterr().err
 
 
 # Training

@@ -172,7 +172,7 @@ def test_missing_models_are_named_with_the_remedy(tmp_path, encoder):
         embedded_parser(tmp_path, encoder)
     write_parser(tmp_path / "set")
     (tmp_path / "set" / "mwt").unlink()
-    with pytest.raises(ModelMissingError, match=r"mwt.pt is missing: .* `rome train parser"):
+    with pytest.raises(ModelMissingError, match=r"mwt.safetensors is missing: .* `rome train"):
         embedded_parser(tmp_path / "set", encoder)
     with pytest.raises(ModelMissingError, match=r"import stanza; stanza.download\('en'\)"):
         package_parser(tmp_path / "nothing")

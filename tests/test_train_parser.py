@@ -16,7 +16,15 @@ from tiny_trees import write_trees
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, SurfaceToken, embedded_parser, package_parser
+from rome.features.analyser.parser import (
+    ParsedSentence,
+    ParsedWord,
+    SurfaceToken,
+    embedded_parser,
+    model_file,
+    package_parser,
+)
+from rome.features.analyser.weights import load_checkpoint, save_checkpoint
 from rome.train.common.recipe import FIELDS, folder_size, read_card, write_card
 from rome.train.parser import recipe
 from rome.train.parser.recipe import STAGES, export_model, to_conllu
@@ -73,7 +81,7 @@ def test_every_model_has_a_complete_card(trained):
         assert card["size_bytes"] == folder_size(folder / "out" / stage) > 0
         assert card["figures"] and all(0 <= value <= 100 for value in card["figures"].values())
         assert str(folder) not in (folder / "out" / stage / "card.json").read_text()
-        assert str(folder).encode() not in (folder / "out" / stage / f"{stage}.pt").read_bytes()
+        assert str(folder).encode() not in model_file(folder / "out", stage).read_bytes()
 
 
 def test_a_finished_stage_is_not_trained_again(trained):
@@ -111,7 +119,7 @@ def test_stanzas_own_package_loads_from_its_directory(trained):
         main([*common, *files_, *save])
     for name, stage in (("tokenize", "tokenizer"), ("mwt", "mwt"), ("lemma", "lemmatizer")):
         (package / "en" / name).mkdir()
-        shutil.copy(folder / "out" / stage / f"{stage}.pt", package / "en" / name / "tiny.pt")
+        shutil.copy(folder / "work" / stage / f"{stage}.pt", package / "en" / name / "tiny.pt")
     processors = dict.fromkeys(("tokenize", "mwt", "pos", "lemma", "depparse"), "tiny")
     described = {name: {"tiny": {"md5": "0", "dependencies": []}} for name in processors}
     entry = {"lang_name": "English", "packages": {"default": processors}, "default_dependencies": {}, **described}
@@ -127,15 +135,24 @@ def test_a_missing_treebank_is_an_input_error(tmp_path):
 
 
 def test_an_exported_model_is_smaller_and_safe(tmp_path):
-    """Training state and folders are gone, floats are halved, other values stay, and weights_only loads it."""
-    source, target = tmp_path / "a.pt", tmp_path / "b" / "b.pt"
+    """Training state and folders are gone, floats are halved, other values stay, bytes too, and it is no pickle."""
+    source, target = tmp_path / "a.pt", tmp_path / "b" / "b.safetensors"
     model = {"w": torch.ones(100, 3), "n": torch.tensor([1])}
     config = {"f": "/home/me/x.txt", "d": 0.5}
-    torch.save({"model": model, "config": config, "optimizer_state_dict": {"m": torch.ones(999)}}, source)
+    checkpoint = {"model": model, "config": config, "dicts": b"\x00\xff", "vocab": {"a": [1, None, "é"]}}
+    torch.save({**checkpoint, "optimizer_state_dict": {"m": torch.ones(999)}}, source)
     assert export_model(source, target) == target.stat().st_size < source.stat().st_size
-    loaded = torch.load(target, weights_only=True)
-    assert loaded["config"] == {"f": "x.txt", "d": 0.5} and set(loaded) == {"model", "config"}
+    loaded = load_checkpoint(target)
+    assert loaded["config"] == {"f": "x.txt", "d": 0.5} and set(loaded) == set(checkpoint)
+    assert (loaded["dicts"], loaded["vocab"]) == (checkpoint["dicts"], checkpoint["vocab"])
     assert loaded["model"]["w"].dtype == torch.float16 and loaded["model"]["n"].dtype == torch.int64
+
+
+def test_what_json_would_change_is_not_exported(tmp_path):
+    """Keys that are no texts, tuples and sets would come back as something else."""
+    for value in ({1: "a"}, (1, 2), float("nan")):
+        with pytest.raises(ValueError, match="other values than texts, numbers, lists and dictionaries"):
+            save_checkpoint(tmp_path / "a.safetensors", {"model": {}, "vocab": value})
 
 
 def test_conllu_has_a_line_a_word_and_one_for_each_multi_word_token():

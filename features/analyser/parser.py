@@ -21,9 +21,9 @@ from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import verified
 from .encoder import EmbeddedEncoder, SentenceStates
 from .trees import Reading, TreeReader, load_tree_head, word_places
+from .weights import load_checkpoint
 
 MODELS = {"tokenize": "tokenizer", "mwt": "mwt", "lemma": "lemmatizer"}
 """The processors of an embedded pipeline, and the folder and file of each one's model."""
@@ -159,22 +159,20 @@ def package_parser(folder: Path) -> Parser:
 def embedded_pipeline(folder: Path) -> Pipeline:
     """Stanza's pipeline over a model set's folder; its lemmatizer is given the tags.
 
-    Raises ModelMissingError when a model's file is absent.
+    Raises ModelMissingError when a model's file is absent or damaged.
     """
-    options = {f"{processor}_model_path": str(path) for processor, path in _model_files(folder).items()}
-    with tempfile.TemporaryDirectory() as stub:
-        (Path(stub) / "resources.json").write_text("{}")
-        return _pipeline(stub, tuple(MODELS), allow_unknown_language=True, lemma_pretagged=True, **options)
+    with tempfile.TemporaryDirectory() as name:
+        stub = Path(name)
+        (stub / "resources.json").write_text("{}")
+        for model in MODELS.values():  # Stanza reads a checkpoint only as torch.save writes it
+            torch.save(load_checkpoint(model_file(folder, model)), stub / model)
+        options = {f"{processor}_model_path": str(stub / model) for processor, model in MODELS.items()}
+        return _pipeline(name, tuple(MODELS), allow_unknown_language=True, lemma_pretagged=True, **options)
 
 
-def _model_files(folder: Path) -> dict[str, Path]:
-    """The file of each processor's model below a folder. Raises ModelMissingError naming the first that is absent or damaged."""
-    paths = {processor: Path(folder) / name / f"{name}.pt" for processor, name in MODELS.items()}
-    for path in paths.values():
-        if not path.is_file():
-            raise ModelMissingError(f"{path} is missing: reinstall rome-metric, or run `rome train parser --out {folder}`")
-        verified(path)
-    return paths
+def model_file(folder: Path, name: str) -> Path:
+    """Where one of MODELS lies below the folder of a set."""
+    return Path(folder) / name / f"{name}.safetensors"
 
 
 def _pipeline(folder: str, processors: Sequence[str], **options: Any) -> Pipeline:

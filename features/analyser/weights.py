@@ -2,14 +2,18 @@
 
 The rounding happens once, when a model is exported; every later training step and every user sees the same rounded
 numbers. Computation is always in floating point.
+
+A checkpoint of Stanza's lies in such a file too, as it is: its tensors, and everything else as JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -20,7 +24,8 @@ from rome.exceptions import ModelMissingError
 from ..model_files import verified
 
 SCALE = ".scale"
-
+MODEL = "model."
+"""Before the names of a checkpoint's tensors; the others of its file hold bytes."""
 
 CLIPPED = (0.9, 0.8, 0.7, 0.6, 0.5)
 """Shares of a row's largest number that are tried as the largest one kept."""
@@ -70,7 +75,11 @@ def save_weights(
             out[name], out[name + SCALE] = quantise(tensor.detach().float(), bits.get(name, 8))
         else:
             out[name] = tensor.detach().float().contiguous()
-    save_file(out, str(path), metadata={"description": json.dumps(metadata)})
+    _save(path, out, metadata)
+
+
+def _save(path: Path, tensors: dict[str, torch.Tensor], description: Mapping[str, object]) -> None:
+    save_file(tensors, str(path), metadata={"description": json.dumps(description)})
     Path(path).chmod(0o644)  # safetensors writes 0600, which would travel into the wheel
 
 
@@ -80,6 +89,13 @@ def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]
     Raises ModelMissingError when the file is not there, or is not what save_weights writes; a file of the package's own is
     compared with its recorded hash first.
     """
+    with _opened(path) as (raw, description):
+        return {name: _as_floats(raw, name) for name in raw if not name.endswith(SCALE)}, description
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[dict[str, torch.Tensor], dict[str, Any]]]:
+    """The tensors of a file as they are, and its description; an error in what is done with them says that the file is damaged."""
     if not Path(path).is_file():
         raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
     verified(Path(path))
@@ -87,7 +103,7 @@ def load_weights(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]
         with safe_open(str(path), framework="pt") as file:
             raw = {name: file.get_tensor(name) for name in file.keys()}
             description = json.loads((file.metadata() or {}).get("description", "{}"))
-        return {name: _as_floats(raw, name) for name in raw if not name.endswith(SCALE)}, description
+        yield raw, description
     except (SafetensorError, ValueError, RecursionError, RuntimeError, IndexError) as error:
         raise ModelMissingError(
             f"the weights file {path} is damaged ({error}): reinstall rome-metric, or train it again"
@@ -99,3 +115,25 @@ def _as_floats(raw: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
     scale = raw.get(name + SCALE)
     floats = raw[name].float()
     return floats if scale is None else floats.mul_(scale[:, None])  # in place: nobody else holds them
+
+
+def save_checkpoint(path: Path, checkpoint: Mapping[str, Any]) -> None:
+    """Write the dictionary that a model of Stanza's saves: the tensors of its ``model`` and its bytes as tensors, the rest as JSON.
+
+    Raises ValueError for what JSON does not give back as it is.
+    """
+    packed = {name: value for name, value in checkpoint.items() if isinstance(value, bytes)}
+    plain = {name: value for name, value in checkpoint.items() if name != "model" and name not in packed}
+    if json.loads(json.dumps(plain)) != plain:
+        raise ValueError(f"{path} cannot hold this checkpoint: it has other values than texts, numbers, lists and dictionaries")
+    tensors = {f"{MODEL}{name}": tensor.contiguous() for name, tensor in checkpoint["model"].items()}
+    tensors |= {name: torch.frombuffer(bytearray(value), dtype=torch.uint8) for name, value in packed.items()}
+    _save(path, tensors, plain)
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Read what save_checkpoint wrote. Raises what `load_weights` does."""
+    with _opened(path) as (raw, plain):
+        model = {name: raw.pop(name) for name in list(raw) if name.startswith(MODEL)}
+        packed = {name: bytes(tensor.numpy()) for name, tensor in raw.items()}
+        return {**plain, **packed, "model": {name.removeprefix(MODEL): tensor for name, tensor in model.items()}}

@@ -26,7 +26,8 @@ from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser, model_file
+from rome.features.analyser.weights import save_checkpoint
 from rome.train.common.recipe import add_models_argument, card_text, write_card
 
 
@@ -124,18 +125,17 @@ DROPPED = ("optimizer_state_dict", "scheduler_state_dict", "dev_score_history", 
 
 
 def export_model(source: Path, target: Path) -> int:
-    """Write a smaller copy of a Stanza model file and return its size in bytes.
+    """Write a Stanza model file as safetensors, smaller, and return its size in bytes.
 
     Float weights become float16 (Stanza copies them into float32 parameters when it loads), training state is dropped, and
-    every path in the stored options keeps only its last part, so that nothing of the training machine is in the file. The
-    result loads with ``weights_only``.
+    every path in the stored options keeps only its last part, so that nothing of the training machine is in the file.
     """
     checkpoint = torch.load(source, map_location="cpu", weights_only=True)
     small = {key: value for key, value in checkpoint.items() if key not in DROPPED}
     small["model"] = {name: _half(tensor) for name, tensor in checkpoint["model"].items()}
     small["config"] = {name: _without_path(value) for name, value in checkpoint["config"].items()}
     Path(target).parent.mkdir(parents=True, exist_ok=True)
-    torch.save(small, target)
+    save_checkpoint(target, small)
     return Path(target).stat().st_size
 
 
@@ -208,7 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
     work = arguments.work or arguments.out.parent / "runs" / "parser"
     stages, models = Stages(*treebank(arguments, work), work, seed=arguments.seed), set_folder(arguments.models)
     borrowed = [name for name in STAGES if name not in arguments.stages and not stages.model(name).is_file()]
-    missing = [name for name in borrowed if not (models / name / f"{name}.pt").is_file()]
+    missing = [name for name in borrowed if not model_file(models, name).is_file()]
     if missing:
         raise InputError(
             f"all three models are judged together, but neither {work} nor the set {models.name} has {' and '.join(missing)}: "
@@ -247,7 +247,7 @@ def export(stages: Stages, names: Iterable[str], out: Path, models: Path) -> Non
         The set whose trunk and trees give the tags.
     """
     for name in names:
-        export_model(stages.model(name), out / name / f"{name}.pt")
+        export_model(stages.model(name), model_file(out, name))
     text = stages.work / "dev_raw.txt"
     conllu_to_text.main([str(stages.dev), str(text)])
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
