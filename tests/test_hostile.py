@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -386,6 +389,68 @@ def test_a_pickle_in_a_models_place_is_not_run(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match="tokenizer.safetensors is damaged"):
         embedded_pipeline(tmp_path)
     assert not (tmp_path / "ran").exists()
+
+
+DOORS = """
+import sys
+from pathlib import Path
+from rome.exceptions import RomeError
+from rome.features.analyser.transformer import Classifier, TransformerEncoder
+from rome.train.common import layers
+from rome.train.encoder import build_trunk
+from rome.train.errors.texts import _SentenceVectors
+from rome.train.synthesis.language_models import load_language_model
+
+for name in ("layers", "encoder"):  # those two know where their checkpoint lies
+    sys.modules[f"rome.train.{'common.' * (name == 'layers')}{name}"].source_folder = lambda: Path(folder)
+doors = {
+    "encoder": lambda: TransformerEncoder(folder),
+    "classifier": lambda: Classifier(folder),
+    "filler": lambda: load_language_model(folder, "cpu", 3),
+    "layers": lambda: layers.start_from_encoder([layers.nn.TransformerEncoderLayer(layers.HIDDEN, 1, 8)], 0),
+    "trunk": lambda: build_trunk(Path(folder, "out")),
+    "vectors": lambda: _SentenceVectors(Path(folder)),
+}
+for folder in sys.argv[1:]:
+    for name, door in doors.items():
+        try:
+            door()
+            print(name, "loaded")
+        except (RomeError, ValueError, OSError) as error:
+            print(name, str(error).splitlines()[0])
+print("left", sys.stdin.read().count("yes"))
+"""
+CRAFTED: dict[str, dict[str, dict[str, object]]] = {
+    "an unknown kind": {"config.json": {"model_type": "evil", "auto_map": {"AutoConfig": "evil.C", "AutoModel": "evil.M"}}},
+    "a known kind": {
+        "config.json": {"model_type": "bert", "auto_map": {"AutoConfig": "evil.C", "AutoModel": "evil.M"}},
+        "tokenizer_config.json": {"auto_map": {"AutoTokenizer": ["evil.T", "evil.T"]}, "tokenizer_class": "T"},
+    },
+}
+
+
+def test_the_code_of_a_models_folder_is_never_run(tmp_path: Path) -> None:
+    """By no way that a checkpoint of transformers comes in, whoever says yes on standard input, which is not even read."""
+    ran = tmp_path / "ran"
+    for folder, files in CRAFTED.items():
+        (tmp_path / folder).mkdir()
+        for name, content in files.items():
+            (tmp_path / folder / name).write_text(json.dumps(content))
+        code = f"open({str(ran)!r}, 'w').close()\nclass C: pass\nclass M: pass\nclass T: pass\n"
+        (tmp_path / folder / "evil.py").write_text(code)
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", DOORS, *(tmp_path / folder for folder in CRAFTED)]
+    done = subprocess.run(command, input="yes\n" * 99, capture_output=True, text=True, check=False, env=environment)
+    lines = done.stdout.splitlines()
+    assert not ran.exists() and lines[-1:] == ["left 99"], done
+    assert len(lines) == 13 and not [line for line in lines if line.endswith(" loaded")]
+    assert "cannot be loaded (" in lines[0] and "needs no code of its own" in lines[0]
+
+
+def test_checkpoints_come_in_by_one_door() -> None:
+    """The function that says so to transformers is the only one that loads anything with it."""
+    loading = [name for name, path in sources() if ".from_pretrained(" in path.read_text(encoding="utf-8")]
+    assert loading == ["rome.features.analyser.transformer"]
 
 
 def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:

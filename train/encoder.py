@@ -22,6 +22,7 @@ from rome.features.analyser.encoder import (
     load_trunk,
     parts_of,
 )
+from rome.features.analyser.transformer import pretrained
 from rome.features.analyser.weights import save_weights
 from rome.train.common.recipe import card_text, write_card
 
@@ -37,7 +38,7 @@ def build_trunk(out: Path) -> None:
     """Write trunk.safetensors (layers 1-4 and the embeddings) and the word pieces into a folder."""
     source, out = source_folder(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    model = AutoModel.from_pretrained(source, local_files_only=True)
+    model = pretrained(AutoModel, source)
     kept = {
         name: tensor
         for name, tensor in model.state_dict().items()

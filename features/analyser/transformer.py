@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,23 @@ from .pieces import Encoded, batches_of, encode, merge_windows
 BATCH_PIECES = 2048
 
 
+def pretrained(kind: Any, name: str | Path, *, download: bool = False, **options: Any) -> Any:
+    """What one of transformers' Auto classes makes of a local folder or a hub's name; from local files unless download.
+
+    No code that lies beside the weights is run, and nothing can ask for it: meanwhile standard input is empty.
+    """
+    kept, sys.stdin = sys.stdin, io.StringIO()
+    try:
+        return kind.from_pretrained(name, local_files_only=not download, trust_remote_code=False, **options)
+    finally:
+        sys.stdin = kept
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
+
+
 def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
     """A model of one of transformers' classes and its fast tokenizer, from local files unless download.
 
@@ -27,9 +47,14 @@ def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
     import transformers
 
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=not download, use_fast=True)
-        model = getattr(transformers, kind).from_pretrained(name, local_files_only=not download)
+        tokenizer = pretrained(transformers.AutoTokenizer, name, download=download, use_fast=True)
+        model = pretrained(getattr(transformers, kind), name, download=download)
     except (OSError, ValueError) as error:
+        if Path(name).is_dir():
+            raise ModelMissingError(
+                f"the model {name} cannot be loaded ({first_line(error)}): give the folder of a whole checkpoint that "
+                "needs no code of its own"
+            ) from error
         raise ModelMissingError(
             f"the model {name} is not on this machine: run `hf download {name}`, or give the folder of a copy"
         ) from error

@@ -9,6 +9,7 @@ from torch import nn
 from transformers import AutoModel
 
 from rome.features.analyser.acceptability import HIDDEN
+from rome.features.analyser.transformer import pretrained
 from rome.train.encoder import source_folder
 
 NAMES = {
@@ -43,6 +44,6 @@ def narrowed(layer: nn.Module, inner: int) -> dict[str, torch.Tensor]:
 def start_from_encoder(layers: Any, first: int) -> None:
     """Copy layers of all-MiniLM-L6-v2, from ``first`` on, into torch's transformer layers; those beyond the sixth keep their random start."""
     if len(layers) and layers[0].norm1.normalized_shape[0] == HIDDEN:  # a toy model starts from random numbers
-        source = AutoModel.from_pretrained(source_folder(), local_files_only=True)
+        source = pretrained(AutoModel, source_folder())
         for layer, old in zip(layers, source.encoder.layer[first:], strict=False):
             layer.load_state_dict(torch_layer(old))

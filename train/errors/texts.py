@@ -24,6 +24,7 @@ from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
+from rome.features.analyser.transformer import pretrained
 from rome.features.values import Analysis
 from rome.storage.files import atomic_path
 from rome.train.encoder import source_folder
@@ -274,8 +275,8 @@ class _SentenceVectors:
     def __init__(self, folder: Path) -> None:
         from transformers import AutoModel, AutoTokenizer
 
-        self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        self.model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        self.model: Any = pretrained(AutoModel, folder).eval()
 
     @torch.no_grad()
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.pieces import batches_of
+from rome.features.analyser.transformer import first_line, pretrained
 from rome.train.synthesis.fillers import TOP_K, FillRequest, other_words, rounded
 
 
@@ -54,9 +55,9 @@ def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any,
         raise InputError(f"{wrong}: give {use.wanted}")
     tokenizer = _part(AutoTokenizer, spec, use.wanted)
     try:
-        model, report = use.model(config).from_pretrained(spec, local_files_only=True, output_loading_info=True)
+        model, report = pretrained(use.model(config), spec, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{wrong} ({_first_line(error)}): give {use.wanted}") from error
+        raise InputError(f"{wrong} ({first_line(error)}): give {use.wanted}") from error
     if report["missing_keys"]:
         raise InputError(f"{wrong}: it has no weights for {sorted(report['missing_keys'])[0]}; give {use.wanted}")
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
@@ -69,10 +70,10 @@ def _part(kind: Any, spec: str, wanted: str) -> Any:
     if folder.exists() and not (folder / "config.json").is_file():
         raise InputError(f"{unknown}: it has no config.json; give {wanted}")
     try:
-        return kind.from_pretrained(spec, local_files_only=True)
+        return pretrained(kind, spec)
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
         if folder.exists() or isinstance(error, ImportError):
-            raise InputError(f"{unknown}: {_first_line(error)}; give {wanted}") from error
+            raise InputError(f"{unknown}: {first_line(error)}; give {wanted}") from error
         raise ModelMissingError(
             f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
         ) from error
@@ -92,10 +93,6 @@ def load_language_model(spec: str, device: str, top_k: int) -> MaskedLMFiller | 
     model, tokenizer, name = load_checkpoint(spec, FILLING, device)
     kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
     return kind(model, tokenizer, top_k, name=name)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
 
 
 def window_of(model: Any, tokenizer: Any) -> int:
