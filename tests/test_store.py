@@ -6,6 +6,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -244,14 +247,63 @@ def test_replaced_or_deleted_file_is_noticed(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_unwritable_store_is_refused(tmp_path: Path) -> None:
-    """A file without write permission is named, with the remedy."""
-    path = tmp_path / "a.sqlite"
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that others may enter too, and while it is there this process is nobody's, because root may write everywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.chown(name, 65534, 65534)
+            os.setresuid(65534, 65534, 0)
+        yield Path(name)
+        if is_root:
+            os.setresuid(0, 0, 0)
+        Path(name).chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="permissions and users of Linux")
+@pytest.mark.parametrize("kind", ["file", "folder", "with a log", "with a log alone"])
+def test_a_store_that_may_only_be_read_is_read(folder: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it holds is found, and what a killed process left in its log where SQLite can; nothing is written, one line says so once."""
+    path = folder / "a #1?.sqlite"
+    with AnalysisStore(path) as store:
+        store.put_many([example("a")], identity="m")
+    if "log" in kind:
+        with closing(sqlite3.connect(path)) as reader:  # as long as it has the file open, the log stays
+            reader.execute("SELECT count(*) FROM analyses").fetchone()
+            AnalysisStore(path).put_many([example("b")], identity="m")
+            ends = ("", "-wal") if "alone" in kind else ("", "-wal", "-shm")
+            kept = {end: Path(f"{path}{end}").read_bytes() for end in ends}
+        for end, content in kept.items():
+            Path(f"{path}{end}").write_bytes(content)
+            Path(f"{path}{end}").chmod(0o444)
+    path.chmod(0o444)
+    folder.chmod(0o755 if kind == "file" else 0o555)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    for _ in range(2):
+        with AnalysisStore(path) as store:
+            store.put_many([example("c")], identity="m")
+            found = store.get_many(["a", "b", "c"], identity="m")
+            assert sorted(found) == (["a", "b"] if kind == "with a log" else ["a"]) and len(store) == len(found)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert capsys.readouterr().err == f"rome: the store {path} cannot be written: what it holds is used, nothing is added\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="permissions and users of Linux")
+def test_a_damaged_store_that_may_only_be_read_is_refused(folder: Path) -> None:
+    """It is not set aside, and no store is made in a folder that may not be written."""
+    path = folder / "a.sqlite"
     AnalysisStore(path).close()
-    path.chmod(0o400)
-    with pytest.raises(StoreError, match="write permission"):
-        AnalysisStore(path).put_many([example()], identity="m")
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + bytes(len(content) - 100))
+    path.chmod(0o444)
+    with pytest.raises(StoreError, match="is damaged or is not a store"):
+        AnalysisStore(path)
+    folder.chmod(0o555)
+    assert not [name for name in os.listdir(folder) if "damaged" in name]
+    with pytest.raises(StoreError, match="cannot be made .*: give its folder write permission"):
+        AnalysisStore(folder / "b.sqlite")
 
 
 def test_analyses_of_another_run_of_the_same_models_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +34,7 @@ class KeyValueFile:
     Every value stands under a checksum of key and value, verified on reading: a row that does not fit is absent, so it is computed and written
     again. A file whose structure is damaged is set aside as NAME.damaged-1 and a new one begun. Each is said in one line on stderr. A process
     killed at any moment loses at most the write it was in. ``NAME.lock`` beside the file keeps two processes from making or replacing it at
-    once.
+    once. A file that may not be written, or lies in such a folder, is read all the same, and nothing is written; a line says so once.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
@@ -61,8 +62,17 @@ class KeyValueFile:
             _say(f"the store {self.path} held {damaged} damaged {'row' if damaged == 1 else 'rows'} of {len(rows)}: made again")
         return found
 
+    @property
+    def read_only(self) -> bool:
+        """Whether the file is there and may only be read; SQLite writes beside it too."""
+        file = os.path.realpath(self.path)
+        is_there = os.path.isfile(file) and os.path.getsize(file) > 0
+        return is_there and not (os.access(file, os.W_OK) and os.access(os.path.dirname(file), os.W_OK))
+
     def write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep these keys and values, all or none; what is there already is overwritten."""
+        """Keep these keys and values, all or none; what is there already is overwritten. In a file that is read-only nothing is kept."""
+        if self.read_only:
+            return
         sealed = [(key, _sealed(key, value)) for key, value in rows]
 
         def insert(connection: sqlite3.Connection) -> None:
@@ -117,15 +127,30 @@ class KeyValueFile:
             raise StoreError(f"the store {path} is a directory: name a file in it, such as {path / 'analyses.sqlite'}")
         if not path.parent.is_dir():
             raise StoreError(f"the store {path} cannot be made: its folder {path.parent} does not exist, make it first")
+        if self.read_only:
+            return self._connected_for_reading()
         is_new = not path.exists() or not path.stat().st_size
         with self._alone() if is_new else nullcontext():
-            connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-            connection.text_factory = bytes  # damage may turn a blob into a text
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
+            return self._prepared(path)
+
+    def _connected_for_reading(self) -> sqlite3.Connection:
+        """Open the file without changing it: with what stands in its log where that can be read, else as a file that never changes."""
+        _say_once(f"the store {self.path} cannot be written: what it holds is used, nothing is added")
+        file = Path(os.path.realpath(self.path))
+        if os.path.exists(f"{file}-wal"):
+            with suppress(sqlite3.OperationalError):
+                return self._prepared(f"{file.as_uri()}?mode=ro", uri=True)
+        return self._prepared(f"{file.as_uri()}?immutable=1", uri=True)
+
+    def _prepared(self, file: Path | str, *, uri: bool = False) -> sqlite3.Connection:
+        """A connection to what `_prepare` finds right."""
+        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, uri=uri)
+        connection.text_factory = bytes  # damage may turn a blob into a text
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -157,6 +182,8 @@ class KeyValueFile:
 
     def _set_aside(self, error: sqlite3.Error, identity: tuple[int, int] | None) -> None:
         """Give the damaged file, and its log, another name; the next call begins a new one."""
+        if self.read_only:
+            raise StoreError(_explain(self.path, error)) from error
         with self._alone():
             if _identity(self.path) != identity:
                 return  # another process was faster
@@ -187,6 +214,11 @@ def _say(line: str) -> None:
     if sys.stderr is not None:
         place = "\r\x1b[K" if sys.stderr.isatty() else ""
         sys.stderr.write(f"{place}rome: {' '.join(line.split())}\n")
+
+
+@cache
+def _say_once(line: str) -> None:
+    _say(line)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
