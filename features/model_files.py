@@ -82,7 +82,9 @@ def remedy(folder: Path) -> str:
 
 
 def verified(path: Path) -> Path:
-    """The path itself, once sure that the file is whole: its SHA-256 is the one on record.
+    """The path itself, once sure that the file is whole: its SHA-256 is the one on record under the name that the path gives it.
+
+    Links are not resolved before: uv, Nix and Bazel lay packages out as links to files or folders that lie elsewhere.
 
     A file that belongs to no set (none of the package's, and no set.json beside its folder) is its owner's business and passes, as
     does one that is not there, which whoever opens it reports. Each file is hashed once a process, again when its size or time changes.
@@ -114,9 +116,15 @@ def _sha256(path: Path, _size: int, _time: int) -> str:
     return digest.hexdigest()
 
 
+def files_below(folder: Path) -> list[Path]:
+    """Every file of a folder, sorted, in folders that are links too."""
+    found = (Path(top, name) for top, _, names in os.walk(folder, followlinks=True) for name in names)
+    return sorted(path for path in found if path.is_file())
+
+
 def file_hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of every model file below a folder, by relative path; cards, set.json and selfcheck.json are no models."""
-    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file() and path.name not in _NO_MODEL)
+    paths = [path for path in files_below(folder) if path.name not in _NO_MODEL]
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from rome.exceptions import InputError, ModelMissingError
 
-from ..model_files import MANIFEST, read_manifest, remedy
+from ..model_files import MANIFEST, files_below, read_manifest, remedy
 from ..values import FEATURES
 from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
@@ -126,7 +126,7 @@ def file_digest(folder: Path) -> str:
 
     Files are read once a process, again when the size or time of one changes.
     """
-    paths = sorted(p for p in Path(folder).rglob("*") if p.is_file() and p.name != "card.json")
+    paths = [path for path in files_below(folder) if path.name != "card.json"]
     return _digest(Path(folder), tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in paths))
 
 
