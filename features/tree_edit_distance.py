@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.exceptions import ModelMissingError
+from .packages import import_failed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -181,7 +181,7 @@ def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
     try:
         import zss
     except ImportError as error:
-        raise ModelMissingError('distance="zss" needs the package zss: run `pip install "rome-metric[zss]"`') from error
+        raise import_failed(error, 'distance="zss"', '"rome-metric[zss]"') from error
     roots = []
     for parents in (parents_a, parents_b):
         nodes = [zss.Node(n) for n in range(len(parents))]

@@ -175,7 +175,7 @@ def test_faulty_texts_are_placed(rome: Run, tmp_path: Path, content: str, messag
     assert code == 2 and message in err and err.count("\n") == 1
 
 
-def test_missing_packages_give_the_install_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_packages_give_the_install_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Without torch the command says which extra to install; a missing module of our own is a bug and shows as one."""
 
     def lacks(name: str) -> Callable[[Namespace], Any]:
@@ -184,6 +184,9 @@ def test_missing_packages_give_the_install_line(capsys: pytest.CaptureFixture[st
 
         return make
 
+    assert main(["score", "--examples"], metric=lacks("torch.nn")) == 2
+    assert "torch, which is installed and cannot be loaded" in capsys.readouterr().err
+    monkeypatch.setattr("rome.features.packages.find_spec", lambda name: None)
     assert main(["score", "--examples"], metric=lacks("torch.nn")) == 2
     assert "pip install 'rome-metric[models]'" in capsys.readouterr().err
     with pytest.raises(ModuleNotFoundError):

@@ -282,6 +282,7 @@ def test_missing_model_packages_name_the_install_line(monkeypatch: pytest.Monkey
         return real(name, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr("rome.features.packages.find_spec", lambda name: None)
     with pytest.raises(ModelMissingError, match=r"rome-metric\[models\]"):
         RoMe(progress=False).score(references=["A cat."], hypotheses=["A cat."])
 

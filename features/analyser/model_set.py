@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from rome.exceptions import InputError, ModelMissingError
 
 from ..model_files import MANIFEST, files_below, read_manifest, remedy
+from ..packages import import_failed
 from ..values import FEATURES
 from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
@@ -177,7 +178,7 @@ def found_device(name: str) -> str:
     try:
         import torch
     except ImportError as error:
-        raise ModelMissingError(f'device {name} needs the package torch: run `pip install "rome-metric[models]"`') from error
+        raise import_failed(error, f"device {name}", '"rome-metric[models]"') from error
     there = [*(["cuda"] if torch.cuda.is_available() else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
     if name != "auto" and name not in there:
         raise InputError(

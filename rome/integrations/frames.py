@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
+from rome.features.packages import import_failed
 from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_names, score_columns
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def to_polars(result: CorpusScore) -> polars.DataFrame:
     try:
         import polars
     except ImportError as error:
-        raise ModelMissingError("to_polars needs polars: run `pip install polars`") from error
+        raise import_failed(error, "to_polars", "polars") from error
     text, whole = ("reference", "hypothesis", "flags", "scorer"), ("segment", "reference_index")
     kinds: Any = {True: polars.String, False: polars.Float64}
     columns = result.columns()
@@ -93,7 +94,7 @@ def _narwhals() -> Any:
     try:
         import narwhals
     except ImportError as error:
-        raise ModelMissingError("data frames need the package narwhals: run `pip install narwhals`") from error
+        raise import_failed(error, "reading a data frame", "narwhals") from error
     return narwhals
 
 

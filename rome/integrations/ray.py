@@ -18,7 +18,8 @@ from rome.batch.parts import OutputFolder, Summary, score_part
 from rome.batch.plan import PART_ROWS, make_plan
 from rome.batch.row_files import Part, input_files, kind_of
 from rome.batch.rows import MakeMetric, RowOptions, arrow_schema, own_metric, score_rows
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
+from rome.features.packages import import_failed
 from rome.progress import progress_bar
 
 
@@ -202,5 +203,5 @@ def _ray() -> Any:
         import ray
         import ray.data
     except ImportError as error:
-        raise ModelMissingError('scoring with Ray needs Ray Data: run `pip install "rome-metric[models,ray]"`') from error
+        raise import_failed(error, "scoring with Ray", '"rome-metric[models,ray]"') from error
     return ray

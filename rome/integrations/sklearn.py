@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
+from rome.features.packages import import_failed
 from rome.features.values import FEATURES
 from rome.integrations.columns import refuse_batches, score_columns
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
 except ImportError as _error:
-    raise ModelMissingError("RoMeFeatures needs scikit-learn: run `pip install scikit-learn`") from _error
+    raise import_failed(_error, "RoMeFeatures", "scikit-learn") from _error
 
 
 class RoMeFeatures(TransformerMixin, BaseEstimator):

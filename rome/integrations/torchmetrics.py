@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rome.exceptions import ModelMissingError
+from rome.features.packages import import_failed
 from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
 
 try:
     import torch
     import torchmetrics
 except ImportError as _error:
-    raise ModelMissingError(f"RoMeScore needs the package {_error.name}: run `pip install torchmetrics`") from _error
+    raise import_failed(_error, "RoMeScore", "torchmetrics") from _error
 
 
 class RoMeScore(torchmetrics.Metric):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rome.combining.contributions import Loss, losses_of
 from rome.combining.signature import fitted_on, labels
-from rome.exceptions import ModelMissingError
+from rome.features.packages import import_failed
 from rome.features.values import FEATURES, Component
 from rome.results.displayed import Displayed
 from rome.results.serialisation import plain
@@ -300,7 +300,7 @@ class CorpusScore(Displayed):
         try:
             import pandas
         except ImportError as error:
-            raise ModelMissingError("to_dataframe needs pandas: run `pip install pandas`") from error
+            raise import_failed(error, "to_dataframe", "pandas") from error
         return pandas.DataFrame(self.columns())
 
     def columns(self) -> dict[str, list[Any]]:

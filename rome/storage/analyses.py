@@ -12,9 +12,9 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from rome.checks import CheckedPair
-from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import BATCH_SIZE, ModelConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
+from rome.features.packages import check_versions, import_failed
 from rome.features.values import Analysis
 from rome.progress import progress_bar, without_widget_advice
 from rome.storage.analysis_store import AnalysisStore
@@ -85,14 +85,13 @@ class Analyses:
         """The loaded models. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
         with self._lock:
             if self._analyser is None:
+                check_versions()
                 try:
                     with without_widget_advice():
                         from rome.features.analyser.analyser import Analyser
                 except ImportError as error:
-                    raise ModelMissingError(
-                        f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
-                        "stored features need none, see `rome rescore`"
-                    ) from error
+                    what = "analysing text, unlike `rome rescore` of stored features,"
+                    raise import_failed(error, what, '"rome-metric[models]"') from error
                 self._analyser = Analyser(self.models, threads=self.threads, device=self.device, batch_size=self.batch_size)
             return self._analyser
 

@@ -9,7 +9,7 @@ from torch import nn
 from transformers import AutoModel
 
 from rome.features.analyser.acceptability import HIDDEN
-from rome.features.analyser.transformer import pretrained
+from rome.features.checkpoints import pretrained
 from rome.train.encoder import source_folder
 
 NAMES = {

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rome.exceptions import InputError, ModelMissingError, StoreError
+from rome.exceptions import InputError, StoreError
 from rome.features.analyser.model_set import encoder_identity
 from rome.features.analyser.transformer import PieceStates
+from rome.features.packages import import_failed
 from rome.storage.files import atomic_path
 from rome.train.synthesis.pairs import batches
 
@@ -219,7 +220,7 @@ def _nearest(queries: NDArray[np.float32], rows: NDArray[np.float32], k: int) ->
     try:
         import faiss
     except ImportError as error:
-        raise ModelMissingError('neighbours need faiss: pip install "rome-metric[train]"') from error
+        raise import_failed(error, "finding neighbours", '"rome-metric[train]"') from error
     cosines, found = faiss.knn(queries, rows, min(k, len(rows)), metric=faiss.METRIC_INNER_PRODUCT)
     return cosines, found
 

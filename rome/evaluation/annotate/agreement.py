@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from rome.evaluation.annotate.ratings import Ratings, Record, dimensions_of
-from rome.exceptions import ModelMissingError
+from rome.features.packages import import_failed
 from rome.reports.model import Table
 
 Matrix = Mapping[str, Mapping[int, float]]
@@ -134,7 +134,7 @@ def _coefficient(
     try:
         from nltk.metrics.agreement import AnnotationTask
     except ImportError as error:
-        raise ModelMissingError('agreement needs NLTK: run `pip install "rome-metric[evaluate]"`') from error
+        raise import_failed(error, "agreement", '"rome-metric[evaluate]"') from error
     if len({label for _, _, label in rows}) < 2:
         return None
     task = AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)

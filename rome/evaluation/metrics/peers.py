@@ -19,6 +19,7 @@ from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedSco
 from rome.evaluation.metrics.protocol import Scores
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
+from rome.features.packages import import_failed
 
 if TYPE_CHECKING:
     from rome.features.analyser.transformer import PieceStates
@@ -33,9 +34,7 @@ def library(name: str, distribution: str = "") -> Any:
         return import_module(name)
     except ImportError as error:
         package = distribution or name.partition(".")[0]
-        raise ModelMissingError(
-            f'this metric needs the package {package}: run `pip install "rome-metric[evaluate]"` or `pip install {package}`'
-        ) from error
+        raise import_failed(error, "this metric", f'"rome-metric[evaluate]" {package}') from error
 
 
 def _each(function: Callable[[str, str], float]) -> PairFunction:
@@ -137,9 +136,7 @@ class BertScore:
             try:
                 from rome.features.analyser.transformer import PieceStates
             except ImportError as error:
-                raise ModelMissingError(
-                    f'BERTScore needs the package {error.name}: run `pip install "rome-metric[models]"`'
-                ) from error
+                raise import_failed(error, "BERTScore", '"rome-metric[models]"') from error
             self._states = PieceStates(self.encoder, -1 if self.layer is None else self.layer)
         return self._states
 

@@ -1,0 +1,92 @@
+"""Packages that are absent, too old or damaged are told apart, each with the line that mends it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import requires, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from rome.cli import main
+from rome.exceptions import ModelMissingError
+from rome.features.packages import check_versions, import_failed
+
+ABSENT = "import sys; sys.modules['stanza'] = None; "
+RUN = "from rome.cli import main; raise SystemExit(main(['score', '--examples', '--models', 'small']))"
+
+
+def package(folder: Path, name: str, number: str, code: str) -> Path:
+    """A folder of installed packages that has this one, as pip leaves it."""
+    (folder / f"{name}-{number}.dist-info").mkdir(parents=True)
+    (folder / f"{name}-{number}.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n")
+    (folder / f"{name}-{number}.dist-info" / "RECORD").write_text(f"{name}/__init__.py,,\n")
+    (folder / name).mkdir()
+    (folder / name / "__init__.py").write_text(code)
+    return folder
+
+
+def scored(code: str, site: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """`rome score` in a process of its own that finds the packages of this folder first."""
+    environment = {**os.environ, "PYTHONPATH": str(site or "")}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [
+        ("1.13.0", "", 'stanza 1.13.0 is too old: RoMe needs stanza>=1.15, run `pip install --upgrade "rome-metric[models]"`'),
+        (
+            "1.15.1",
+            "Document = None",
+            "the package stanza, which is installed and cannot be loaded (cannot import name 'Pipeline' from 'stanza' ",
+        ),
+        (
+            "1.16",
+            "import stanza.gone",
+            "No module named 'stanza.gone'): install it anew, `pip install --force-reinstall stanza`",
+        ),
+    ],
+    ids=["too old", "a missing name", "a missing part"],
+)
+def test_a_package_that_does_not_fit_is_told_from_a_missing_one(tmp_path: Path, number: str, code: str, says: str) -> None:
+    """With another stanza installed: one line on stderr, exit code 2, and a remedy that changes something."""
+    done = scored(RUN, package(tmp_path, "stanza", number, code))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr, done
+
+
+def test_a_missing_package_is_named() -> None:
+    """Its line installs the extra."""
+    done = scored(ABSENT + RUN)
+    assert done.returncode == 2 and done.stderr == (
+        "rome: error: analysing text, unlike `rome rescore` of stored features, needs the package stanza: run "
+        '`pip install "rome-metric[models]"`\n'
+    )
+
+
+def test_what_is_installed_here_is_new_enough() -> None:
+    """And every bound of the base install and the models is compared with what is installed."""
+    check_versions()
+    bounds = [
+        one for one in map(Requirement, requires("rome-metric") or ()) if str(one.marker) in ("None", 'extra == "models"')
+    ]
+    assert {"numpy", "torch", "stanza", "transformers"} <= {one.name for one in bounds}
+    assert all(one.specifier.contains(version(one.name)) and ">=" in str(one.specifier) for one in bounds)
+
+
+def test_training_asks_for_the_same_versions(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before a recipe is loaded."""
+    monkeypatch.setattr("rome.features.packages.version", lambda name: "2.5.1+cpu" if name == "torch" else version(name))
+    assert main(["train", "parser", "--out", "x"]) == 2
+    assert "torch 2.5.1+cpu is too old: RoMe needs torch>=2.6, run `pip install" in capsys.readouterr().err
+    error = import_failed(ImportError("no such symbol", name="torch._C"), "it", "x")
+    assert isinstance(error, ModelMissingError) and str(error).startswith("torch 2.5.1+cpu is too old")
+
+
+def test_a_library_that_the_system_lacks_is_said() -> None:
+    """The linker's words stand in the line."""
+    error = import_failed(ImportError("libgomp.so.1: cannot open shared object file", name="safetensors"), "it", "x")
+    assert "safetensors, which is installed and cannot be loaded (libgomp.so.1: cannot open" in str(error)
