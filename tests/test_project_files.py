@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
+from rome.features.analyser.config import SETS
+
 yaml: Any = pytest.importorskip("yaml", reason="PyYAML reads the citation and the forms; mkdocs brings it")
 
 TOP = Path(__file__).resolve().parents[1]
@@ -153,6 +155,11 @@ def test_the_oldest_versions_are_those_of_setup_cfg(python: str) -> None:
     assert {f">={version}" for version in taken.values()} <= {str(one.specifier) for one in needed}
 
 
+def test_the_matrix_checks_every_set_of_the_package() -> None:
+    """Each by its known answers."""
+    assert MATRIX["SETS"] == SETS
+
+
 def test_files_of_tests_that_the_matrix_names_exist() -> None:
     """A test that moved is missed here and not in a cell."""
     files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
@@ -171,7 +178,7 @@ def test_a_cell_that_cannot_run_has_its_own_code(tmp_path: Path) -> None:
     (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 127\n")
     (tmp_path / "python3.12").chmod(0o755)
     assert ran("3.12", "oldest")[0] == 77
-    for words in (("3.9", "oldest"), ("3.12", "middle"), ("3.12",), (), ("3.12", "oldest", "everything")):
+    for words in (("3.9", "oldest"), ("3.12", "middle"), ("3.12",), (), ("3.12", "oldest", "everything"), ("3.12", "newest", "torch>=2")):
         code, said = ran(*words)
         assert code == 2 and said.startswith("usage: .ci/matrix {3.10,")
 
