@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from rome.cli.faults import end, open_closed_streams
 from rome.cli.metric import MakeMetric, make_metric
-from rome.cli.parser import Parser
+from rome.cli.parser import Parser, check_outputs
 from rome.exceptions import InputError
 
 __all__ = ["main"]
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
             raise InputError(_no_command(words))
         try:
             options = _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
+            check_outputs(options)
             code: int = options.run(options, metric)
         except SystemExit as left:  # argparse leaves this way: help, version, bad usage
             code = int(left.code or 0)
