@@ -12,6 +12,7 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.bounded_gzip import as_input_error, unpacked
+from rome.storage.strict_json import parse_json
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -100,7 +101,7 @@ def json_object(text: str, place: str, needed: Sequence[str] = ()) -> dict[str, 
 def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
     """The value that a JSON text holds. Raises InputError for what is no JSON, is nested too deep, or holds half a character."""
     try:
-        value = json.loads(text)
+        value = parse_json(text)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:

@@ -16,6 +16,7 @@ from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
+from rome.storage.strict_json import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,6 +187,8 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
         )
     needed = ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
     missing = [name for name in needed if name not in schema.names]
+    if twice := repeated(schema.names):
+        raise InputError(f"the feature table {path} has two columns {twice}: {REMEDY} again")
     if missing:
         raise InputError(f"the feature table {path} lacks the column {', '.join(missing)}: {REMEDY} again")
 
