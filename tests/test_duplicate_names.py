@@ -12,6 +12,7 @@ from rome.batch.row_files import read_rows
 from rome.batch.rows import RowOptions
 from rome.cli import main
 from rome.combining.table import FeatureTable
+from rome.data.readers.lines import json_objects
 from rome.exceptions import InputError
 from rome.storage.pair_files import read_pairs
 
@@ -48,20 +49,25 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
     assert (row.references, row.hypothesis) == (["A cat."], "A dog.")
 
 
-@pytest.mark.parametrize(
-    "words", [["compare", "a.jsonl", "b.jsonl"], ["check", "--scores", "a.jsonl"], ["evaluate", "rated.jsonl"]]
-)
-def test_stored_scores_and_ratings(
+@pytest.mark.parametrize("words", [["compare", "a.jsonl", "b.jsonl"], ["check", "--scores", "a.jsonl"]])
+def test_stored_scores(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The other files of JSON lines."""
+    """What `rome score` wrote, changed by hand."""
     monkeypatch.chdir(tmp_path)
     for name in ("a.jsonl", "b.jsonl"):
         Path(name).write_text('{"score": 1.0, "id": "x", "score": 0.5}\n')
-    Path("rated.jsonl").write_text('{"item": "1", "reference": "A", "hypothesis": "B", "rating": 1, "rating": 2}\n')
     assert main(words) == 2
     err = capsys.readouterr().err
-    assert ".jsonl:1: " in err and "stands twice" in err and err.count("\n") == 1
+    assert "a.jsonl:1: " in err and "the name 'score' stands twice" in err and err.count("\n") == 1
+
+
+def test_ratings(tmp_path: Path) -> None:
+    """Rated data, of one's own or released."""
+    path = tmp_path / "rated.jsonl"
+    path.write_text('{"item": "1", "rating": 1, "rating": 2}\n')
+    with pytest.raises(InputError, match=r"rated\.jsonl:1: not JSON \(the name 'rating' stands twice"):
+        list(json_objects(path))
 
 
 def test_tables_of_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
