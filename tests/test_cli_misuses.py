@@ -179,7 +179,7 @@ MISUSES = [
     ("rome compare ref.txt hyp.txt", "ref.txt:1: not JSON"),
     ("rome annotate header.tsv -o out.jsonl", "header.tsv holds no segment: give at least one"),
     ("rome compare none.jsonl pairs.tsv", "none.jsonl does not exist: check the name and the working directory"),
-    ("rome rescore none.parquet", "none.parquet is missing"),
+    ("rome rescore none.parquet", "none.parquet does not exist"),
     ("rome train cooking", "invalid choice: 'cooking'"),
 ]
 DEVELOPERS = re.compile(r"Traceback|\w\[\d|\b(True|False|None)\b|\w=\"|Error\b|argparse|positional")
