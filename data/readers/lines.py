@@ -44,7 +44,7 @@ def shown(text: str, most: int = 60) -> str:
 
 
 def table(
-    path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False
+    path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False, lines: Sequence[str] | None = None
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield ``(file:line, row by column name)`` of a table with a header.
 
@@ -54,8 +54,10 @@ def table(
     ----------
     quoted
         As in CSV, where a cell may hold line ends.
+    lines
+        Those of the file, where they were read before.
     """
-    lines = text_lines(path)
+    lines = text_lines(path) if lines is None else lines
     ended = (line + "\n" for line in lines)
     reader = csv.reader(ended, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted)
     header: list[str] = []

@@ -36,6 +36,8 @@ class Part:
         Bytes of a JSON-lines file, rows from 0 of a Parquet file.
     work
         About how long they take, see `rome.batch.plan`.
+    digest
+        Of what the rows held when they were shared out.
     """
 
     number: int
@@ -45,6 +47,7 @@ class Part:
     start: int
     stop: int
     work: float
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,16 +44,6 @@ class PairRow:
     cells: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_parallel(references: Sequence[str], hypotheses: str) -> list[PairRow]:
-    """Read text files with one segment a line: one or more of references, one of hypotheses.
-
-    Raises InputError when a file cannot be read, when two are named standard input, or when their numbers of lines differ.
-    """
-    check_standard_input([*references, hypotheses])
-    columns, lines = [read_lines(path) for path in references], read_lines(hypotheses)
-    return list(parallel_rows(columns, lines, references, hypotheses))
-
-
 def check_standard_input(paths: Sequence[str]) -> None:
     """Raise InputError when several files are named standard input."""
     if paths.count(STANDARD_INPUT) > 1:
@@ -63,7 +53,7 @@ def check_standard_input(paths: Sequence[str]) -> None:
 def parallel_rows(
     columns: Sequence[Iterable[str]], lines: Iterable[str], references: Sequence[str], hypotheses: str
 ) -> Iterator[PairRow]:
-    """One row a line of parallel files.
+    """One row a line of parallel files: one or more of references, one of hypotheses.
 
     Raises InputError when one of them ends too early.
 
