@@ -57,7 +57,7 @@ class MetricConfig:
     progress : bool, optional
         None shows a bar on stderr when that is a terminal.
     threads : int, optional
-        CPU threads; None leaves torch's choice.
+        CPU threads, at most as many as there are processors; None leaves torch's choice.
     device : {"cpu", "auto", "cuda", "mps"}
         Where the trunk, its heads and the reader of both texts compute. The CPU gives the numbers of the model cards, the same on every machine
         but for last digits; "auto" takes a card where there is one. On a card the signature says so (``device:cuda``).

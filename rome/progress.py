@@ -19,7 +19,7 @@ def without_widget_advice() -> Iterator[None]:
 
 def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str = "segment", desc: str = "rome") -> Any:
     """A bar on standard error, in a notebook a widget where ipywidgets is installed; silent unless that is a terminal or progress is True."""
-    shown = sys.stderr.isatty() if progress is None else progress
+    shown = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     if shown:
         with without_widget_advice():
             from tqdm.auto import tqdm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -244,3 +245,13 @@ def test_another_host_must_be_named_and_is_announced(start: Any) -> None:
     assert client("/api/about")[1]["dimensions"] == ["adequacy"]
     process.send_signal(signal.SIGINT)
     assert "lets other machines in" in process.communicate(timeout=20)[1]
+
+
+@pytest.mark.parametrize("digits", [6, 12, 13, 20, 5000])
+def test_an_announced_length_is_refused_whatever_its_digits(client: Client, digits: int) -> None:
+    """Before any of the body is read; a length that no number holds is no request."""
+    host, _, port = client.base.removeprefix("http://").partition(":")
+    head = f"POST /api/start HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {client.token}\r\n"
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {'9' * digits}\r\n\r\n".encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 413" if digits <= 20 else b"HTTP/1.1 400")

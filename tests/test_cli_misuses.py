@@ -7,12 +7,12 @@ import io
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rome.cli import main
 
+RATED = b"item\treference\thypothesis\trating:quality\n"
 FILES: dict[str, bytes] = {
     "ref.txt": b"A cat.\nA dog.\n",
     "hyp.txt": b"A cat.\nA bird.\n",
@@ -39,6 +39,18 @@ FILES: dict[str, bytes] = {
     "bad.json": b'[{"reference": "A cat.",\n "hypothesis"}]\n',
     "entry.json": b'[{"reference": "A cat.", "hypothesis": "A dog."}, {"reference": "A cat."}]\n',
     "uneven.json": b'{"references": ["A cat."], "predictions": ["A dog.", "A bird."]}\n',
+    "no_rating.tsv": b"item\treference\thypothesis\n1\tA cat.\tA cat.\n",
+    "no_item.tsv": b"reference\thypothesis\trating\nA cat.\tA cat.\t3\n",
+    "groups.jsonl": b'{"reference": "It is late.", "acceptable": ["Late it is."]}\n',
+    "both.jsonl": b'{"reference": "It is late.", "acceptable": ["So it is."], "critical": ["So it is."]}\n',
+    "blank.tsv": b"reference\thypothesis\nPrices are low.\tPrices are high.\n\tIt is late.\n",
+    "two.jsonl": b'{"reference": ["It is late.", ""], "hypothesis": "It is late."}\n',
+    "good.tsv": RATED + b"1\tPrices are low.\tPrices are high.\t2\n2\tIt is late.\tIt is late.\t5\n",
+    "word.tsv": RATED + b"1\tA cat.\tA cat.\tgood\n",
+    "short.tsv": RATED + b"1\tA cat.\tA cat.\n",
+    "twice.tsv": RATED + b"1\tA cat.\tA cat.\t1\n1\tA cat.\tA dog.\t1\n",
+    "no_reference.tsv": RATED + b"1\t\tA cat.\t3\n",
+    "texts.txt": b"It is late.\n" + b"word " * 3000 + b"\n",
 }
 MISUSES = [
     # no command, or none that there is
@@ -179,15 +191,63 @@ MISUSES = [
     ("rome compare ref.txt hyp.txt", "ref.txt:1: not JSON"),
     ("rome annotate header.tsv -o out.jsonl", "header.tsv holds no segment: give at least one"),
     ("rome compare none.jsonl pairs.tsv", "none.jsonl does not exist: check the name and the working directory"),
-    ("rome rescore none.parquet", "none.parquet is missing"),
+    ("rome rescore none.parquet", "none.parquet does not exist"),
     ("rome train cooking", "invalid choice: 'cooking'"),
+    # rated sets and experiments, without any public data; models
+    (
+        "rome evaluate nowhere.tsv",
+        "nowhere.tsv does not exist and is no rated set: name a file of your own, one of the sets bagel, ",
+    ),
+    (
+        "rome evaluate webnlg",
+        "webnlg does not exist and is no rated set: name a file of your own, one of the sets bagel, bagel-mr, ",
+    ),
+    ("rome evaluate own:nowhere.tsv", "nowhere.tsv does not exist"),
+    ("rome evaluate mqm:one", "mqm: 1 arguments where mqm:path,references,[sources],[language_pair] is wanted"),
+    ("rome evaluate no_rating.tsv", "no_rating.tsv:2: needs an item and a column rating or rating:NAME with a number"),
+    ("rome evaluate no_item.tsv", "no_item.tsv:1: no column item among reference, hypothesis, rating"),
+    ("rome evaluate word.tsv", "word.tsv:2: rating:quality is 'good', not a finite number"),
+    ("rome evaluate short.tsv", "short.tsv:2: 3 columns where the header has 4"),
+    ("rome evaluate twice.tsv", "twice.tsv:3: this system has item 1 already in twice.tsv:2"),
+    ("rome evaluate empty.tsv", "empty.tsv is empty: it needs a header with item, reference, hypothesis"),
+    ("rome evaluate no_reference.tsv", "no_reference.tsv:2: the reference is missing or empty"),
+    ("rome evaluate good.tsv --metric chrff", "the metric 'chrff' is unknown: choose one of rome, rome-supervised"),
+    ("rome evaluate good.tsv --metric my:metric", "my:metric cannot be imported"),
+    ("rome evaluate good.tsv --metric mine=nowhere.txt", "nowhere.txt does not exist"),
+    ("rome evaluate good.tsv --metric chrf chrf", "two metrics are called chrF2: give each once"),
+    ("rome evaluate good.tsv --figure kendal", "the figure 'kendal' is unknown: write STATISTIC or STATISTIC/AVERAGE"),
+    ("rome evaluate good.tsv --samples 0", "--samples 0 gives no interval: take 1 or more, 1000 is usual"),
+    (
+        "rome evaluate good.tsv --models best",
+        "the models 'best' are unknown: give base, small, paper, or the folder of a model set",
+    ),
+    ("rome evaluate good.tsv --rho 2", "rho 2.0 is no share: give a number from 0 (the paper's cost) to 1"),
+    (
+        "rome diagnose",
+        "name an experiment (texts, robustness, demetr, meaning, ablation, drift, sizes, domains), or your texts",
+    ),
+    ("rome diagnose --texts nowhere.txt", "nowhere.txt does not exist"),
+    ("rome diagnose meaning nowhere.jsonl --metric length", "nowhere.jsonl does not exist"),
+    ("rome diagnose meaning groups.jsonl --metric length", "groups.jsonl:1: critical is missing: give `reference` with"),
+    ("rome diagnose meaning both.jsonl --metric length", "both.jsonl:1: 'So it is.' is both acceptable and critical"),
+    ("rome diagnose ablation", "ablation needs a rated SET, see `rome evaluate --help`"),
+    ("rome perturb texts.txt", "texts.txt:2: the text has "),
+    (
+        "rome score blank.tsv --models small",
+        "blank.tsv:3: reference 1 is empty: leave the segment out, or take --empty-reference score",
+    ),
+    ("rome score two.jsonl --models small", "two.jsonl:1: reference 2 is empty: leave the segment out"),
+    ("rome selfcheck --models nowhere/", "nowhere does not exist: name a model set or its folder"),
 ]
-DEVELOPERS = re.compile(r"Traceback|\w\[\d|\b(True|False|None)\b|\w=\"|Error\b|argparse|positional")
+DEVELOPERS = re.compile(
+    r"Traceback|\w\[\d|\b(True|False|None)\b|\w=['\"(\[]|Error\b|argparse|positional|RoMe\(|ModelConfig|Combiner|--record|decode\(|"
+    r"\bargument\b(?! -| name:| \(see)"
+)
+"""What no such line may hold."""
 
 
 @pytest.mark.parametrize(("line", "message"), MISUSES, ids=[line for line, _ in MISUSES])
 def test_every_misuse_gets_one_line(
-    fake_metric: Any,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -198,10 +258,11 @@ def test_every_misuse_gets_one_line(
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROME_DATA", str(tmp_path / "nowhere"))
     *piped, words = line.split(" | ")
     given = "".join(f"{text.removeprefix('echo ')}\n" for text in piped)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
-    code = main(shlex.split(words)[1:], metric=lambda _: fake_metric)
+    code = main(shlex.split(words)[1:])
     out, err = capsys.readouterr()
     assert (code, out, err.count("\n")) == (2, "", 1), err
     assert all(part in err for part in message.split("  …  ")) and err.startswith("rome"), err
@@ -210,5 +271,46 @@ def test_every_misuse_gets_one_line(
 
 
 def test_the_table_is_long() -> None:
-    """At least forty lines, no two alike."""
-    assert len({line for line, _ in MISUSES}) == len(MISUSES) >= 40
+    """At least a hundred lines, no two alike."""
+    assert len({line for line, _ in MISUSES}) == len(MISUSES) >= 100
+
+
+PUBLIC = {
+    "bagel": "human/bagel_references.jsonl.gz",
+    "webnlg17": "human/webnlg17_third.jsonl.gz",
+    "wmt15": "human/wmt15_da_to-en.jsonl.gz",
+    "wmt23": "human/wmt23_mqm_zh-en_spans.jsonl.gz",
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_set_that_is_not_there(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether ROME_DATA is unset, names nothing or a folder without the file: the variable, the file, and where the set comes from."""
+    monkeypatch.chdir(tmp_path)
+    for place, said in (
+        (None, "ROME_DATA is not set"),
+        ("nowhere", "ROME_DATA names nowhere, which does not exist"),
+        (str(tmp_path), "does not exist: name in ROME_DATA the folder"),
+    ):
+        if place is None:
+            monkeypatch.delenv("ROME_DATA", raising=False)
+            monkeypatch.setattr("rome.data.sources.__file__", str(tmp_path / "a" / "b" / "c.py"))
+        else:
+            monkeypatch.setenv("ROME_DATA", place)
+        assert main(["evaluate", name, "--metric", "length"]) == 2
+        error = capsys.readouterr().err
+        assert said in error and PUBLIC[name] in error and "from " in error and error.count("\n") == 1, error
+        assert not DEVELOPERS.search(error)
+
+
+@pytest.mark.parametrize(("command", "names"), [("evaluate", (*PUBLIC, "sfhotel")), ("diagnose", ("demetr", "handmade"))])
+def test_the_help_says_which_sets_exist(command: str, names: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Each set with its source and the file that it belongs in."""
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "ROME_DATA" in shown
+    for name in names:
+        assert re.search(rf"^  {name} +\w.*\n +from .*\n +file \$ROME_DATA/\w", shown, re.M), name
+    assert all(len(line) <= 120 for line in shown.splitlines())

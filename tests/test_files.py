@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, StoreError
+from rome.reports.inputs import read_systems
 from rome.storage.files import atomic_path, open_output, read_lines
-from rome.storage.pair_files import read_pairs, read_parallel
+from rome.storage.pair_files import read_pairs
 
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"))
 
@@ -85,13 +86,13 @@ def test_standard_input_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parallel_files_make_segments(tmp_path: Path) -> None:
     """Two files of references give every segment two references, and a place that names line and files."""
     paths = [write(tmp_path, name, content) for name, content in (("a", b"r1\nr2\n"), ("b", b"s1\ns2\n"), ("h", b"h1\n\n"))]
-    texts = read_parallel(paths[:2], paths[2])
+    (texts,) = read_systems(paths[:2], [("one", paths[2])]).rows
     assert [(row.references, row.hypothesis) for row in texts] == [(["r1", "s1"], "h1"), (["r2", "s2"], "")]
     assert texts[1].place == "+".join(paths) + ":2"
     with pytest.raises(InputError, match="a has 2 lines and .*c has 1"):
-        read_parallel(paths[:1], write(tmp_path, "c", b"h1\n"))
+        read_systems(paths[:1], [("one", write(tmp_path, "c", b"h1\n"))])
     with pytest.raises(InputError, match="standard input was named twice"):
-        read_parallel(["-"], "-")
+        read_systems(["-"], [("one", "-")])
 
 
 def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:

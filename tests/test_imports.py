@@ -74,6 +74,7 @@ def allowed(name: str) -> tuple[str, ...]:
             "rome.features.values",
             "rome.features.errors.typos",
             "rome.storage.bounded_gzip",
+            "rome.storage.strict_json",
         )
     if name.startswith("rome.train"):
         return ("rome",)

@@ -294,3 +294,26 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a")
     with pytest.raises(InputError, match=r"neither .parquet nor .jsonl"):
         input_files(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_data_that_changes_between_the_two_readings_is_refused(tmp_path: Path, fake_metric: Any, kind: str) -> None:
+    """Other texts of the same length, fewer rows, a file of other rows: no part is written from them."""
+    source, options = write_pairs(tmp_path / "in", kind), RowOptions(keep=("id",))
+    plan = make_plan(source, options, signature="s", output_format="jsonl", part_rows=10)
+    first, output = source / f"pairs0.{kind}", OutputFolder(tmp_path / "out", "jsonl")
+    output.begin(plan.description)
+    before, other = first.read_bytes(), (source / f"pairs1.{kind}").read_bytes()
+    if kind == "jsonl":
+        changes = [before.replace(b"reference", b"hypothesi"), before[: len(before) // 10], other]
+    else:
+        changes = [other]
+    for content in changes:
+        first.write_bytes(content)
+        with pytest.raises(
+            InputError, match=rf"pairs0\.{kind} changed while it was read: its rows from number 1 on are others"
+        ):
+            score_part(plan.parts[0], fake_metric, options, output, input_files(source)[0])
+    first.write_bytes(before)
+    score_part(plan.parts[0], fake_metric, options, output, input_files(source)[0])
+    assert [file.name for file in (tmp_path / "out").glob("part*")] == ["part-000000.jsonl"]

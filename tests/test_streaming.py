@@ -303,7 +303,7 @@ def test_a_worker_that_dies_costs_its_block_only(
     assert len(out.splitlines()) == 211
     assert err == "rome: a worker ended, perhaps for want of memory: what was under way is done again\n"
     pairs.write_text(pairs.read_text().replace("kill1", "kill9"))
-    assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 2
+    assert rome("score", pairs, "--format", "tsv", "--workers", "2") == 3
 
 
 MEASURED = """

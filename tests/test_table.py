@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, StoreError
 from rome.features.values import FEATURES
@@ -107,8 +109,8 @@ def test_absent_folder_and_foreign_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("segment\tscore\n")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "foreign")
     for name, says in (
-        ("absent", "missing"),
-        ("", "a folder"),
+        ("absent", "does not exist"),
+        ("", "is a directory"),
         ("text", "not a readable Parquet"),
         ("foreign", "no feature table of RoMe"),
     ):
@@ -232,3 +234,53 @@ def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def _scores(path: Path, rows: int) -> list[tuple[int, float, int]]:
+    net = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0))
+    found = [net.combine(table) for table in FeatureTable.iter_batches(path, rows)]
+    return [row for one in found for row in zip(one.segment.tolist(), one.score.tolist(), one.reference.tolist(), strict=True)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=40), st.integers(1, 50), st.randoms())
+def test_rows_in_any_order_give_the_same_scores(
+    tmp_path_factory: pytest.TempPathFactory, segments: list[int], batch: int, chance: Random
+) -> None:
+    """Oracle: a file whose segments are scattered gives every segment once, with the score and the reference of the file in order."""
+    folder, order = tmp_path_factory.mktemp("table"), list(range(len(segments)))
+    chance.shuffle(order)
+    segment = np.sort(np.array(segments))
+    reference = np.arange(len(segment)) - np.searchsorted(segment, segment)
+    values = np.array([[chance.choice((0.1, 0.5, 0.9)) for _ in range(4)] for _ in order])
+    table = FeatureTable(segment, reference, values, values)
+    table.save(folder / "a.parquet")
+    table[np.array(order)].save(folder / "b.parquet")
+    assert _scores(folder / "b.parquet", batch) == _scores(folder / "a.parquet", 1000)
+    assert len(_scores(folder / "b.parquet", batch)) == len(set(segments))
+
+
+@pytest.mark.parametrize("version", [b"1", b"2"])
+@pytest.mark.parametrize("column", ["semantic", "errors_raw"])
+def test_columns_of_less_precision_are_named(tmp_path: Path, column: str, version: bytes) -> None:
+    """float32 in a file of either format: other numbers than were measured, not damage."""
+    import pyarrow as pa
+
+    _make(3).save(tmp_path / "f.parquet")
+
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index(column)
+        rounded = table.set_column(place, column, table[column].cast(pa.float32()))
+        return rounded.replace_schema_metadata({**table.schema.metadata, b"rome.feature_table": version})
+
+    _damaged(tmp_path / "f.parquet", change)
+    for read in (FeatureTable.load, lambda path: list(FeatureTable.iter_batches(path, 5))):
+        with pytest.raises(InputError, match=rf"the column {column} of the feature table .*f\.parquet holds float, not double"):
+            read(tmp_path / "f.parquet")
+
+
+def test_a_table_in_memory_may_be_of_less_precision() -> None:
+    """Numbers keep their value when they are brought to float64."""
+    values = np.array([[0.1, 0.2, 0.3, 1.0]], np.float32)
+    table = FeatureTable([0], [0], values, values)
+    assert table.values.dtype == np.float64 and (table.values == values).all()

@@ -12,6 +12,7 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.bounded_gzip import as_input_error, unpacked
+from rome.storage.strict_json import parse_json
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -43,7 +44,7 @@ def shown(text: str, most: int = 60) -> str:
 
 
 def table(
-    path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False
+    path: str | Path, needed: Sequence[str], delimiter: str = "\t", quoted: bool = False, lines: Sequence[str] | None = None
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield ``(file:line, row by column name)`` of a table with a header.
 
@@ -53,8 +54,10 @@ def table(
     ----------
     quoted
         As in CSV, where a cell may hold line ends.
+    lines
+        Those of the file, where they were read before.
     """
-    lines = text_lines(path)
+    lines = text_lines(path) if lines is None else lines
     ended = (line + "\n" for line in lines)
     reader = csv.reader(ended, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted)
     header: list[str] = []
@@ -100,7 +103,7 @@ def json_object(text: str, place: str, needed: Sequence[str] = ()) -> dict[str, 
 def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
     """The value that a JSON text holds. Raises InputError for what is no JSON, is nested too deep, or holds half a character."""
     try:
-        value = json.loads(text)
+        value = parse_json(text)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:

@@ -25,6 +25,11 @@ def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
     return Path(models)
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
     """Where each model comes from: ``embedded`` (the set's own), a local folder, or (encoder, acceptability) a model's name on a hub.

@@ -30,6 +30,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from .config import processors
+
 LEAST = 16
 """Rows of a matrix; products of fewer than five rows a thread use other kernels, with other last digits."""
 
@@ -367,9 +369,9 @@ def _attended(
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Let torch use ``count`` threads inside each operation, and put its own number back."""
+    """Let torch use ``count`` threads inside each operation, or as many as there are processors, and put its own number back."""
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(min(count, processors()))
     try:
         yield
     finally:

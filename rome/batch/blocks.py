@@ -45,8 +45,8 @@ class Checked:
 
     Attributes
     ----------
-    count
-        How many there are.
+    count, blocks
+        How many there are, and in how many blocks.
     digest
         Of all of them.
     ids, notes
@@ -56,6 +56,7 @@ class Checked:
     """
 
     count: int
+    blocks: int
     digest: str
     ids: bool
     notes: bool
@@ -117,16 +118,17 @@ def check_rows(
     whole
         Everything in one block.
     """
-    digest, count, ids, notes = hashlib.blake2b(digest_size=16), 0, False, False
+    digest, count, blocks, ids, notes = hashlib.blake2b(digest_size=16), 0, 0, False, False
     repeated = _Repeated()
     for block in cut_blocks(rows, empty_reference=empty_reference, whole=whole):
         line = json.dumps(asdict(block))
         digest.update(line.encode())
         repeated.add(block)
-        count, ids, notes = count + len(block.pairs), ids or any(block.ids), notes or any(block.notes)
+        count, blocks = count + len(block.pairs), blocks + 1
+        ids, notes = ids or any(block.ids), notes or any(block.notes)
         if kept is not None:
             kept.write(f"{line}\n")
-    return Checked(count, digest.hexdigest(), ids, notes, tuple(repeated.texts))
+    return Checked(count, blocks, digest.hexdigest(), ids, notes, tuple(repeated.texts))
 
 
 def read_blocks(kept: IO[str]) -> Iterator[Block]:

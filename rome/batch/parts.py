@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.checkpoint import TEMPORARY, Checkpoint
-from rome.batch.plan import PartPlan, row_key
+from rome.batch.plan import PartPlan, check_unchanged, row_key
 from rome.batch.row_files import Part, kind_of, opened_parquet, read_rows
 from rome.batch.rows import RowOptions, arrow_schema, score_rows
 from rome.exceptions import InputError, StoreError
@@ -84,8 +84,9 @@ class OutputFolder(Checkpoint):
 
 
 def score_part(part: Part, metric: RoMe, options: RowOptions, output: OutputFolder, source: Any) -> None:
-    """Read the rows of a part from the file system ``source``, score them, write them."""
+    """Read the rows of a part from the file system ``source``, score them, write them. Raises InputError when they have changed since."""
     rows = list(read_rows(source, part.file, options.wanted, part))
+    check_unchanged(part, rows, options)
     columns = {name: [row.values.get(name) for row in rows] for name in options.wanted}
     keys, faults = [row_key(part.file, row, options) for row in rows], [row.fault for row in rows]
     out = score_rows(columns, metric, options, keys=keys, faults=faults)

@@ -58,10 +58,11 @@ def make_plan(
         for held in cut(work, itemgetter(1), PART_WORK, count=part_rows):
             first, last = held[0][0], held[-1][0]
             place = (file, first.number, len(held), first.start, last.stop)
-            parts.append(Part(len(parts), *place, sum(more for _, more in held)))
+            digests = [_digest(row, options) for row, _ in held]
+            parts.append(Part(len(parts), *place, sum(more for _, more in held), _hexadecimal(digests)))
+            content.update(b"".join(digests))
             for row, _ in held:
                 seen.update(name for name in options.wanted if name in row.values)
-                content.update(_digest(row, options))
                 keys += hashlib.blake2b(row_key(file, row, options).encode("utf-8", "replace"), digest_size=KEY).digest()
     if not parts:
         raise InputError(f"{source} holds no row: give at least one")
@@ -84,6 +85,18 @@ def make_plan(
         "parts": [part.rows for part in parts],
     }
     return PartPlan(tuple(parts), description)
+
+
+def check_unchanged(part: Part, rows: Sequence[SourceRow], options: RowOptions) -> None:
+    """Raise InputError unless the rows of a part are those that were there when it was planned."""
+    if len(rows) != part.rows or _hexadecimal([_digest(row, options) for row in rows]) != part.digest:
+        raise InputError(
+            f"{part.file} changed while it was read: its rows from number {part.first} on are others now; leave it alone, and begin again"
+        )
+
+
+def _hexadecimal(digests: Sequence[bytes]) -> str:
+    return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
 
 
 def row_key(file: str, row: SourceRow, options: RowOptions) -> str:

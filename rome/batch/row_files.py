@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 from rome.batch.checkpoint import located
 from rome.exceptions import InputError, StoreError
+from rome.storage.strict_json import parse_json, repeated
 
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 READ_ROWS = 512
@@ -36,6 +36,8 @@ class Part:
         Bytes of a JSON-lines file, rows from 0 of a Parquet file.
     work
         About how long they take, see `rome.batch.plan`.
+    digest
+        Of what the rows held when they were shared out.
     """
 
     number: int
@@ -45,6 +47,7 @@ class Part:
     start: int
     stop: int
     work: float
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def _jsonl(system: Any, file: str, part: Part | None) -> Iterator[SourceRow]:
 def _parsed(line: bytes) -> tuple[dict[str, Any], str | None]:
     """The object of a line, or what is wrong with it."""
     try:
-        row = json.loads(line.decode("utf-8-sig"))
+        row = parse_json(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         return {}, f"the line is not JSON ({error}): give one object a line, in UTF-8"
     return (row, None) if isinstance(row, dict) else ({}, "the line holds no object: give one object a line")
@@ -129,6 +132,8 @@ def opened_parquet(system: Any, file: str) -> Iterator[Any]:
 
     try:
         with system.open_input_file(file) as opened, pq.ParquetFile(opened) as table:
+            if twice := repeated(table.schema_arrow.names):
+                raise InputError(f"{file} has two columns {twice!r}: name each one once")
             yield table
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, (InputError, StoreError)):

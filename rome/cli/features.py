@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     from rome.combining.table import FeatureTable
 
     with ended_by_signal(), atomic_path(options.output) as path, checked_blocks(options) as (found, blocks):
-        work = partial(BlockScorer, block_metric(options, metric), found.shared, measure=True)
+        work = partial(BlockScorer, block_metric(options, metric, found), found.shared, measure=True)
         with closing(run_blocks(options, work, blocks, found.count)) as tables:
             FeatureTable.save_batches(path, map(FeatureTable.concat, cut(tables, len, ROWS)))
     report_line(f"{found.count} segments measured: {options.output}")

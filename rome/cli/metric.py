@@ -46,7 +46,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "scorer": {"help": "supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)"},
     "empty_reference": {"help": "an empty reference (default: error)"},
     "store": {"metavar": "PATH", "help": "keep the analyses in this FILE, so that known texts skip the models"},
-    "threads": {"type": positive, "metavar": "N", "help": "processor threads (default: what torch takes)"},
+    "threads": {
+        "type": positive,
+        "metavar": "N",
+        "help": "processor threads, at most as many as there are processors (default: what torch takes)",
+    },
     "device": {
         "help": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)"
     },

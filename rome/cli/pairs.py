@@ -21,6 +21,7 @@ from rome.batch.workers import run_in_order
 from rome.cli.metric import MakeMetric, positive
 from rome.cli.parser import completes_files
 from rome.exceptions import InputError
+from rome.features.analyser.config import processors
 from rome.progress import progress_bar
 from rome.storage.files import STANDARD_INPUT, named, open_lines
 from rome.storage.pair_files import PairRow, check_standard_input, is_table, pair_rows, parallel_rows, read_pairs
@@ -146,15 +147,21 @@ def add_worker_argument(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="processes that share the pairs, each with its own models (some 500 MB) and one thread unless --threads says otherwise; "
-        "a --store spares them each other's texts (default: 1)",
+        help="processes that share the pairs, no more than there are processors and blocks of pairs, each with its own models "
+        "(some 500 MB) and one thread unless --threads says otherwise; a --store spares them each other's texts (default: 1)",
     )
 
 
-def block_metric(options: argparse.Namespace, metric: MakeMetric) -> Callable[[], Any]:
-    """What makes the metric of one process. Raises InputError for word weights that need all references in one process."""
+def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked) -> Callable[[], Any]:
+    """What makes the metric of one process; from now on ``options.workers`` are no more than there are processors and blocks.
+
+    Raises InputError for word weights that need all references in one process.
+    """
     if options.workers > 1 and options.idf == "references":
         raise InputError("--idf references weighs words by all references together: take --workers 1")
+    if options.workers > processors():
+        report_line(f"--workers {options.workers}: this machine has {processors()} processors, more workers would only wait")
+    options.workers = min(options.workers, processors(), found.blocks)
     threads = options.threads or (1 if options.workers > 1 else None)
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+from collections.abc import Iterator
 from difflib import get_close_matches
 from os.path import commonprefix
 from typing import Any, NoReturn
 
+from rome.exceptions import InputError
 from rome.text_table import visible
 
 BAD_INPUT = 2
+WRITTEN = ("output", "export", "junit", "markdown", "report")
+READ = (
+    *("texts", "references", "hypotheses", "pairs", "scores", "baseline", "old", "new", "features", "agreement", "corpus"),
+    *("antonyms", "hypernyms", "synonyms", "store", "index", "net", "models", "demetr"),
+)
+"""Options and arguments that name what is written, and what is read or kept."""
 FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 """What shtab calls the names of files, so that nothing is imported for a completion that nobody asks for."""
 
@@ -46,3 +55,33 @@ class Parser(argparse.ArgumentParser):
 def completes_files(argument: argparse.Action) -> None:
     """Let the shell's completion offer files for this argument."""
     argument.complete = FILES  # type: ignore[attr-defined]
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """Raise InputError for an output that is also read or kept, or two outputs in one place, by whatever path or link."""
+    reading = getattr(options, "agreement", None) or getattr(
+        options, "export", None
+    )  # then `rome annotate` does not write --output
+    for name in WRITTEN[bool(reading) :]:
+        for path in _paths(options, name):
+            same = [
+                other for dest in (*READ, *WRITTEN) if dest != name for other in _paths(options, dest) if _same(path, other)
+            ]
+            if same:
+                raise InputError(
+                    f"--{name} {path} is the same file as {same[0]}, which would be lost: name another to write to"
+                )
+
+
+def _paths(options: argparse.Namespace, name: str) -> Iterator[str]:
+    """What an option names, but for standard input and output; of ``SYSTEM=FILE`` the file too."""
+    given = getattr(options, name, None) or ()
+    for path in [given] if isinstance(given, str) else given:
+        yield from {path, path.partition("=")[2]} - {"", "-"}
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths lead to one file or folder, which need not be there yet; devices may be read and written."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other) and (os.path.isfile(one) or os.path.isdir(one))
+    return os.path.realpath(one) == os.path.realpath(other)

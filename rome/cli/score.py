@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         elif options.output not in (None, STANDARD_INPUT) or options.format not in STREAMED:
             kept = Checkpoint(stack.enter_context(tempfile.TemporaryDirectory()), "jsonl")
         found, blocks = stack.enter_context(checked_blocks(options))
-        make = block_metric(options, metric)
+        make = block_metric(options, metric, found)
         made = make()
         work = partial(LineScorer, make if options.workers > 1 else lambda: made, options.format, options.evidence, found)
         signature = getattr(made, "signature", "")

@@ -252,7 +252,7 @@ def _best(table: FeatureTable, score: Vector) -> CombinedScores:
     steps = np.diff(table.segment)
     if not (steps > 0).all():
         if (steps < 0).any():
-            rows = np.argsort(table.segment, kind="stable")
+            rows = np.lexsort((table.reference, table.segment))
         segment = table.segment[rows]
         starts = np.flatnonzero(np.r_[True, np.diff(segment) > 0])
         best = np.repeat(np.maximum.reduceat(score[rows], starts), np.diff(np.r_[starts, len(rows)]))

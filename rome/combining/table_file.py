@@ -16,6 +16,7 @@ from rome.combining.table import WIDTH, FeatureTable, check_alike
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
+from rome.storage.strict_json import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,20 +97,16 @@ def read_table(path: str | PathLike[str]) -> FeatureTable:
 
 
 def iter_tables(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
-    """Yield the file as tables of about ``rows`` rows; the rows of a segment, which stand together, stay together.
+    """Yield the file as tables of about ``rows`` rows, by segment and reference; the rows of a segment stay together.
 
-    Every page is verified before its rows are given, the file as a whole after the last.
+    Every page is verified before its rows are given, the file as a whole after the last. A file whose segments are in another order than that of
+    their numbers, which another program wrote, is read whole.
     """
     if rows < 1:
         raise InputError(f"batches of {rows} rows are not possible: ask for 1 or more")
     held: FeatureTable | None = None
-    digest = _Digest()
     with _open(path) as file:
-        import pyarrow as pa
-
-        for batch in _batches(file, rows):
-            table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
-            digest.add(table)
+        for table in _verified(file, rows, path) if _in_order(file) else _sorted(path, rows):
             table = table if held is None else FeatureTable.concat([held, table])
             if not len(table):
                 continue
@@ -118,24 +115,55 @@ def iter_tables(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[Feat
             if cut:
                 yield table[:cut]
             held = table[cut:]
-        digest.check(_from_arrow(file.schema_arrow.empty_table(), path), file, path)
     if held is not None and len(held):
         yield held
 
 
-def _batches(file: Any, rows: int) -> Iterator[Any]:
+def _verified(file: Any, rows: int, path: str | PathLike[str]) -> Iterator[FeatureTable]:
+    """The rows of a file as they stand there, then whether they are those that were written."""
+    import pyarrow as pa
+
+    digest = _Digest()
+    for batch in _batches(file, rows):
+        table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+        digest.add(table)
+        yield table
+    digest.check(_from_arrow(file.schema_arrow.empty_table(), path), file, path)
+
+
+def _in_order(file: Any) -> bool:
+    """Whether no segment stands behind one with a higher number, so that the rows of each stand together."""
+    last = -1
+    for batch in _batches(file, ROW_GROUP, ["segment"]):
+        segment = batch.column(0).to_numpy(zero_copy_only=False)
+        if segment.dtype.kind not in "iu":
+            return True  # no table, as is said when it is read
+        if (segment[1:] < segment[:-1]).any() or segment[:1].min(initial=last) < last:
+            return False
+        last = int(segment[-1:].max(initial=last))
+    return True
+
+
+def _sorted(path: str | PathLike[str], rows: int) -> Iterator[FeatureTable]:
+    """The whole file by segment and reference."""
+    table = read_table(path)
+    order = np.lexsort((table.reference, table.segment))
+    yield from (table[order[start : start + rows]] for start in range(0, len(table), rows))
+
+
+def _batches(file: Any, rows: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Batches of at most ``rows`` rows, from as few groups of the file at a time, because Arrow holds all groups it was asked for."""
     groups: list[int] = []
     held = 0
     for group in range(file.num_row_groups):
         size = file.metadata.row_group(group).num_rows
         if groups and held + size > rows:
-            yield from file.iter_batches(batch_size=rows, row_groups=groups)
+            yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
             groups, held = [], 0
         groups.append(group)
         held += size
     if groups:
-        yield from file.iter_batches(batch_size=rows, row_groups=groups)
+        yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
 
 
 def _schema(table: FeatureTable) -> pa.Schema:
@@ -159,8 +187,8 @@ def _open(path: str | PathLike[str]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     if not Path(path).is_file():
-        kind = "a folder" if Path(path).is_dir() else "missing"
-        raise InputError(f"the feature table {path} is {kind}: name a Parquet file; {REMEDY}")
+        fault = "is a directory" if Path(path).is_dir() else "does not exist"
+        raise InputError(f"the feature table {path} {fault}: name a Parquet file; {REMEDY}")
     try:
         file = pq.ParquetFile(str(path), page_checksum_verification=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -170,7 +198,7 @@ def _open(path: str | PathLike[str]) -> Iterator[Any]:
             _check_schema(file.schema_arrow, path)
             yield file
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            if isinstance(error, (InputError, StoreError)):
+            if isinstance(error, (RomeError, MemoryError)):
                 raise
             raise StoreError(f"the feature table {path} is damaged ({_short(error)}): {REMEDY} again") from error
 
@@ -186,8 +214,16 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
         )
     needed = ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
     missing = [name for name in needed if name not in schema.names]
+    if twice := repeated(schema.names):
+        raise InputError(f"the feature table {path} has two columns {twice}: {REMEDY} again")
     if missing:
         raise InputError(f"the feature table {path} lacks the column {', '.join(missing)}: {REMEDY} again")
+    rounded = next((name for name in needed[2:] if str(schema.field(name).type) != "double"), None)
+    if rounded:
+        kind = schema.field(rounded).type
+        raise InputError(
+            f"the column {rounded} of the feature table {path} holds {kind}, not double (float64), so its numbers are others: {REMEDY} again"
+        )
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:

@@ -113,8 +113,8 @@ def score_files(
     again: the parts that are there stay, the rest is made. With other data or options that is refused. Without a key column the key
     of a row is ``FILE:ROW#DIGEST``, its place from 1 and its texts. Connects to the Ray that runs, or to RAY_ADDRESS, or starts one
     for the time of the call.
-    Raises InputError for what is wrong with the arguments, a missing column and a key that two rows have; StoreError for files that
-    cannot be read or have lost rows; ModelMissingError without Ray.
+    Raises InputError for what is wrong with the arguments, a missing column, a key that two rows have and data that change meanwhile;
+    StoreError for files that cannot be read or have lost rows; ModelMissingError without Ray.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from rome.exceptions import InputError
 from rome.results import SegmentScore
 from rome.results.stored import Stored, iter_scores
-from rome.storage.files import STANDARD_INPUT, named
-from rome.storage.pair_files import PairRow, read_pairs, read_parallel
+from rome.storage.files import STANDARD_INPUT, named, read_lines
+from rome.storage.pair_files import PairRow, parallel_rows, read_pairs
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def named_files(arguments: Sequence[str], option: str) -> list[tuple[str, str]]:
 def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]]) -> SystemTexts:
     """Read text files with one segment a line: those of the references, and one of each system.
 
-    Raises InputError where `read_parallel` does, so for unequal numbers of lines with both files and both numbers; and for standard input that
+    Raises InputError for a file that cannot be read, for unequal numbers of lines with both files and both numbers, and for standard input that
     is named twice.
 
     Parameters
@@ -63,7 +63,8 @@ def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]
         raise InputError("standard input was named twice: give `-` for one file only")
     if STANDARD_INPUT in references and len(hypotheses) > 1:
         raise InputError("references cannot come from standard input for several systems: write them to a file")
-    texts = [read_parallel(references, path) for _, path in hypotheses]
+    columns = [read_lines(path) for path in references]
+    texts = [list(parallel_rows(columns, read_lines(path), references, path)) for _, path in hypotheses]
     for (_, path), found in zip(hypotheses, texts, strict=True):
         if not found:
             raise InputError(f"{named(path)} holds no segment: give at least one")

@@ -14,6 +14,7 @@ from rome.features.values import FEATURES, Component
 from rome.results.scores import Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 from rome.storage.files import open_output, opened
+from rome.storage.strict_json import parse_json
 
 Stored = tuple[str | None, SegmentScore]
 
@@ -56,7 +57,7 @@ def iter_scores(path: str) -> Iterator[Stored]:
             continue
         place = f"{path}:{row_number}"
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except RecursionError as error:
             raise InputError(f"{place}: nested too deep: {REMEDY}") from error
         except ValueError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.service.errors import RequestError
 from rome.service.limits import Limits
+from rome.storage.strict_json import parse_json
 
 _FORM = 'a pair is {"reference": TEXT or [TEXT, ...], "hypothesis": TEXT}'
 
@@ -22,16 +22,16 @@ async def read_json(request: Request, max_body: int, seconds: float) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError("wrong_content_type", "give the body as application/json", "header Content-Type")
     try:
-        return parse_json(await asyncio.wait_for(_read(request, max_body), seconds))
+        return _parsed(await asyncio.wait_for(_read(request, max_body), seconds))
     except asyncio.TimeoutError as error:
         message = f"the body did not arrive within {seconds:g} seconds: send it at once"
         raise RequestError("too_slow", message, "body", {"Connection": "close"}) from error
 
 
-def parse_json(content: bytes) -> Any:
+def _parsed(content: bytes) -> Any:
     """The value of a body. Raises RequestError."""
     try:
-        return json.loads(content.decode("utf-8"))
+        return parse_json(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise RequestError("invalid_json", f"the body is not JSON ({error}): give JSON in UTF-8", "body") from error
 

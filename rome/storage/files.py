@@ -59,7 +59,8 @@ def open_lines(path: str) -> Iterator[Iterator[str]]:
         stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(opened(path))
         if path == STANDARD_INPUT or not stream.seekable():
             copy = stack.enter_context(tempfile.TemporaryFile())
-            shutil.copyfileobj(stream, copy)
+            with as_input_error(named(path)):
+                shutil.copyfileobj(stream, copy)
             stream = copy
         yield _each_line(stream, path)
 
@@ -147,24 +148,34 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise refusal(f"{path} is a directory: name a file in it to write to")
-    if target.exists() and not target.is_file():
-        yield target
-        return
+    with _room_left(path, refusal):
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        try:
+            temporary = _temporary_beside(target)
+        except OSError as error:
+            raise refusal(
+                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
+            ) from error
+        try:
+            yield temporary
+            _sync(temporary)
+            os.replace(temporary, target)
+            _sync_folder(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterator[None]:
+    """A disk that is full meanwhile raises ``refusal``."""
     try:
-        temporary = _temporary_beside(target)
-    except OSError as error:
-        raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
-    try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, target)
-        _sync_folder(target.parent)
+        yield
     except OSError as error:
         if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
             raise
         raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _temporary_beside(target: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
+from rome.storage.strict_json import parse_json, repeated
 from rome.text_table import shorten
 
 REFERENCES, HYPOTHESES = ("reference", "references"), ("hypothesis", "prediction", "predictions")
@@ -43,16 +44,6 @@ class PairRow:
     cells: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_parallel(references: Sequence[str], hypotheses: str) -> list[PairRow]:
-    """Read text files with one segment a line: one or more of references, one of hypotheses.
-
-    Raises InputError when a file cannot be read, when two are named standard input, or when their numbers of lines differ.
-    """
-    check_standard_input([*references, hypotheses])
-    columns, lines = [read_lines(path) for path in references], read_lines(hypotheses)
-    return list(parallel_rows(columns, lines, references, hypotheses))
-
-
 def check_standard_input(paths: Sequence[str]) -> None:
     """Raise InputError when several files are named standard input."""
     if paths.count(STANDARD_INPUT) > 1:
@@ -62,7 +53,7 @@ def check_standard_input(paths: Sequence[str]) -> None:
 def parallel_rows(
     columns: Sequence[Iterable[str]], lines: Iterable[str], references: Sequence[str], hypotheses: str
 ) -> Iterator[PairRow]:
-    """One row a line of parallel files.
+    """One row a line of parallel files: one or more of references, one of hypotheses.
 
     Raises InputError when one of them ends too early.
 
@@ -175,6 +166,8 @@ def _columns(lines: Iterable[str], path: str) -> Iterator[PairRow]:
             f"{named(path)}:1: the header has the columns {shorten(', '.join(header), 200)}: "
             f"it needs `reference` and `hypothesis`, separated by {SEPARATORS[separator]}"
         )
+    if twice := repeated(header):
+        raise InputError(f"{named(path)}:1: the column {shorten(twice, 60)} stands twice in the header: name each one once")
     wanted = [name for name in header if name == first_reference or name.startswith("reference_")]
     remedy = "write no tab in a text" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
     for number, cells in rows:
@@ -198,15 +191,17 @@ def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     """An array of objects, or one object of lists; JSON lines where that is what it turns out to be."""
     kept = list(lines)
     try:
-        found: Any = json.loads("\n".join(kept))
+        found: Any = parse_json("\n".join(kept))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             yield from _jsonl(kept, path)
             return
         remedy = "give an array of objects, or one object a line"
         raise InputError(f"{named(path)}:{error.lineno}: not JSON ({error.msg}): {remedy}") from error
-    except (RecursionError, ValueError) as error:
-        raise InputError(f"{named(path)}: nested too deep, or a number too long: give an array of objects") from error
+    except RecursionError as error:
+        raise InputError(f"{named(path)}: nested too deep: give an array of objects") from error
+    except ValueError as error:
+        raise InputError(f"{named(path)}: not JSON ({error}): give an array of objects") from error
     rows = _transposed(found, path) if isinstance(found, dict) else found
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         yield _pair(row, f"{named(path)}, entry {number}")
@@ -226,7 +221,7 @@ def _transposed(found: dict[str, Any], path: str) -> list[Any]:
 def _parsed(line: str, place: str, remedy: str) -> Any:
     """What a line of JSON holds."""
     try:
-        return json.loads(line)
+        return parse_json(line)
     except RecursionError as error:
         raise InputError(f"{place}: nested too deep: {remedy}") from error
     except ValueError as error:

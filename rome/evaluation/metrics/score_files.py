@@ -114,7 +114,7 @@ class ScoreFile:
     def _table(self, columns: Sequence[str]) -> dict[tuple[str, ...], tuple[float, str, str]]:
         """Key of each line -> score, hypothesis, place; a key that comes twice is refused."""
         known: dict[tuple[str, ...], tuple[float, str, str]] = {}
-        for place, cell in table(self.path, ("score", *columns)):
+        for place, cell in table(self.path, ("score", *columns), lines=self.lines):
             key = tuple(cell[name] for name in columns)
             score = number(cell["score"], place, "the score")
             if key in known and known[key][0] != score:

