@@ -11,7 +11,6 @@ numbers, every segment with two references, so that segments cross the ends of w
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from result_rows import keep_lines
+from result_rows import conditions, keep_lines
 
 from rome.checks import CheckedPair, check_pairs
 from rome.cli import main as rome
@@ -163,15 +162,17 @@ def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[s
 
 def rows_of_models(folder: Path, cold: list[int], stored: list[int]) -> Iterator[tuple[str, int, float, float]]:
     """The same with the real models, cold and from stored analyses."""
-    pairs, store = str(folder / "pairs.tsv"), str(folder / "analyses.sqlite")
-    words = ["score", pairs, "--format", "tsv", "--threads", "2", "--output", str(folder / "out")]
-    for count in cold:
-        write_real_pairs(Path(pairs), count, count)
-        kept = ["--store", store] if count == cold[0] else []
-        yield "rome score with the models, cold", count, *measured([*words, *kept])
-    for count in stored if cold else ():
-        write_real_pairs(Path(pairs), cold[0], count)
-        yield "rome score with the models, stored analyses", count, *measured([*words, "--store", store])
+    pairs = str(folder / "pairs.tsv")
+    for models in ("base", "small"):
+        store = str(folder / f"{models}.sqlite")
+        words = ["score", pairs, "--models", models, "--format", "tsv", "--threads", "2", "--output", str(folder / "out")]
+        for count in cold:
+            write_real_pairs(Path(pairs), count, count)
+            kept = ["--store", store] if count == cold[0] else []
+            yield f"rome score with the models of {models}, cold", count, *measured([*words, *kept])
+        for count in stored if cold else ():
+            write_real_pairs(Path(pairs), cold[0], count)
+            yield f"rome score with the models of {models}, stored analyses", count, *measured([*words, "--store", store])
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -183,7 +184,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--stored", type=int, nargs="*", default=[300, 1_000, 10_000], help="the same from stored analyses")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
-    lines = [f"# peak resident memory of one process; {os.cpu_count()} cores", "operation\tsize\tpeak_mib\tseconds"]
+    lines = [f"# peak resident memory of one process; {conditions()}", "operation\tsize\tpeak_mib\tseconds"]
     print("\n".join(lines), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         rows = [

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Sequence
 from pathlib import Path
 
 from rome.reports.manifest import git_commit
 
+KINDS = {"avx2": "AVX2", "avx512f": "AVX512", "avx512_vnni": "VNNI", "avx512_bf16": "AVX512-BF16", "amx_bf16": "AMX-BF16"}
+"""Instructions by which speed differs most, as Linux calls them, and for people."""
+
+
+def arithmetic_kinds(info: Path = Path("/proc/cpuinfo")) -> str:
+    """Which of KINDS the processor has; the kind of processor where the system does not tell."""
+    flags = set(info.read_text().split()) if info.is_file() else set()
+    return " and ".join(name for flag, name in KINDS.items() if flag in flags) or platform.machine()
+
 
 def conditions(threads: int | None = None) -> str:
-    """Threads, the machine's cores, the load average of the last minute, which says what else ran, and the commit."""
+    """Threads, the machine's cores and kinds of arithmetic, the load average of the last minute, which says what else ran, and the commit."""
     commit = git_commit()
     made = f", commit {commit[:10]}{'+changes' if commit.endswith('+changes') else ''}" if commit else ""
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     threads_part = "" if threads is None else f"{threads} thread{'s' if threads != 1 else ''}, "
-    return f"{threads_part}{os.cpu_count()} cores, load average at the start {load}{made}"
+    return f"{threads_part}{os.cpu_count()} cores with {arithmetic_kinds()}, load average at the start {load}{made}"
 
 
 def write_rows(path: Path | None, notes: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

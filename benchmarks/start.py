@@ -93,7 +93,16 @@ def main(given: Sequence[str] | None = None) -> int:
         rows = [
             row("import rome, nothing heavy loaded", "ms", 100, options.times, partial(told, IMPORT), 1000),
             row("combining stored features", "segments a second", 1_000_000, options.times, partial(told, COMBINE, str(table))),
-            row("rome score, one pair, the whole process", "seconds", 4, options.times, partial(taken, "score", str(pair))),
+            *(
+                row(
+                    f"rome score of one pair with {models}, the whole process",
+                    "seconds",
+                    aim,
+                    options.times,
+                    partial(taken, "score", str(pair), "--models", models),
+                )
+                for models, aim in (("base", 4), ("small", 3))
+            ),
         ]
     write_rows(options.output, notes, COLUMNS, rows)
     return 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 Prepared = TypeVar("Prepared")
 TOGETHER = 64
 """Pairs that are worked on at once."""
+_CHANGING = Lock()
+_BEFORE: list[list[int]] = []
+"""For each block of one thread that is open, what the libraries' numbers of threads were before the first of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,19 +184,30 @@ def _libraries() -> tuple[Any, ...]:
     return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
+def _set_threads(library: Any, count: int) -> None:
+    """Set a library's number of threads. OpenBLAS obeys, since threadpoolctl 3.8, only the thread that was first to do so, until that is forgotten."""
+    forget = getattr(library, "clear_controlling_thread", lambda **_: None)
+    forget(force=True)
+    library.set_num_threads(count)
+    forget(force=True)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Within the block linear algebra that this thread asks for uses one thread; afterwards as many as before.
 
-    NumPy's sums come out in another order on two, and with other last digits.
-    Some libraries keep that number for each thread, others once for all: there a block of one thread may end that of another early,
-    which costs last digits, but the number of before always comes back.
+    NumPy's sums come out in another order on two, and with other last digits. Most libraries keep one number for all threads: the first
+    block sets it, and the last one to end puts it back; those of OpenMP keep one for each thread.
     """
-    several = [(library, library.num_threads) for library in _libraries() if library.num_threads != 1]
-    for library, _ in several:
-        library.set_num_threads(1)
+    libraries = _libraries()
+    with _CHANGING:
+        _BEFORE.append(_BEFORE[0] if _BEFORE else [library.num_threads for library in libraries])
+        for library in libraries:
+            _set_threads(library, 1)
     try:
         yield
     finally:
-        for library, before in several:
-            library.set_num_threads(before)
+        with _CHANGING:
+            for library, before in zip(libraries, _BEFORE.pop(), strict=True):
+                if not _BEFORE or getattr(library, "threading_layer", "") == "openmp":
+                    _set_threads(library, before)

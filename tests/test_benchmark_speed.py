@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib
 import math
+import platform
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 TOP = Path(__file__).parents[1]
-NAMES = ("speed_texts", "stages", "scaling_parts", "peer_models", "peers", "report", "report_page", "result_rows")
+NAMES = ("speed_texts", "stages", "scaling_parts", "peer_models", "peers", "report", "report_page", "result_rows", "laws")
 
 
 @pytest.fixture
@@ -184,7 +186,11 @@ def test_aims(scripts: Any, tmp_path: Path) -> None:
         ["chrF2", "", "", 1000.0, 1.0, 2000.0, 500.0, None],
     ]
     write(tmp_path / "peers.tsv", ["a note"], columns, rows)
-    memory = [["rome score --format tsv", 10, 40.0], ["rome score --format tsv", 100, 60.0], [page.COLD, 10, 900.0]]
+    memory = [
+        ["rome score --format tsv", 10, 40.0],
+        ["rome score --format tsv", 100, 60.0],
+        [f"{page.WITH} base, cold", 10, 900.0],
+    ]
     write(tmp_path / "memory.tsv", ["peaks"], ("operation", "size", "peak_mib"), memory)
     path = page.write_page(tmp_path)
     text = path.read_text(encoding="utf-8")
@@ -196,12 +202,52 @@ def test_aims(scripts: Any, tmp_path: Path) -> None:
     assert lines["small: pairs a second, cold"] == ["59", ">= 60", "no"]
     assert lines["small: times as fast as BERTScore, roberta-large architecture"] == ["29.5", ">= 20", "yes"]
     assert lines["small: times as fast as COMET-22's architecture"] == ["–", ">= 10", "–"]
-    assert lines["base: times as fast as BERTScore, roberta-large architecture"] == ["–", ">= 3", "–"]
+    assert lines["small: pairs a second, stored analyses"] == ["500", ">= 400", "yes"]
+    assert lines["base: times as fast as BERTScore, roberta-large architecture"] == ["–", ">= 4", "–"]
     assert lines["largest peak over smallest, any size, without models"][::2] == ["1.5", "no"]
-    assert lines["highest peak memory with the models, MiB"] == ["900", "<= 1,431", "yes"]
+    assert lines["base: highest peak memory, MiB"] == ["900", "<= 1,431", "yes"]
+    assert lines["small: highest peak memory, MiB"] == ["–", "<= 954", "–"]
     assert "- a note" in text and {file.name for file in tmp_path.glob("*.svg")} == {
         *("speed_peers.svg", "speed_memory_models.svg", "speed_memory_others.svg"),
     }
+
+
+def test_the_machine_names_its_arithmetic(scripts: Any, tmp_path: Path) -> None:
+    """The kinds by which speed differs most, as Linux lists them; elsewhere the kind of processor."""
+    (tmp_path / "cpuinfo").write_text(
+        "flags : fpu avx2 avx512f avx512_bf16\nflags : fpu avx2 avx512f avx512_bf16\n", encoding="utf-8"
+    )
+    assert scripts.result_rows.arithmetic_kinds(tmp_path / "cpuinfo") == "AVX2 and AVX512 and AVX512-BF16"
+    assert scripts.result_rows.arithmetic_kinds(tmp_path / "absent") == platform.machine()
+    assert scripts.result_rows.arithmetic_kinds() in scripts.result_rows.conditions()
+
+
+def test_the_report_of_faults_is_one_command(scripts: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs faults, laws, hostile texts and the fuzzer, and puts their tables on one page; a benchmark that found something fails it."""
+    ran: list[str] = []
+
+    def one(words: list[str], check: bool) -> Any:
+        ran.append(Path(words[1]).stem)
+        if ran[-1] == "faults":
+            (tmp_path / "faults.md").write_text("# Faults, and what each one cost\n", encoding="utf-8")
+        else:
+            scripts.result_rows.write_rows(Path(words[-1]), ["a note"], ("what", "broken"), [[ran[-1], 0]])
+        return SimpleNamespace(returncode=int(ran[-1] == "fuzz"))
+
+    monkeypatch.setattr(scripts.report.subprocess, "run", one)
+    assert scripts.report.main(["--report", "faults", "--output", str(tmp_path)]) == 1
+    page = (tmp_path / "fault_report.md").read_text(encoding="utf-8")
+    assert tuple(ran) == scripts.report.FAULTS and page.count("\n## ") == 4 and page.count("| 0 |") == 3
+
+
+def test_laws_are_counted(scripts: Any) -> None:
+    """A number that differs, or is none, is a law broken, with how far; random steps through the nets break none."""
+    expected = np.full((3, 5), 0.5)
+    found = expected.copy()
+    found[0, 1], found[1, 4] = 0.75, np.nan
+    assert scripts.laws.compared("law", found, expected) == ("law", 3, 2, 1.0)
+    assert scripts.laws.compared("law", expected, expected) == ("law", 3, 0, 0.0)
+    assert [broken for *_, broken, _ in scripts.laws.steps()] == [0, 0]
 
 
 def test_the_one_command(scripts: Any, tmp_path: Path) -> None:

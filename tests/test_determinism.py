@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from rome.cli import main
 from rome.features.values import FEATURES
@@ -18,7 +17,6 @@ from rome.metric import RoMe
 
 from whole_metric import pairs, whole_metric
 
-NEAR = 1e-6
 NUMBERS = ("score", *FEATURES)
 REFERENCES, HYPOTHESES = pairs(6)
 EVERYTHING = list(range(len(HYPOTHESES)))
@@ -49,10 +47,9 @@ def alone() -> NDArray[np.float64]:
 
 
 def check(found: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
-    """The same to NEAR in every number, and the same order of the scores."""
+    """The same in every number, to the last bit."""
     far = np.abs(found - expected).max(axis=0)
-    assert dict(zip(NUMBERS, far, strict=True)) == pytest.approx(dict.fromkeys(NUMBERS, 0.0), abs=NEAR)
-    assert np.array_equal(rankdata(found[:, 0]), rankdata(expected[:, 0]))
+    assert dict(zip(NUMBERS, far, strict=True)) == dict.fromkeys(NUMBERS, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +70,7 @@ def test_batches_order_and_neighbours_change_nothing(
 
 
 def test_threads_change_nothing(alone: NDArray[np.float64]) -> None:
-    """Two threads give what one gives."""
+    """Two threads give what one gives; see `test_threads` for many."""
     check(numbers(RoMe(progress=False, threads=2), EVERYTHING, len(EVERYTHING)), alone)
 
 

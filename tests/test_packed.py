@@ -7,8 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch.nn.functional import linear  # noqa: E402
+
 from rome.features.analyser.acceptability import Acceptability, AcceptabilityClassifier  # noqa: E402
-from rome.features.analyser.trunk import LEAST, attention_layers, blocks, layer_states  # noqa: E402
+from rome.features.analyser.trunk import at_least, attention_layers, blocks, layer_states, torch_threads  # noqa: E402
 
 LENGTHS = [1, 1, 2, 3, 3, 3, 7, 20, 20, 41]
 
@@ -95,15 +97,18 @@ def test_biases_of_places_are_learned_and_seen(biased: Acceptability, rows: list
     assert not torch.allclose(without(row, mask)[1], plain, atol=1e-3)
 
 
-def test_no_product_of_few_rows_differs() -> None:
-    """What the equality rests on: a product's row has the same bits with LEAST rows and with a thousand."""
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_no_product_of_few_rows_differs(threads: int) -> None:
+    """What the equality rests on: a product's row has the same bits with as many rows as `at_least` gives and with a thousand, for any threads."""
     torch.manual_seed(2)
-    for width, out in ((384, 1152), (384, 384), (384, 1536), (1536, 384), (768, 384)):
+    for width, out in ((384, 1152), (384, 384), (384, 1536), (1536, 384), (768, 384), (768, 3072)):
         states, weight, bias = torch.randn(1000, width), torch.randn(out, width), torch.randn(out)
-        whole = torch.nn.functional.linear(states, weight, bias)
-        for count in (LEAST, LEAST + 1, 13, 31, 100, 257, 999):
-            assert torch.equal(torch.nn.functional.linear(states[:count], weight, bias), whole[:count])
-            assert torch.equal(torch.nn.functional.linear(states[-count:], weight, bias), whole[-count:])
+        with torch_threads(1):
+            whole = linear(states, weight, bias)
+        with torch_threads(threads):
+            for count in (1, 2, 5, 13, 16, 17, 27, 31, 100, 257, 999):
+                assert torch.equal(linear(at_least(states[:count]), weight, bias)[:count], whole[:count])
+                assert torch.equal(linear(at_least(states[-count:]), weight, bias)[:count], whole[-count:])
 
 
 def test_blocks_hold_every_row_once() -> None:

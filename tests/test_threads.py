@@ -1,9 +1,10 @@
-"""One RoMe used by several threads: it never fails, and says what it says to one alone."""
+"""One RoMe used by several threads: it never fails, and says what it says to one alone, to the last bit."""
 
 from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,22 @@ from whole_metric import ANSWERS
 
 PAIRS = [(reference, hypothesis) for reference, hypotheses in ANSWERS.items() for hypothesis in hypotheses][:16]
 THREADS, ROUNDS = 4, 3
+
+
+@pytest.mark.parametrize("threads", [1, 16])
+def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
+    """To the last bit, evidence too, whoever loads the models, all at once or a pair at a time, with as many threads within as asked for."""
+    alone = RoMe(models="small", progress=False, threads=1)
+    expected = alone.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
+    metric = RoMe(models="small", progress=False, threads=threads)
+    with ThreadPoolExecutor(1) as pool:
+        found = [
+            pool.submit(metric.score, references=[reference], hypotheses=[hypothesis]).result()[0]
+            for reference, hypothesis in PAIRS[:4]
+        ]
+    metric.blocks.begin_block()
+    again = metric.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
+    assert again == expected and [replace(one, segment=n) for n, one in enumerate(found)] == list(expected)[:4]
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -36,7 +53,7 @@ def test_four_threads_get_the_scores_of_one(stored: bool, tmp_path: Path) -> Non
     scores = alone.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
     expected = dict(zip(PAIRS, (segment.score for segment in scores), strict=True))
     assert len(every) == THREADS * ROUNDS * len(PAIRS)
-    assert all(score == pytest.approx(expected[pair], abs=1e-6) for pair, score in every)
+    assert all(score == expected[pair] for pair, score in every)
 
 
 def test_memory_is_kept_by_all_threads(tmp_path: Path) -> None:

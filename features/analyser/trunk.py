@@ -32,8 +32,8 @@ from torch.nn import functional
 
 from .config import processors
 
-LEAST = 16
-"""Rows of a matrix; products of fewer than five rows a thread use other kernels, with other last digits."""
+LEAST, LEAST_A_THREAD = 16, 5
+"""Rows of a matrix; products of fewer use other kernels, with other last digits."""
 
 
 @dataclass(slots=True)
@@ -297,8 +297,8 @@ def blocks(lengths: Sequence[int], pieces: int) -> Iterator[tuple[int, int]]:
 
 
 def at_least(matrix: torch.Tensor) -> torch.Tensor:
-    """The matrix, with rows of zeros below when it has fewer than LEAST."""
-    missing = LEAST - len(matrix)
+    """The matrix, with rows of zeros below when it has fewer than LEAST, or than LEAST_A_THREAD for each of this thread's."""
+    missing = max(LEAST, LEAST_A_THREAD * torch.get_num_threads()) - len(matrix)
     return matrix if missing <= 0 else torch.cat([matrix, matrix.new_zeros(missing, *matrix.shape[1:])])
 
 

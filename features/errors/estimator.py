@@ -119,7 +119,7 @@ class Errors(Feature[PreparedText]):
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
         error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count.
         The count is not divided by the length: what the reader makes of a pair is meant of the whole pair. An empty hypothesis for a
-        reference with words has one error, the full count, and value 0.
+        reference with words has one error, the full count, and value 0. A text against itself has none.
         """
         edits = [find_differences(*pair, self.idf, self.lexicon, self.config) for pair in pairs]
         return [self._component(*pair) for pair in zip(edits, self.word_errors(edits), strict=True)]
@@ -129,6 +129,7 @@ class Errors(Feature[PreparedText]):
         words = len(pair.reference.words)
         empty = bool(words) and not pair.hypothesis.words
         every = [_nothing_said(pair.reference)] if empty else [*found, *pair.surface]
+        every = [] if pair.reference.text == pair.hypothesis.text else every
         listed = [error for error in every if not self._forgiven(error)]
         total = math.fsum(error.weight for error in listed)
         if total > MAXIMUM:

@@ -70,9 +70,7 @@ class LearnedErrors(Errors):
         return [self._spans(*pair) for pair in zip(pairs, readings, strict=True)]
 
     def _spans(self, pair: PairDifferences, reading: PairPrediction) -> list[ErrorSpan]:
-        """The spans of one pair; a text against itself has none."""
-        if pair.reference.text == pair.hypothesis.text:
-            return []
+        """The spans of one pair."""
         repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
         units, amount = _counted(_units(pair, reading, self.config.threshold), reading.amount, pair)
         groups = _groups(units, pair)
