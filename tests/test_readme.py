@@ -143,7 +143,7 @@ def test_command_lines_work(
 
 def serve(words: list[str]) -> None:
     """A command that serves a page: it prints its address, answers there, and ends when it is interrupted."""
-    program = [sys.executable, "-P", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"]
+    program = [sys.executable, "-I", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"]
     words += ["--no-browser"] if words[0] == "annotate" and "--no-browser" not in words else []
     words = ["0" if before == "--port" else word for before, word in zip(["", *words], words, strict=False)]
     with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
