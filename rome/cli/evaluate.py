@@ -16,32 +16,22 @@ from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_argumen
 from rome.evaluation.catalogue import sets_text
 from rome.exceptions import InputError
 from rome.storage.files import open_output
+from rome.text_table import terminal_width
 
 if TYPE_CHECKING:
     from rome.evaluation.findings import Findings
     from rome.evaluation.metrics.registry import MetricMaker
 
 
-def _text(findings: Findings) -> str:
-    return f"{findings}\n\n"
+def _written(findings: Findings, form: str, width: int | None) -> str:
+    """What was found in the form that was asked for, text folded to the columns of a terminal."""
+    if form == "tsv":
+        from rome.reports.tables import table_tsv
 
-
-def _tsv(findings: Findings) -> str:
-    from rome.reports.tables import table_tsv
-
-    return table_tsv(findings.main)
-
-
-def _json(findings: Findings) -> str:
-    return json.dumps(findings.to_dict(), ensure_ascii=False, indent=1) + "\n"
-
-
-WRITERS: dict[str, Callable[[Findings], str]] = {
-    "text": _text,
-    "tsv": _tsv,
-    "json": _json,
-    "html": lambda found: found.to_html(),
-}
+        return table_tsv(findings.main)
+    if form == "json":
+        return json.dumps(findings.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    return findings.to_html() if form == "html" else f"{findings.to_text(width)}\n\n"
 
 
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +50,7 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--report", metavar="FOLDER", help="write page, tables, figures and signatures here")
     output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
-    add_output_arguments(output, *WRITERS, said="; tsv is the first table, html a page for itself")
+    add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page for itself")
     add_metric_arguments(
         parser, store="keep analyses and scores in this FOLDER, so that a run resumes and the next takes seconds"
     )
@@ -122,7 +112,7 @@ class Run:
             findings = find()
             if self.options.all_tables:
                 findings = replace(findings, shown=tuple(part.name for part in findings.parts if isinstance(part, Table)))
-            stream.write(WRITERS[self.options.format](findings))
+            stream.write(_written(findings, self.options.format, terminal_width(self.options.output)))
         if self.options.report:
             self._report(findings)
 

@@ -85,11 +85,15 @@ class Findings(Displayed):
     def _shown_tables(self) -> dict[str, Table]:
         return {name: table for name, table in self.tables.items() if name in self.shown}
 
+    def to_text(self, width: int | None = None) -> str:
+        """The main tables as text, folded to so many columns where a width is given."""
+        from rome.reports.text import UNBOUNDED, table_text
+
+        return "\n\n".join(table_text(table, room=width or UNBOUNDED) for table in self._shown_tables.values())
+
     def __repr__(self) -> str:
         """The main tables as text."""
-        from rome.reports.text import table_text
-
-        return "\n\n".join(map(table_text, self._shown_tables.values()))
+        return self.to_text()
 
     __str__ = __repr__
 
