@@ -29,7 +29,7 @@ def main() -> int:
     options = parser.parse_args()
     lines = [f"# {os.cpu_count()} cores", "what\tcommand\tseconds"]
     for what, command in COMMANDS.items():
-        words = [sys.executable, "-P", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))", *command]
+        words = [sys.executable, "-I", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))", *command]
         begin = time.perf_counter()
         subprocess.run([*words, "--store", options.store], check=True, capture_output=True)
         lines.append(f"{what}\trome {' '.join(command)}\t{time.perf_counter() - begin:.1f}")

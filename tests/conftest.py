@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 if find_spec("features") is not None:
-    pytest.exit("the checkout shadows the installed rome: run `pytest` (or `python -P -m pytest`), not `python -m pytest`", 4)
+    pytest.exit("the checkout shadows the installed rome: run `pytest`, not `python -m pytest`", 4)
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests run in as many processes as there are cores

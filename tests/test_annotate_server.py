@@ -197,7 +197,7 @@ def start(tmp_path: Path, pairs: str) -> Iterator[Any]:
     running: list[subprocess.Popen[str]] = []
 
     def run(*words: str) -> tuple[subprocess.Popen[str], Client]:
-        command = [sys.executable, "-P", "-c", SCRIPT, pairs, "--output", str(tmp_path / "r.jsonl"), "--no-browser", *words]
+        command = [sys.executable, "-I", "-c", SCRIPT, pairs, "--output", str(tmp_path / "r.jsonl"), "--no-browser", *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         running.append(process)
         return process, Client(str(process.stdout.readline()).strip())  # type: ignore[union-attr]

@@ -218,7 +218,7 @@ sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: type
 
 def test_broken_pipe_is_quiet() -> None:
     """When the reader of the output goes away, nothing is said about it."""
-    process = subprocess.Popen([sys.executable, "-P", "-c", QUIET], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-I", "-c", QUIET], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == b""

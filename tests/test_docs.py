@@ -213,7 +213,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = [
         sys.executable,
-        "-P",
+        "-I",
         "-m",
         "mkdocs",
         "build",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from rome.cli import main
 from rome.data.sources import data_file
+from rome.evaluation.diagnosis.experiments import Texts
 from rome.exceptions import InputError
 from rome.reports.folder import read_manifest
 
@@ -66,6 +68,51 @@ def test_figures_and_all_tables(ratings: Path, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     assert shown.index("spearman/item") < shown.index("pearson")
     assert "minus each other metric" in shown and "ranking 3 systems" in shown
+
+
+def test_ratings_and_pairs_from_csv(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same rows with commas or semicolons, a text with a comma in quotation marks, give the same table; so do pairs to diagnose."""
+    rows = [line.split("\t") for line in ratings.read_text(encoding="utf-8").splitlines()]
+    rows = [[cell.replace("car", "car, a red one,") for cell in row] for row in rows]
+    shown = []
+    for mark, name in (("\t", "one/ratings.tsv"), (",", "two/ratings.csv"), (";", "three/ratings.csv")):
+        path = tmp_path / name
+        path.parent.mkdir()
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=mark, lineterminator="\n").writerows(rows)
+        assert main(["evaluate", str(path), *PEERS]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] == shown[2] and "agreement with people, quality" in shown[0]
+    pairs = [row[2:4] for row in rows]
+    for kind, content in (
+        ("csv", "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in pairs)),
+        ("json", json.dumps([dict(zip(pairs[0], row, strict=True)) for row in pairs[1:]], indent=1)),
+    ):
+        path = tmp_path / f"pairs.{kind}"
+        path.write_text(content, encoding="utf-8")
+        found = Texts.of(str(path))
+        assert (found.hypotheses, found.references) == ([b for _, b in pairs[1:]], [[a] for a, _ in pairs[1:]])
+
+
+def test_formats_and_output(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--output is all or nothing and opened at once; tsv is the first table with every digit, json the main tables, html a whole page."""
+    command = ["evaluate", str(ratings), *PEERS, "--dimension", "quality"]
+    assert main([*command, "-o", str(tmp_path / "no" / "folder")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    written = {}
+    for form in ("text", "tsv", "json", "html"):
+        assert main([*command, "-f", form, "-o", str(tmp_path / form)]) == 0
+        written[form] = (tmp_path / form).read_text(encoding="utf-8")
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+    header, *rows = [line.split("\t") for line in written["tsv"].splitlines()]
+    told = json.loads(written["json"])
+    first = next(iter(told["tables"].values()))
+    assert [row[header.index("metric")] for row in rows] == [row["metric"] for row in first["rows"]]
+    assert written["html"].startswith("<!doctype html>") and first["title"] in written["text"]
+    assert told["signatures"]["chrF2"].startswith("chrf:") and len(told["data"]) == 1
+    assert main([*command, "-f", "json", "--all-tables"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["tables"]) > len(told["tables"])
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("fifth")
     (folder / "length_feature.py").write_text(FILE)
     script = f"import sys; sys.path.insert(0, {str(folder)!r})\n{SCRIPT}"
-    done = subprocess.run([sys.executable, "-P", "-c", script, str(folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-I", "-c", script, str(folder)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return {**json.loads(done.stdout.splitlines()[-1]), "page": (folder / "page.html").read_text()}
 

@@ -91,7 +91,7 @@ figures.save(figure, sys.argv[1])
 print("matplotlib.pyplot" in sys.modules, before == [matplotlib.rcParams[key] for key in kept], figure.axes[0].title.get_fontsize())
 """
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n{script}"
-    command = [sys.executable, "-P", "-c", code, str(tmp_path / "figure.svg")]
+    command = [sys.executable, "-I", "-c", code, str(tmp_path / "figure.svg")]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert found == ["False", "False", "True", "9.0"]
 

@@ -141,7 +141,7 @@ def test_source_keeps_to_the_house_rules(name: str, path: Path) -> None:
 
 def run(script: str) -> str:
     """Standard output of a script in a fresh interpreter."""
-    return subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_import_rome_is_light() -> None:

@@ -224,7 +224,7 @@ def test_polars_counterpart_of_to_dataframe(make_segment: Callable[..., Any], si
 
 def in_fresh_process(script: str) -> list[str]:
     """The lines that a script prints in an interpreter of its own."""
-    return subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def test_an_absent_package_is_named_with_its_install_line() -> None:

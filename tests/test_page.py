@@ -204,6 +204,24 @@ def test_command_writes_the_page(fake_metric: Any, capsys: pytest.CaptureFixture
     assert [table["segments"] for table in tables] == [["0", "1"], ["x", "y"]]
 
 
+def test_command_prints_the_leaderboard(fake_metric: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The best system first; the same numbers as text, as TSV and as JSON; without --output a page is refused, a leaderboard is printed."""
+    for name, lines in {"r": "One.\nTwo.\nThree.\n", "a": "One.\n2\n3\n", "b": "One.\nTwo.\n3\n"}.items():
+        (tmp_path / name).write_text(lines)
+    texts = ["--references", str(tmp_path / "r"), "--hypotheses", f"A={tmp_path / 'a'}", f"B={tmp_path / 'b'}"]
+    assert "print the leaderboard, `--format text`" in run_report(fake_metric, capsys, *texts)
+    shown = {}
+    for form in ("text", "tsv", "json"):
+        assert run_report(fake_metric, capsys, *texts, "-f", form) == ""
+        shown[form] = capsys.readouterr().out
+    header, first, second = (line.split("\t") for line in shown["tsv"].splitlines())
+    told = json.loads(shown["json"])
+    assert [row["system"] for row in told["systems"]] == [first[0], second[0]] == ["B", "A"] and told["signature"]
+    assert [float(row[header.index("score")]) for row in (first, second)] == [row["score"] for row in told["systems"]]
+    assert told["systems"][0]["p"] == "–" and told["systems"][1]["difference to the first"] < 0
+    assert shown["text"].startswith("Leaderboard\n") and "signature" in shown["text"] and header[1:3] == ["rank", "score"]
+
+
 def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every wrong input is one sentence that names the place, and leaves no page behind."""
     for name, lines in {"r": "One.\nTwo.\n", "a": "One.\n", "b": "1\nTwo.\n", "none": "", "gap": "One.\n \n"}.items():

@@ -157,7 +157,7 @@ def test_a_killed_driver_is_gone_on_with(tmp_path: Path, source: Path, cluster: 
     )
     arguments = [str(source), str(tmp_path / "out"), str(marks)]
     environment = {**os.environ, "RAY_ADDRESS": cluster.get_runtime_context().gcs_address}
-    driver = subprocess.Popen([sys.executable, "-P", "-c", script, *arguments], env=environment, cwd=tmp_path)
+    driver = subprocess.Popen([sys.executable, "-I", "-c", script, *arguments], env=environment, cwd=tmp_path)
     try:
         wait_for(lambda: len(list((tmp_path / "out").glob("part-*"))) >= 3 or driver.poll() is not None)
     finally:
@@ -246,7 +246,7 @@ from rome.batch.rows import RowOptions
 print(json.dumps(score_rows(json.load(sys.stdin), own_metric()(), RowOptions(key="id", evidence=True))))
 """
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    program = [sys.executable, "-P", "-c", script]
+    program = [sys.executable, "-I", "-c", script]
     done = subprocess.run(program, input=json.dumps(columns), capture_output=True, text=True, env=environment, check=True)
     made: dict[str, list[Any]] = json.loads(done.stdout)
     return made

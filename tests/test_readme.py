@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from os import chdir
 from pathlib import Path
 from typing import Any
@@ -17,8 +20,12 @@ from urllib.request import urlopen
 
 import pytest
 
+import rome
 from rome.cli import COMMANDS, main
 from rome.cli.metric import make_metric
+from rome.cli.train import NAMES
+from rome.data.sources import SETS
+from rome.features.analyser.config import set_folder
 
 TOP = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -26,8 +33,8 @@ PAGES = {
     for path in (TOP / "README.md", *sorted((TOP / "docs/pages").rglob("*.md")))
 }
 README = PAGES["README.md"]
-APART = ("sets/", "webnlg17")
-"""What works on a model set of one's own, made in hours, or needs public data: tests of their own run those commands."""
+RUN = ("cp ", "cd ", "cat ", "rome ")
+"""The programs whose lines are run; those of others fetch a checkpoint of 400 MB."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -37,9 +44,16 @@ def blocks(text: str, language: str) -> list[str]:
 
 def lines(text: str) -> list[str]:
     """The command lines of a page."""
-    return [
+    shown = [
         line.removeprefix("$ ") for block in blocks(text, "console") for line in block.splitlines() if line.startswith("$ ")
     ]
+    return [*shown, *(code for code in here(text) if code.startswith("rome "))]
+
+
+def here(text: str) -> list[str]:
+    """What stands as code in the column `here` of the table of peers."""
+    rows = text.partition("| you expect | known from | here |\n")[2].partition("\n\n")[0].splitlines()
+    return [code for row in rows for code in re.findall("`([^`]+)`", row.strip("| ").rpartition(" | ")[2])]
 
 
 def test_two_command_lines() -> None:
@@ -96,7 +110,7 @@ def new_lines() -> dict[str, list[str]]:
     found = {}
     for name, text in PAGES.items():
         own = [line for line in lines(text) if name == "README.md" or line not in seen]
-        own = [line for line in own if line.startswith(("rome ", "cat ", "cd ")) and not any(word in line for word in APART)]
+        own = [line for line in own if line.startswith(RUN)]
         seen |= set(own)
         found |= {name: own} if own else {}
     return found
@@ -114,6 +128,33 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def copy_in_place_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipes that read their options and copy the part out of `small`, in place of hours; their own tests train on a handful of texts."""
+    from rome.train.common.recipe import load_recipe
+
+    def copied(name: str, options: argparse.Namespace) -> int:
+        part = set_folder("small") / ("" if name == "base" else name)
+        if part.is_dir():
+            shutil.copytree(part, options.out)
+        return 0
+
+    for name in NAMES:
+        monkeypatch.setattr(load_recipe(name), "run", partial(copied, name))
+
+
+def make_public_data(folder: Path) -> None:
+    """Two inputs in the layout of the named set."""
+    path = folder / SETS["webnlg17"].file
+    path.parent.mkdir(parents=True)
+    rows = [
+        {"system": system, "segment": n, "mr": f"facts {n}", "reference": [text], "hypothesis": hypothesis, "scores": {"fluency": rating}}
+        for n, text in enumerate(("The museum opens at nine.", "Prices are low."))
+        for system, hypothesis, rating in (("a", text, 3.0), ("b", f"{text[:-1]} now.", 2.0), ("c", "It is late.", 1.0))
+    ]  # fmt: skip
+    with gzip.open(path, "wt", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+
 @pytest.mark.parametrize("page", new_lines())
 def test_command_lines_work(
     page: str, examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -121,6 +162,12 @@ def test_command_lines_work(
     """Every line ends with exit code 0 (a check may fail) and says nothing on standard error but where a file is, and its mean."""
     if page != "README.md":
         shutil.copytree(examples, tmp_path, dirs_exist_ok=True)
+    if "sets/mine" in PAGES[page]:
+        shutil.copytree(set_folder("small"), tmp_path / "sets/mine")
+        make_public_data(tmp_path / "public")
+        monkeypatch.setenv("ROME_DATA", str(tmp_path / "public"))
+    if "sets/base" in PAGES[page]:
+        copy_in_place_of_training(monkeypatch)
     monkeypatch.chdir(tmp_path)
     for line in new_lines()[page]:
         capsys.readouterr()
@@ -128,22 +175,44 @@ def test_command_lines_work(
         program, *rest = shlex.split(words, comments=True)
         if program == "cd":
             chdir(rest[0])
+        elif program == "cp":
+            subprocess.run([program, *rest], check=True)
         elif program == "rome" and (rest[0] == "serve" or (rest[0] == "annotate" and "--agreement" not in rest)):
             serve(rest)
         elif program == "rome":
             for name in before:
                 monkeypatch.setattr("sys.stdin", Path(name.removeprefix("cat ")).open())
             code, errors = (
-                main(rest, **({} if "--workers" in rest or rest[0] == "selfcheck" else {"metric": metric})),
+                main(rest, **({} if "--workers" in rest or rest == ["selfcheck"] else {"metric": metric})),
                 capsys.readouterr().err,
             )
             said = [told for told in errors.splitlines() if not re.match(r"report: |rome: (mean )?[\d.]+ ", told)]
             assert (line, code in ((0, 1) if rest[0] == "check" else (0,)), said) == (line, True, [])
 
 
+def test_calls_of_the_table_of_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call that the table names gives something, and no row lacks an answer; its commands run with the other lines."""
+    monkeypatch.chdir(tmp_path)
+    page = PAGES["docs/pages/use/peers.md"]
+    calls = [code for code in here(page) if not code.startswith("rome ")]
+    references = ["The museum opens at nine.", "Prices are low."]
+    scorer = metric(argparse.Namespace(models="small"))
+    a, b = (scorer.score(references=references, hypotheses=texts) for texts in (references[::-1], references))
+    frame = {"reference": references, "hypothesis": references}
+    names = {"rome": rome, "metric": scorer, "references": references, "result": a, "a": a, "b": b, "segment": a[0]}
+    for name in ("frames", "huggingface", "running", "sacrebleu"):
+        import_module(f"rome.integrations.{name}")
+    for library in ("evaluate", "pandas"):
+        names[library] = pytest.importorskip(library)
+    names["frame"] = names["pandas"].DataFrame(frame)
+    for call in calls:
+        assert eval(call, names) is not None or ".save(" in call, call  # noqa: S307  (the page's own code)
+    assert len(calls) > 10 and all(row.count(" | ") == 2 for row in page.splitlines() if row.startswith("| "))
+
+
 def serve(words: list[str]) -> None:
     """A command that serves a page: it prints its address, answers there, and ends when it is interrupted."""
-    program = [sys.executable, "-P", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"]
+    program = [sys.executable, "-I", "-c", "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"]
     words += ["--no-browser"] if words[0] == "annotate" and "--no-browser" not in words else []
     words = ["0" if before == "--port" else word for before, word in zip(["", *words], words, strict=False)]
     with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:

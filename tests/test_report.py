@@ -408,7 +408,7 @@ def test_report_loads_matplotlib_only_to_draw() -> None:
 
     script = f"import sys, {writer.__name__}, rome.reports.text, rome.reports.manifest as m; "
     script += "m.machine_manifest(); print([name for name in ('matplotlib', 'torch', 'sacrebleu') if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_axes_of_sizes_and_of_ranks() -> None:

@@ -193,7 +193,7 @@ def _process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
     """`rome serve` with a slow small metric, in a process; and what `ask` needs of a server."""
     script = SCRIPT.format(tests=str(Path(__file__).parent))
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-I", "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         url = process.stdout.readline().strip()  # type: ignore[union-attr]
@@ -240,7 +240,7 @@ def test_bad_usage_is_said_in_one_line() -> None:
     """Exit code 2: a foreign host without leave, a limit of nothing."""
     for arguments, word in ((["--host", "0.0.0.0"], "--allow-remote"), (["--max-queue", "0"], "queue")):
         script = SCRIPT.format(tests=str(Path(__file__).parent))
-        ended = subprocess.run([sys.executable, "-P", "-c", script, *arguments], capture_output=True, text=True, timeout=60)
+        ended = subprocess.run([sys.executable, "-I", "-c", script, *arguments], capture_output=True, text=True, timeout=60)
         assert (ended.returncode, ended.stdout) == (2, "")
         assert word in ended.stderr and ended.stderr.count("\n") == 1
 

@@ -328,7 +328,7 @@ def test_memory_does_not_grow_with_the_pairs(tmp_path: Path, marks: Path, words:
     for count in (1_000, 12_000):
         pairs = tmp_path / f"{count}.tsv"
         pairs.write_text("reference\thypothesis\n" + "".join(f"reference {n}\thypothesis {n}\n" for n in range(count)))
-        command = [sys.executable, "-P", "-c", MEASURED.format(tests=str(PROGRAM.parent)), str(marks), words[0], str(pairs)]
+        command = [sys.executable, "-I", "-c", MEASURED.format(tests=str(PROGRAM.parent)), str(marks), words[0], str(pairs)]
         done = subprocess.run(
             [*command, *words[1:], "--output", str(tmp_path / "out")], capture_output=True, text=True, check=True
         )
@@ -352,7 +352,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
         path, rows = tmp_path / f"{count}.parquet", np.arange(1 << 17)
         tables = (FeatureTable(rows + (n << 17), 0 * rows, pieces[n % 2], pieces[n % 2]) for n in range(count))
         written = FeatureTable.save_batches(path, tables)
-        done = subprocess.run([sys.executable, "-P", "-c", PIECES, str(path)], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-I", "-c", PIECES, str(path)], capture_output=True, text=True, check=True)
         read, peak = map(int, done.stdout.split())
         assert read == written
         peaks.append(peak / 1024)

@@ -236,5 +236,5 @@ def test_labels_need_no_model() -> None:
 
     modules = "rome.combining.combiner, rome.combining.signature, rome.reports.score_table"
     code = f"import sys, {modules}; print({{'torch', 'transformers'}} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

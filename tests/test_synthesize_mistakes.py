@@ -136,7 +136,7 @@ def test_a_killed_command_goes_on_where_it_stopped(rome: Run, models: dict[str, 
     Path("many.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     words = ["sescore", "many.txt", "--fill", models["masked"], "--entailment", models["judge"], "--seed", "2", "--output"]
     script = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
-    process = subprocess.Popen([sys.executable, "-P", "-c", script, "synthesize", *words, "killed.jsonl"])
+    process = subprocess.Popen([sys.executable, "-I", "-c", script, "synthesize", *words, "killed.jsonl"])
     killed, end = Path("killed.jsonl.partial"), time.monotonic() + 120
     while time.monotonic() < end and not (killed / "part-000000.jsonl").exists() and process.poll() is None:
         time.sleep(0.002)

@@ -99,7 +99,7 @@ def test_mypy_knows_the_types(user: Path) -> None:
     )
     command = [
         sys.executable,
-        "-P",
+        "-I",
         "-m",
         "mypy",
         "--no-pretty",

@@ -100,7 +100,7 @@ def test_no_worker_outlives_a_killed_parent(marks: Path, tmp_path: Path) -> None
     script = tmp_path / "parent.py"
     script.write_text(f"import sys; sys.path.append({str(Path(__file__).parent)!r})\n{ORPHANS}")
     with subprocess.Popen(
-        [sys.executable, "-P", str(script), str(marks)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-I", str(script), str(marks)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None and process.stdout.readline() == "going\n"
         process.kill()

@@ -16,11 +16,12 @@ _RATING, _SCORE = "rating:", "score:"
 
 
 def read_own(path: str | Path) -> RatedSet:
-    """A TSV file or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
+    """A table (TSV or CSV) or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
 
-    TSV: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
+    Table: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
     human dimension (or ``rating`` for one only), higher is better; optionally ``system``, ``language_pair``, ``source`` and
-    ``score:NAME`` for the published score of a metric. No quoting, so no tab in a text; an empty cell of a further reference means that there is none.
+    ``score:NAME`` for the published score of a metric. A header with tabs knows no quoting, so no tab in a text; one with commas or semicolons
+    is CSV. An empty cell of a further reference means that there is none.
 
     JSON lines, as ``rome annotate`` saves them: ``item``, ``reference`` (a text or a list), ``hypothesis``, ``ratings`` (name ->
     number) or ``errors`` (``start``, ``end``, ``severity``, ``category``; without start and end for an omission), optionally
@@ -36,7 +37,8 @@ def read_own(path: str | Path) -> RatedSet:
     first = next((line for line in lines if line.strip()), "")
     if first.lstrip().startswith("{"):
         return RatedSet(set_name(path), check_shared_texts(_from_json(path)))
-    return rated_rows(set_name(path), table(path, COLUMNS))
+    separator = next((mark for mark in "\t,;" if mark in first), "\t")
+    return rated_rows(set_name(path), table(path, COLUMNS, separator, quoted=separator != "\t"))
 
 
 COLUMNS = ("item", "reference", "hypothesis")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 from rome.cli.evaluate import Run, add_judging_arguments, describe_sets
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--texts",
         metavar="FILE",
-        help="one text a line, or pairs (TSV, JSON lines) whose hypotheses are perturbed; `-`: standard input",
+        help="one text a line, or pairs (TSV, CSV, JSON, JSON lines) whose hypotheses are perturbed; `-`: standard input",
     )
     parser.add_argument("--demetr", metavar="FOLDER", help="the released files of DEMETR (default: the development half)")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N minimal pairs (meaning: groups) of each perturbation")
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         data = read_groups(options.sets, options.limit)
     elif experiment in ON_SETS:
         data = read_sets(options.sets)
-    this.write(find(experiment, made, this.maker, settings, data))
+    this.write(partial(find, experiment, made, this.maker, settings, data))
     return 0
 
 

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.evaluation.catalogue import sets_text
 from rome.exceptions import InputError
+from rome.storage.files import open_output
+from rome.text_table import terminal_width
 
 if TYPE_CHECKING:
     from rome.evaluation.findings import Findings
     from rome.evaluation.metrics.registry import MetricMaker
+
+
+def _written(findings: Findings, form: str, width: int | None) -> str:
+    """What was found in the form that was asked for, text folded to the columns of a terminal."""
+    if form == "tsv":
+        from rome.reports.tables import table_tsv
+
+        return table_tsv(findings.main)
+    if form == "json":
+        return json.dumps(findings.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    return findings.to_html() if form == "html" else f"{findings.to_text(width)}\n\n"
 
 
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +49,8 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
     output = parser.add_argument_group("output")
     output.add_argument("--report", metavar="FOLDER", help="write page, tables, figures and signatures here")
-    output.add_argument("--all-tables", action="store_true", help="print every table (default: the main ones)")
+    output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
+    add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page for itself")
     add_metric_arguments(
         parser, store="keep analyses and scores in this FOLDER, so that a run resumes and the next takes seconds"
     )
@@ -88,14 +104,15 @@ class Run:
         if sys.stderr.isatty() if self.options.progress is None else self.options.progress:
             print(f"rome: {step} ...", file=sys.stderr, flush=True)
 
-    def write(self, findings: Findings) -> None:
-        """Print the main tables (or all), and write the report where one is wanted."""
+    def write(self, find: Callable[[], Findings]) -> None:
+        """Find, and write the main tables (or all), and the report where one is wanted; the output is opened before anything is computed."""
         from rome.reports.model import Table
-        from rome.reports.text import table_text
 
-        for part in findings.parts:
-            if isinstance(part, Table) and (self.options.all_tables or part.name in findings.shown):
-                print(table_text(part), end="\n\n", flush=True)
+        with open_output(self.options.output) as stream:
+            findings = find()
+            if self.options.all_tables:
+                findings = replace(findings, shown=tuple(part.name for part in findings.parts if isinstance(part, Table)))
+            stream.write(_written(findings, self.options.format, terminal_width(self.options.output)))
         if self.options.report:
             self._report(findings)
 
@@ -132,7 +149,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sets",
         nargs="+",
         metavar="SET",
-        help="a file of your own (TSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a set by its name: "
+        help="a file of your own (TSV, CSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a set by its name: "
         "bagel, webnlg17, wmt15, wmt23, bagel-mr, sfhotel, sfrest (see below)",
     )
     describe_sets(parser, "bagel", "bagel-mr", "sfhotel", "sfrest", "webnlg17", "wmt15", "wmt23")
@@ -162,7 +179,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     settings = EvaluationSettings.of(options.figure, options.samples, max(0, options.permutations), options.seed)
     this = Run(options, metric)
     sets, made = read_sets(options.sets), this.metrics(*_metrics(options))
-    this.write(judge(sets, made, settings, options.dimension, published=not options.no_published, say=this.say))
+    this.write(partial(judge, sets, made, settings, options.dimension, published=not options.no_published, say=this.say))
     return 0
 
 

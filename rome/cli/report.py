@@ -1,17 +1,20 @@
-"""Write one self-contained HTML page: leaderboard, distributions, and every segment with its explanation."""
+"""Write one self-contained HTML page: leaderboard, distributions, and every segment with its explanation; or print the leaderboard."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.exceptions import InputError
+from rome.reports.model import Table
 from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
     from rome.reports.inputs import SystemTexts
+    from rome.reports.model import Document
     from rome.results import SegmentScore
 
     Rows = Iterator[tuple[str, Sequence[SegmentScore]]]
@@ -37,17 +40,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--title", default="RoMe report", metavar="TEXT", help="heading of the page (default: RoMe report)")
     output.add_argument("--resamples", type=int, default=2000, metavar="N", help="of the intervals and tests (default: 2000)")
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
-    output.add_argument("--output", "-o", required=True, metavar="FILE", help="the HTML file, written all or nothing")
+    said = ": the page, which needs --output; the others are its leaderboard"
+    add_output_arguments(output, "html", "text", "tsv", "json", said=said)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read, score block by block unless that was done before, write; the output is opened before anything is computed."""
-    from rome.reports.page import write_page
+    from rome.reports.page import leaderboard_document, write_page
 
     names, rows = _rows(options, metric)
+    sampling = {"resamples": options.resamples, "seed": options.seed}
     with open_output(options.output) as stream:
-        write_page(stream, names, rows, title=options.title, resamples=options.resamples, seed=options.seed)
+        if options.format == "html":
+            write_page(stream, names, rows, title=options.title, **sampling)
+        else:
+            stream.write(_written(leaderboard_document(names, rows, **sampling), options.format, stream))
     return 0
+
+
+def _written(document: Document, form: str, stream: TextIO) -> str:
+    """The leaderboard in the form that was asked for."""
+    from rome.reports.tables import table_tsv
+    from rome.reports.text import terminal_text
+    from rome.results.serialisation import plain
+
+    (table,) = document.parts
+    if form == "text" or not isinstance(table, Table):
+        return terminal_text(document, stream) + "\n"
+    if form == "tsv":
+        return table_tsv(table)
+    systems = [plain(dict(zip(table.columns, row, strict=True))) for row in table.rows]
+    return json.dumps({"systems": systems, "signature": document.signature}, ensure_ascii=False, indent=1) + "\n"
 
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
@@ -59,8 +82,8 @@ def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str
         raise InputError("name the texts in one way: --references with --hypotheses, or --pairs, or --scores")
     if options.resamples < 1:
         raise InputError(f"--resamples {options.resamples} gives no interval: take 1 or more, 2000 is usual")
-    if options.output == STANDARD_INPUT:
-        raise InputError("--output - : a page is a file, name one such as report.html")
+    if options.format == "html" and options.output in (None, STANDARD_INPUT):
+        raise InputError("a page is a file: name it, `--output report.html`, or print the leaderboard, `--format text`")
     if options.scores is not None:
         files = named_files(options.scores, "--scores")
         return [name for name, _ in files], iter_systems(files)

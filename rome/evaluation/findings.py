@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import InputError
 from rome.features.packages import import_failed
 from rome.reports.model import Document, Figure, Note, Table
 from rome.reports.tables import as_table
+from rome.results.displayed import Displayed
+from rome.results.serialisation import plain
 
 if TYPE_CHECKING:
     import pandas
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Findings:
+class Findings(Displayed):
     """What `rome.evaluate` or `rome.diagnose` found; shows its main tables as text, and in a notebook.
 
     Attributes
@@ -67,16 +69,37 @@ class Findings:
         found = self.main if table is None else self.tables[table]
         return pandas.DataFrame([list(row) for row in found.rows], columns=list(found.columns))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values only, ready for JSON: the main tables, each row by its columns, signatures and digests."""
+        tables = {
+            name: {
+                "title": table.title,
+                "note": table.note,
+                "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+            }
+            for name, table in self._shown_tables.items()
+        }
+        row = {"title": self.title, "introduction": self.introduction, "tables": tables}
+        return dict(plain({**row, "signatures": self.signatures, "data": self.data}))
+
+    @property
+    def _shown_tables(self) -> dict[str, Table]:
+        return {name: table for name, table in self.tables.items() if name in self.shown}
+
+    def to_text(self, width: int | None = None) -> str:
+        """The main tables as text, folded to so many columns where a width is given."""
+        from rome.reports.text import UNBOUNDED, table_text
+
+        return "\n\n".join(table_text(table, room=width or UNBOUNDED) for table in self._shown_tables.values())
+
     def __repr__(self) -> str:
         """The main tables as text."""
-        from rome.reports.text import table_text
+        return self.to_text()
 
-        return "\n\n".join(table_text(self.tables[name]) for name in self.shown)
+    __str__ = __repr__
 
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        from rome.reports.html import notebook
-
-        tables = [self.tables[name] for name in self.shown]
+    def _document(self) -> Document:
+        """The main tables for a page."""
+        tables = self._shown_tables.values()
         parts = [part for table in tables for part in (replace(table, note=""), Note(table.note)) if part != Note("")]
-        return notebook(Document(self.title, tuple(parts)))
+        return Document(self.title, tuple(parts))

@@ -13,8 +13,8 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.reports.figures import is_empty, plots_available, render
 from rome.reports.html import asset, page, page_style
-from rome.reports.model import Cell, Report, Table
-from rome.reports.tables import as_table, check_report, exact
+from rome.reports.model import Report, Table
+from rome.reports.tables import as_table, check_report, table_tsv
 from rome.results.serialisation import plain
 from rome.storage.files import atomic_path
 
@@ -22,10 +22,6 @@ MANIFEST, MARK, FORMAT = "manifest.json", "rome report", 1
 MOST_ROWS = 1000
 """Rows of one table that the page shows; its file has them all."""
 _OWN = re.compile(r"(index\.html|report\.json|tables/[A-Za-z0-9._-]+\.tsv|figures/[A-Za-z0-9._-]+\.(png|svg))")
-_FORMULA = tuple("=+-@＝＋－＠")
-"""What makes a spreadsheet take a cell for a formula; some take the wide forms too."""
-_NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def write_report(report: Report, folder: str | os.PathLike[str]) -> Path:
@@ -107,7 +103,7 @@ def _contents(report: Report) -> Iterator[tuple[str, bytes]]:
     drawn = [part for part in report.parts if not isinstance(part, Table) and not is_empty(part)] if plots_available() else []
     pictures = {}
     for part in report.parts:
-        yield f"tables/{part.name}.tsv", _bytes(_tsv(as_table(part)))
+        yield f"tables/{part.name}.tsv", _bytes(table_tsv(as_table(part)))
     for part in drawn:
         png, svg = render(part)
         yield f"figures/{part.name}.png", png
@@ -120,18 +116,6 @@ def _contents(report: Report) -> Iterator[tuple[str, bytes]]:
     values = {"report": report, "manifest": manifest, "most": MOST_ROWS, "pictures": pictures if plots_available() else None}
     style, script = page_style("folder.css"), asset("folder.js")
     yield "index.html", _bytes(page("folder.html", title=report.title, style=style, script=script, **values))
-
-
-def _tsv(table: Table) -> str:
-    """A header and a line a row."""
-    rows = (table.columns, *table.rows)
-    return "".join("\t".join(_cell(cell) for cell in row) + "\n" for row in rows)
-
-
-def _cell(cell: Cell) -> str:
-    """Every digit of a number; a text escaped, after an apostrophe where a spreadsheet would take it for a formula."""
-    text = exact(cell).translate(_ESCAPES)
-    return f"'{text}" if isinstance(cell, str) and text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -60,7 +60,7 @@ def document_page(*documents: Document, title: str = "RoMe") -> str:
     """A whole page for a file, its documents below each other: it fetches nothing, and its policy forbids scripts."""
     signatures = "".join(
         f'<p class="rome-signature">signature {escape(signature)}</p>'
-        for signature in dict.fromkeys(document.signature for document in documents)
+        for signature in dict.fromkeys(document.signature for document in documents if document.signature)
     )
     body = f'<div class="rome">{"<hr>".join(map(fragment, documents))}{signatures}</div>'
     ground = PALETTE["ground"]

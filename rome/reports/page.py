@@ -24,7 +24,7 @@ from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.reports.html import STYLE, asset, clean, fragment, page, page_style
-from rome.reports.model import Strip, Table
+from rome.reports.model import Document, Strip, Table
 from rome.reports.segment import segment_document
 from rome.reports.summaries import CHANGES, histogram, p_text, told_changes, verdict
 from rome.results import Components, CorpusScore, SegmentScore
@@ -118,6 +118,27 @@ def write_page(
         for blocks, block in enumerate(packs):
             stream.write(f'<script type="text/plain" id="block-{blocks}">{block.rstrip()}</script>\n')
         stream.write(after)
+
+
+def leaderboard_document(
+    names: Sequence[str],
+    segments: Iterable[tuple[str, Sequence[SegmentScore]]],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Document:
+    """The page's leaderboard for itself, every number of it and no drawing; arguments as in `write_page`."""
+    gathered = Gathered(names)
+    for name, scores in segments:
+        gathered.add(name, scores)
+    if not len(gathered):
+        raise InputError("there is no segment to report: give at least one")
+    table = _leaderboard(standings(gathered, resamples=resamples, seed=seed), len(gathered))
+    kept = [place for place, cell in enumerate(table.rows[0]) if not isinstance(cell, Strip)]
+    columns, *rows = (tuple(row[place] for place in kept) for row in (table.columns, *table.rows))
+    note = f"Brackets: {LEVEL:.0%} of the means of {resamples} bootstrap resamples, seed {seed}; differences and p-values are paired"
+    table = replace(table, columns=columns, rows=tuple(rows), scale=(), note=note)
+    return Document(f"leaderboard of {len(names)} systems", (table,), gathered.signature or "")
 
 
 def packed(content: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,16 @@ from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
-from rome.results.comparison import MEASURES, measures
+from rome.results.comparison import MEASURES, SegmentPair, measures
+from rome.results.counterfactual import errors_of
+from rome.results.error_changes import error_name
 from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
     from rome.features.errors.evidence import ErrorSpan
     from rome.results import CorpusScore, SegmentScore
-    from rome.results.comparison import Comparison, SegmentPair
+    from rome.results.comparison import Comparison
     from rome.results.counterfactual import Change
     from rome.results.error_changes import ErrorChange
 
@@ -195,7 +197,25 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     table = Table(
         "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
     )
-    yield Section("Mistakes", (table,), note=f"{a} against {b}: {told_changes(changes)}")
+    pairs = {one.segment: SegmentPair(one, other) for one, other in zip(comparison.a, comparison.b, strict=True)}
+    kinds = [_kind(change, pairs, comparison.names) for change in changes[:CHANGES]]
+    yield Section("Mistakes", (table, *kinds), note=f"{a} against {b}: {told_changes(changes)}")
+
+
+def _kind(change: ErrorChange, pairs: Mapping[int, SegmentPair], names: tuple[str, str]) -> Section:
+    """The first segments where one system makes such a mistake and the other does not, both hypotheses with these mistakes marked."""
+    numbers = list(dict.fromkeys((*change.gone, *change.come)))
+    rows = []
+    for number in numbers[:LISTED]:
+        pair = pairs[number]
+        made = [[error for error in errors_of(side) if error_name(error)[0] == change.name] for side in (pair.a, pair.b)]
+        lost = [error for errors in made for error in errors if error.hypothesis is None]
+        lines = [line_of("reference", pair.a, "reference", lost, CUT)]
+        for name, side, errors in zip(names, (pair.a, pair.b), made, strict=True):
+            lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
+        rows.append(Section(f"segment {number}", (Texts(tuple(lines)),), lead=f"{pair.difference:+.4f}"))
+    more = f", the first {LISTED}" if len(numbers) > LISTED else ""
+    return Section(change.plural, tuple(rows), False, f"{_count(len(numbers))}{more}")
 
 
 def told_changes(changes: Sequence[ErrorChange]) -> str:
@@ -286,7 +306,7 @@ def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
     signed, ruled = ("difference", "contribution"), (len(FEATURES) - 1,)
     table = Table("moved", "", _distinct(columns), tuple(rows), signed=signed, rules=ruled)
     about = f" · {shorten(pair.a.reference, TITLE)}"
-    title, lead = f"segment {pair.a.segment}  {moved}", f"{pair.difference:+.4f}"
+    title, lead = f"segment {pair.a.segment}: {moved}", f"{pair.difference:+.4f}"
     return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
 
 

@@ -18,6 +18,10 @@ from rome.reports.model import Bars, Cell, Figure, Heatmap, Report, Strip, Table
 DASH = "–"
 DIGITS = 3
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FORMULA = tuple("=+-@＝＋－＠")
+"""What makes a spreadsheet take a cell for a formula; some take the wide forms too."""
+_NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,17 @@ def exact(cell: Cell | Strip) -> str:
     if isinstance(cell, (str, bool)):
         return str(cell)
     return str(int(cell)) if isinstance(cell, Integral) else repr(float(cell))
+
+
+def table_tsv(table: Table) -> str:
+    """A header and a line a row; every digit, an empty cell for what is missing, a text escaped."""
+    return "".join("\t".join(map(_tsv_cell, row)) + "\n" for row in (table.columns, *table.rows))
+
+
+def _tsv_cell(cell: Cell) -> str:
+    """Every digit of a number; a text escaped, after an apostrophe where a spreadsheet would take it for a formula."""
+    text = exact(cell).translate(_ESCAPES)
+    return f"'{text}" if isinstance(cell, str) and text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def shown(cell: Cell | Strip, digits: int = DIGITS, *, signed: bool = False) -> str:

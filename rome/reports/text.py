@@ -68,7 +68,7 @@ def terminal_text(document: model.Document, stream: TextIO) -> str:
     return document_text(document, width=width, colours=takes_colours(stream))
 
 
-def table_text(table: model.Table, width: int = CELL) -> str:
+def table_text(table: model.Table, width: int = CELL, room: int = UNBOUNDED) -> str:
     """Title, table and note: numbers to the right and rounded, a dash for what is missing.
 
     Parameters
@@ -76,11 +76,15 @@ def table_text(table: model.Table, width: int = CELL) -> str:
     width
         Columns that one text may take; what is cut shows as an ellipsis. Intervals follow their value in brackets, and an asterisk precedes the
         best value of a column that has a best direction. Without rows: the header alone.
+    room
+        Columns of a terminal, to which table and note are folded.
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    grid = _rendered(_grid(table, _columns(table), width), UNBOUNDED, False) if table.columns else ""
-    return visible("\n".join([table.title, "", grid, *([""] if notes else []), *notes]))
+    fitting = _grid(table, _columns(table), width) if room == UNBOUNDED else Fitting(table)
+    grid = _rendered(fitting, room, False) if table.columns else ""
+    folded = [_rendered(Text(visible(line)), room, False) for line in notes]
+    return "\n".join([visible(table.title), "", visible(grid), *([""] if folded else []), *folded])
 
 
 def _rendered(part: RenderableType, width: int, colours: bool) -> str:

@@ -32,7 +32,7 @@ from rome.exceptions import InputError
 from rome.reports.model import Figure, Table
 from rome.reports.tables import as_table
 from rome.storage.files import read_lines
-from rome.storage.pair_files import pair_rows
+from rome.storage.pair_files import is_table, pair_rows
 
 Part = Table | Figure
 REFITTED = "RoMe refitted"
@@ -55,14 +55,16 @@ class Texts:
     @staticmethod
     def of(path: str) -> Texts:
         """Those of a file: pairs, or a text a line. Raises InputError for a file without any."""
-        whole = read_lines(path)
-        lines = [line for line in whole if line.strip()]
-        if not lines:
+        lines = read_lines(path)
+        texts = [line for line in lines if line.strip()]
+        if texts and is_table(texts[0], path):
+            pairs = list(pair_rows(lines, path))
+            texts, references = [row.hypothesis for row in pairs], [row.references for row in pairs]
+        else:
+            references = [[line] for line in texts]
+        if not texts:
             raise InputError(f"{path} holds no text: give one a line, or pairs of reference and hypothesis")
-        if lines[0].lstrip().startswith("{") or {"reference", "hypothesis"} <= set(lines[0].split("\t")):
-            pairs = list(pair_rows(whole, path))
-            return Texts(path, [row.references for row in pairs], [row.hypothesis for row in pairs])
-        return Texts(path, [[line] for line in lines], lines)
+        return Texts(path, references, texts)
 
 
 @dataclass(frozen=True)
