@@ -149,17 +149,16 @@ def test_one_word_and_several_sentences(metric: RoMe) -> None:
     assert len(several.evidence.grammar.sentences) == 3
 
 
-def test_two_thousand_words_are_read_to_the_end(metric: RoMe) -> None:
+def test_a_thousand_words_are_read_to_the_end() -> None:
     """Nothing is cut silently: a change in the last words of a long text changes the score, and the text is flagged as long."""
-    text = "The old bridge was closed for repairs last week because the river had risen. " * 150
-    same, changed = (
-        metric.score(references=[text + "Nobody was hurt."], hypotheses=[text + end])[0]
-        for end in ("Nobody was hurt.", "Twelve people died.")
+    metric = RoMe(models="small", progress=False)
+    text = "The old bridge was closed for repairs last week because the river had risen. " * 75
+    same, changed, short = metric.score(
+        references=[text + "Nobody was hurt.", text + "Nobody was hurt.", REFERENCE],
+        hypotheses=[text + "Nobody was hurt.", text + "Twelve people died.", REFERENCE],
     )
-    assert "long" in same.flags
-    assert "tree_cut" in same.flags
-    assert "tree_cut" not in metric.score(references=[REFERENCE], hypotheses=[REFERENCE])[0].flags
-    assert len(same.evidence.semantic.reference_words) > 2000
+    assert {"long", "tree_cut"} <= set(same.flags) and "tree_cut" not in short.flags
+    assert len(same.evidence.semantic.reference_words) > 1000
     assert same.components.semantic.value == pytest.approx(1.0, abs=1e-6)
     assert changed.score < same.score
 
