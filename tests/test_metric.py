@@ -59,18 +59,6 @@ def test_every_number_comes_back_with_its_evidence(metric: RoMe) -> None:
     assert segment.evidence.grammar.sentences[0].text == PAIRS["number"]
 
 
-def test_a_segment_does_not_depend_on_its_neighbours(metric: RoMe) -> None:
-    """Alone, among others, and in another order: the same score."""
-    texts = list(PAIRS.values())
-    together = [s.score for s in RoMe(progress=False).score(references=[REFERENCE] * len(texts), hypotheses=texts)]
-    backwards = [s.score for s in RoMe(progress=False).score(references=[REFERENCE] * len(texts), hypotheses=texts[::-1])][::-1]
-    alone = [
-        RoMe(progress=False, combiner=metric.combiner).score(references=[REFERENCE], hypotheses=[t]).score for t in texts[1:4]
-    ]
-    assert together == pytest.approx(backwards, abs=1e-6)
-    assert together[1:4] == pytest.approx(alone, abs=1e-6)
-
-
 def test_the_best_reference_counts_and_another_one_never_hurts(metric: RoMe) -> None:
     """Several references: the score is the best one's, which is named; adding one cannot lower it."""
     hypothesis = PAIRS["paraphrase"]

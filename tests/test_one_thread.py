@@ -45,12 +45,12 @@ def test_blocks_of_several_threads_overlap() -> None:
     def second() -> None:
         with one_thread():
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
 
     other = threading.Thread(target=second)
     with one_thread():
         other.start()
-        assert begun.wait(10)
+        assert begun.wait(60)
     go_on.set()
     other.join()
     assert threads() == before
