@@ -29,7 +29,7 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def metric() -> RoMe:
-    return RoMe(progress=False, threads=2)
+    return RoMe(progress=False)
 
 
 @pytest.fixture(scope="module")
