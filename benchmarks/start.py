@@ -70,8 +70,9 @@ def _run(code: str, *words: str, environment: dict[str, str] | None = None) -> s
 
 
 def row(what: str, unit: str, aim: float, times: int, work: Callable[[], float], scale: float = 1.0) -> list[object]:
-    """Median, lowest and highest of so many calls after a first one."""
-    work()
+    """Median, lowest and highest of so many calls after a first one; one call alone is the first."""
+    if times > 1:
+        work()
     found = [scale * work() for _ in range(times)]
     return [what, unit, median(found), min(found), max(found), aim]
 

@@ -18,9 +18,8 @@ from nbclient.exceptions import CellExecutionError
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 
 
-def executed(path: Path, folder: str) -> nbformat.NotebookNode:
+def executed(notebook: nbformat.NotebookNode, folder: str) -> nbformat.NotebookNode:
     """The notebook after a run from top to bottom in a fresh kernel, without times and other marks of this machine."""
-    notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": folder}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False).execute()
     notebook.metadata["language_info"] = {"name": "python"}
@@ -36,7 +35,7 @@ def main(words: list[str]) -> int:
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                notebook = executed(path, folder)
+                notebook = executed(nbformat.read(path, as_version=4), folder)
             except CellExecutionError as error:
                 failed += 1
                 print(f"{path.name}: {error}", file=sys.stderr)

@@ -53,7 +53,7 @@ COMMANDS = [
     "compare scores.jsonl others.jsonl --resamples 20 --format html --output compared.html",
     "examples --write examples",
     "models --output models.txt",
-    "selfcheck",
+    "selfcheck --models small",
     "perturb texts.txt --perturbation negation_added word_swap --output perturbed.jsonl",
     "evaluate ratings.tsv --metric rome chrf --samples 20 --permutations 5 --report evaluation --store kept",
     "diagnose --texts texts.txt --metric chrf length --samples 20 --report diagnosis",
@@ -107,7 +107,7 @@ def main() -> None:
     from rome.cli import main as command
     from rome.metric import RoMe
 
-    metric, codes = RoMe(progress=False, threads=1, store="analyses.sqlite"), {}
+    metric, codes = RoMe(models="small", progress=False, threads=1, store="analyses.sqlite"), {}
     for line in COMMANDS:
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

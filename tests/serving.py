@@ -21,7 +21,7 @@ from rome.service.app import ScoreServer
 from rome.service.batching import Batcher
 from rome.service.limits import Limits
 
-SECONDS = 30.0
+SECONDS = 120.0
 PAIR = {"reference": "Five cats sleep.", "hypothesis": "Four cats sleep."}
 
 
@@ -96,7 +96,7 @@ def ask(
 ) -> tuple[int, dict[str, str], Any]:
     """Status, headers (names in lower case) and body of one request; JSON is read, bytes are sent as they are."""
     content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=4 * SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     try:
         sent = {} if content is None else {"Content-Type": "application/json"}
         connection.request(method or ("GET" if content is None else "POST"), path, content, {**sent, **(headers or {})})

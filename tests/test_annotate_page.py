@@ -113,7 +113,8 @@ class Visitor:
 def visit(browser: Any, site: Site) -> Iterator[Visitor]:
     """At the end nothing was said on the console, no dialog opened, nothing left this machine."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
+    sync_api.expect.set_options(timeout=60_000)
     visitor = Visitor(context, site)
     yield visitor
     context.close()
@@ -128,10 +129,7 @@ def begin(page: Any, name: str = "Ann") -> None:
 
 def saved(page: Any) -> None:
     """Wait until nothing is unsaved."""
-    for _ in range(100):
-        if not page.evaluate("() => Object.keys(localStorage).some((name) => name.includes('draft'))"):
-            break
-        page.wait_for_timeout(50)
+    page.wait_for_function("() => !Object.keys(localStorage).some((name) => name.includes('draft'))")
     sync_api.expect(page.locator("#saving")).to_have_text("✓ Saved")
 
 

@@ -47,7 +47,7 @@ class Client:
         sent.update({name.replace("_", "-"): value for name, value in headers.items()})
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         try:
-            with urllib.request.urlopen(urllib.request.Request(self.base + path, data, sent), timeout=10) as answer:
+            with urllib.request.urlopen(urllib.request.Request(self.base + path, data, sent), timeout=60) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -126,7 +126,7 @@ def test_only_holders_of_the_token_are_answered(client: Client) -> None:
         for path, body in (("/api/about", None), ("/api/save", {"key": key}), (f"/api/item?key={key}", None)):
             status, answer = client(path, body, Authorization=given)
             assert (status, list(answer)) == (403, ["error"])
-    with urllib.request.urlopen(client.base + "/", timeout=10) as page:
+    with urllib.request.urlopen(client.base + "/", timeout=60) as page:
         content = page.read().decode()
         policy = page.headers["Content-Security-Policy"]
     assert client.token not in content and "A cat." not in content
@@ -233,7 +233,7 @@ def test_a_killed_server_loses_nothing(start: Any, tmp_path: Path) -> None:
     revision = client(f"/api/item?annotator=Ann&key={keys[0]}")[1]["state"]["revision"]
     assert 20 <= answered <= revision <= answered + 1
     again.send_signal(signal.SIGINT)
-    _, err = again.communicate(timeout=20)
+    _, err = again.communicate(timeout=60)
     assert again.returncode == 130 and "saves: the work goes on" in err and "Traceback" not in err
 
 
@@ -244,7 +244,7 @@ def test_another_host_must_be_named_and_is_announced(start: Any) -> None:
     client.base = f"http://127.0.0.1:{port}"
     assert client("/api/about")[1]["dimensions"] == ["adequacy"]
     process.send_signal(signal.SIGINT)
-    assert "lets other machines in" in process.communicate(timeout=20)[1]
+    assert "lets other machines in" in process.communicate(timeout=60)[1]
 
 
 @pytest.mark.parametrize("digits", [6, 12, 13, 20, 5000])

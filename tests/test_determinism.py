@@ -18,7 +18,7 @@ from rome.metric import RoMe
 from whole_metric import pairs, whole_metric
 
 NUMBERS = ("score", *FEATURES)
-REFERENCES, HYPOTHESES = pairs(6)
+REFERENCES, HYPOTHESES = pairs(3)
 EVERYTHING = list(range(len(HYPOTHESES)))
 MIXED = random.Random(0).sample(EVERYTHING, len(EVERYTHING))
 LONG = " ".join(f"Part {n} of the report says that the river rose, and nobody had expected it." for n in range(12))
@@ -91,7 +91,7 @@ def test_what_is_stored_changes_nothing(alone: NDArray[np.float64], tmp_path: Pa
 @pytest.fixture
 def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
     """What `rome score` writes for all pairs, in blocks of a few, with so many workers."""
-    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 7)
+    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 5)
     rows = [{"reference": r, "hypothesis": h} for r, h in zip(REFERENCES, HYPOTHESES, strict=True)]
     (tmp_path / "pairs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 

@@ -136,7 +136,7 @@ def test_a_component_that_matters_shows_and_one_that_does_not_does_not() -> None
     """Ratings made of meaning and grammar: adding or leaving out grammar changes the agreement beyond chance, errors do not."""
     features = _table(120, seed=3)
     people = features.values[:, 2] + features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=120)
-    table = ablation(_rated(people), features, fit=fit_linear, samples=200, progress=False)
+    table = ablation(_rated(people), features, fit=fit_linear, samples=60, progress=False)
     rows = {(row[1], row[3]): dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "good"}
     assert rows["+ grammar", "refitted"]["change low"] > 0.05
     assert rows["all without grammar", "refitted"]["change high"] < -0.05

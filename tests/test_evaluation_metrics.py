@@ -26,7 +26,7 @@ EDGES = ("", ".", "Yes", "Ünïcödé 中文 🙂", "word " * 150, "One. Two. Th
 
 @pytest.fixture(scope="module")
 def maker() -> MetricMaker:
-    return MetricMaker(RoMe(progress=False))
+    return MetricMaker(RoMe(models="small", progress=False))
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)

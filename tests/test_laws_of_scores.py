@@ -80,8 +80,10 @@ EDGES = (
 @pytest.mark.parametrize("options", [{}, {"models": "small"}, {"errors": "edit-script", "emd": "standard"}])
 def test_an_identical_text_scores_exactly_one(options: dict[str, Any]) -> None:
     """Good English or bad, odd or empty: score and components are 1 to the last bit, and nothing is lost."""
-    texts = [*EDGES, *(text for one in answered() for text in (one.reference, *one.hypotheses))]
+    texts = [*EDGES, *(text for one in answered()[: 2 if options else None] for text in (one.reference, *one.hypotheses))]
     metric = RoMe(progress=False, threads=1, empty_reference="score", **options)
+    if "models" not in options:
+        metric._analyses = whole_metric()._analyses  # the models are the same, and read a text once
     for segment in metric.score(references=texts, hypotheses=texts):
         assert (segment.score, *(part.value for part in segment.components)) == (1.0,) * 5, segment.hypothesis
         assert not any(segment.contributions) and not any(loss.loss for loss in segment.losses)
@@ -183,11 +185,12 @@ def test_more_perturbations_mean_a_lower_score() -> None:
 
 def test_symmetric_features_are_symmetric(scored: CorpusScore) -> None:
     """With reference and hypothesis exchanged, semantics and syntax are what they were."""
+    some = scored[:12]
     back = whole_metric().score(
-        references=[segment.hypothesis for segment in scored], hypotheses=[segment.reference for segment in scored]
+        references=[segment.hypothesis for segment in some], hypotheses=[segment.reference for segment in some]
     )
     for name in SYMMETRIC:
-        there, again = ([getattr(segment.components, name).value for segment in result] for result in (scored, back))
+        there, again = ([getattr(segment.components, name).value for segment in result] for result in (some, back))
         assert there == pytest.approx(again, abs=1e-9)
 
 
@@ -202,7 +205,7 @@ def test_symmetric_features_are_symmetric_on_any_words(words: list[list[str]]) -
 
 def test_a_further_reference_never_lowers_a_score() -> None:
     """One, two, three references, good and bad ones: the score rises or stays, it is that of the best one, and their order is no matter."""
-    rows = [(one.hypotheses[0], [one.reference, *one.hypotheses[1:3]]) for one in answered()]
+    rows = [(one.hypotheses[0], [one.reference, *one.hypotheses[1:3]]) for one in answered()[:4]]
     hypotheses = [hypothesis for hypothesis, _ in rows]
     given_some = [[references[:count] for _, references in rows] for count in (1, 2, 3)]
     found = [whole_metric().score(references=references, hypotheses=hypotheses) for references in given_some]

@@ -35,7 +35,7 @@ def start(tmp_path: Path) -> Start:
             if largest is not None:  # Python ignores the signal that comes with it, so that writing more fails
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
-        command = ["sh", "-c", f'"$@" {streams}', "sh", sys.executable, "-P", "-c", program, *words]
+        command = ["sh", "-c", f'"$@" {streams}', "sh", sys.executable, "-I", "-c", program, *words]
         return subprocess.run(
             command, cwd=tmp_path, env=os.environ | given, preexec_fn=limited, capture_output=True, text=True, check=False
         )
@@ -102,7 +102,7 @@ def test_closed_standard_streams(start: Start, tmp_path: Path) -> None:
 
 def test_a_reader_of_errors_that_went_away() -> None:
     """It changes no exit code; what a reader of the output does is in tests/test_cli.py."""
-    process = subprocess.Popen([sys.executable, "-P", "-c", ROME, "score", "none.txt", "hyp.txt"], stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-I", "-c", ROME, "score", "none.txt", "hyp.txt"], stderr=subprocess.PIPE)
     assert process.stderr is not None
     process.stderr.close()
     assert process.wait() == 2

@@ -29,7 +29,7 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def metric() -> RoMe:
-    return RoMe(progress=False, threads=2)
+    return RoMe(progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -57,18 +57,6 @@ def test_every_number_comes_back_with_its_evidence(metric: RoMe) -> None:
     assert any(p.similarity > 0.5 for p in segment.evidence.semantic.pairs)
     assert "write" in segment.evidence.syntax.reference.labels
     assert segment.evidence.grammar.sentences[0].text == PAIRS["number"]
-
-
-def test_a_segment_does_not_depend_on_its_neighbours(metric: RoMe) -> None:
-    """Alone, among others, and in another order: the same score."""
-    texts = list(PAIRS.values())
-    together = [s.score for s in RoMe(progress=False).score(references=[REFERENCE] * len(texts), hypotheses=texts)]
-    backwards = [s.score for s in RoMe(progress=False).score(references=[REFERENCE] * len(texts), hypotheses=texts[::-1])][::-1]
-    alone = [
-        RoMe(progress=False, combiner=metric.combiner).score(references=[REFERENCE], hypotheses=[t]).score for t in texts[1:4]
-    ]
-    assert together == pytest.approx(backwards, abs=1e-6)
-    assert together[1:4] == pytest.approx(alone, abs=1e-6)
 
 
 def test_the_best_reference_counts_and_another_one_never_hurts(metric: RoMe) -> None:
@@ -149,17 +137,16 @@ def test_one_word_and_several_sentences(metric: RoMe) -> None:
     assert len(several.evidence.grammar.sentences) == 3
 
 
-def test_two_thousand_words_are_read_to_the_end(metric: RoMe) -> None:
+def test_a_thousand_words_are_read_to_the_end() -> None:
     """Nothing is cut silently: a change in the last words of a long text changes the score, and the text is flagged as long."""
-    text = "The old bridge was closed for repairs last week because the river had risen. " * 150
-    same, changed = (
-        metric.score(references=[text + "Nobody was hurt."], hypotheses=[text + end])[0]
-        for end in ("Nobody was hurt.", "Twelve people died.")
+    metric = RoMe(models="small", progress=False)
+    text = "The old bridge was closed for repairs last week because the river had risen. " * 75
+    same, changed, short = metric.score(
+        references=[text + "Nobody was hurt.", text + "Nobody was hurt.", REFERENCE],
+        hypotheses=[text + "Nobody was hurt.", text + "Twelve people died.", REFERENCE],
     )
-    assert "long" in same.flags
-    assert "tree_cut" in same.flags
-    assert "tree_cut" not in metric.score(references=[REFERENCE], hypotheses=[REFERENCE])[0].flags
-    assert len(same.evidence.semantic.reference_words) > 2000
+    assert {"long", "tree_cut"} <= set(same.flags) and "tree_cut" not in short.flags
+    assert len(same.evidence.semantic.reference_words) > 1000
     assert same.components.semantic.value == pytest.approx(1.0, abs=1e-6)
     assert changed.score < same.score
 

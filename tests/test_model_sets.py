@@ -61,7 +61,12 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     assert found.name == found.folder.name == name
     assert all(verified(found.folder / file) for file in found.files)
     assert dict(found.files) == file_hashes(found.folder)
-    assert {Path(file).suffix for file in found.files} == {".json", ".parquet", ".safetensors", ".tsv"}  # nothing that is unpickled
+    assert {Path(file).suffix for file in found.files} == {
+        ".json",
+        ".parquet",
+        ".safetensors",
+        ".tsv",
+    }  # nothing that is unpickled
 
 
 def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:

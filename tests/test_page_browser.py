@@ -21,6 +21,7 @@ from scored_segments import error, scored
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 expect = sync_api.expect
+expect.set_options(timeout=60_000)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
@@ -79,7 +80,7 @@ def show(browser: Any, address: str) -> Iterator[Open]:
 
     def open_page(hash: str = "", **settings: Any) -> Any:
         contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings}))
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(60_000)
         page = contexts[-1].new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))

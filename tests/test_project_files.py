@@ -178,7 +178,14 @@ def test_a_cell_that_cannot_run_has_its_own_code(tmp_path: Path) -> None:
     (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 127\n")
     (tmp_path / "python3.12").chmod(0o755)
     assert ran("3.12", "oldest")[0] == 77
-    for words in (("3.9", "oldest"), ("3.12", "middle"), ("3.12",), (), ("3.12", "oldest", "everything"), ("3.12", "newest", "torch>=2")):
+    for words in (
+        ("3.9", "oldest"),
+        ("3.12", "middle"),
+        ("3.12",),
+        (),
+        ("3.12", "oldest", "everything"),
+        ("3.12", "newest", "torch>=2"),
+    ):
         code, said = ran(*words)
         assert code == 2 and said.startswith("usage: .ci/matrix {3.10,")
 

@@ -101,7 +101,10 @@ def test_policy_stops_injected_code(show: Open) -> None:
         "document.body.insertAdjacentHTML('beforeend', `<img src='https://example.org/x.png' onerror='document.title=1'>`)"
     )
     page.evaluate("const s = document.createElement('script'); s.textContent = 'document.title = 2'; document.body.append(s)")
-    page.wait_for_timeout(100)
+    for _ in range(600):
+        if len([heard for heard in page.heard if "Content Security Policy" in heard]) >= 2:
+            break
+        page.wait_for_timeout(100)
     assert page.title() == "Report <title>"
     assert len([heard for heard in page.heard if "Content Security Policy" in heard]) >= 2
 

@@ -191,9 +191,9 @@ def test_long_texts_are_cut_and_say_so() -> None:
 def test_a_hundred_thousand_segments_are_quick_and_small() -> None:
     """The page hangs on the worst segments' texts, not on how many there are."""
     many = CorpusScore(corpus(500, 1, evidence=False).segments * 200, signature())
-    start = time.perf_counter()
+    start = time.process_time()
     fragment = corpus_fragment(many)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
     assert len(fragment) < 60_000 and "score of 100,000 segments" in fragment
     assert len(document_text(corpus_document(many))) < 3000
 

@@ -24,6 +24,7 @@ from scored_segments import error, scored, signature  # noqa: E402
 from serving import running  # noqa: E402
 
 expect = sync_api.expect
+expect.set_options(timeout=60_000)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 REFERENCE, HYPOTHESIS = "The cat sleeps on the mat.", "The dog sleeps on the <b>rug</b>."
@@ -68,7 +69,7 @@ def show(browser: Any, server: ScoreServer) -> Iterator[Open]:
 
     def open_page(**settings: Any) -> Any:
         contexts.append(browser.new_context(**{"viewport": {"width": 1000, "height": 900}, **settings}))
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(60_000)
         page = contexts[-1].new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))

@@ -26,7 +26,7 @@ from rome.service.middleware import HostNames  # noqa: E402
 from serving import PAIR, SmallMetric, ask, expected, raw_status, running  # noqa: E402
 
 LIMITS = Limits(
-    max_body=20_000, max_pairs=5, max_references=3, max_characters=100, max_explain_characters=50, receive_timeout=1.0
+    max_body=20_000, max_pairs=5, max_references=3, max_characters=100, max_explain_characters=50, receive_timeout=3.0
 )
 DOCUMENT = json.loads((files("rome.service") / "openapi.json").read_text("utf-8"))
 

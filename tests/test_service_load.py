@@ -55,7 +55,7 @@ def test_fifty_clients_share_calls_and_get_their_own_scores() -> None:
     assert len(metric.threads) == 1
     assert done == {"calls": len(metric.calls) - 1, "pairs": sum(metric.calls) - 1}
     assert sum(metric.calls) - 1 == 3 * sum(len(request["pairs"]) for request in requests)
-    assert len(metric.calls) < 100 < 150
+    assert len(metric.calls) < 150
 
 
 def test_a_bad_pair_never_harms_its_neighbours() -> None:
@@ -82,7 +82,7 @@ def test_a_bad_pair_never_harms_its_neighbours() -> None:
 def test_a_full_queue_is_told_and_time_runs_out() -> None:
     """503 with Retry-After over the queue's length; 504 when the time is over, and what was not begun is never scored."""
     metric = SmallMetric()
-    limits = Limits(max_queue=3, timeout=2.0)
+    limits = Limits(max_queue=3, timeout=4.0)
     with running(lambda: metric, limits=limits) as server, ThreadPoolExecutor(3) as pool:
         first = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
         assert metric.reached.wait(SECONDS)
@@ -240,7 +240,9 @@ def test_bad_usage_is_said_in_one_line() -> None:
     """Exit code 2: a foreign host without leave, a limit of nothing."""
     for arguments, word in ((["--host", "0.0.0.0"], "--allow-remote"), (["--max-queue", "0"], "queue")):
         script = SCRIPT.format(tests=str(Path(__file__).parent))
-        ended = subprocess.run([sys.executable, "-I", "-c", script, *arguments], capture_output=True, text=True, timeout=60)
+        ended = subprocess.run(
+            [sys.executable, "-I", "-c", script, *arguments], capture_output=True, text=True, timeout=SECONDS
+        )
         assert (ended.returncode, ended.stdout) == (2, "")
         assert word in ended.stderr and ended.stderr.count("\n") == 1
 
@@ -259,8 +261,8 @@ def test_the_real_metric_gives_the_scores_of_a_single_process() -> None:
         {"reference": "She bought three apples.", "hypothesis": "She bought four apple."},
         {"reference": "Rain is expected tomorrow.", "hypothesis": ""},
     ]
-    metric = RoMe(progress=False, threads=1)
-    with running(lambda: metric) as server, ThreadPoolExecutor(5) as pool:
+    metric = RoMe(models="small", progress=False, threads=1)
+    with running(lambda: metric, limits=Limits(timeout=SECONDS)) as server, ThreadPoolExecutor(5) as pool:
         bodies = list(pool.map(lambda body: ask(server, "/score", body)[2], [*pairs, {"pairs": pairs}]))
         explained = ask(server, "/explain", pairs[2])[2]
     metric._analyses._memory.clear()  # each text meets the models once more, now in a call of its own

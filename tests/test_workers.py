@@ -26,7 +26,7 @@ def marks(tmp_path: Path) -> Path:
     return folder
 
 
-def gone(marks: Path, patience: float = 5.0) -> bool:
+def gone(marks: Path, patience: float = 60.0) -> bool:
     """True when every process that left a mark is gone."""
     until = time.monotonic() + patience
     workers = [int(file.name.split("-")[0]) for file in marks.iterdir() if file.name[0].isdigit()]

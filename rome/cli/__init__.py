@@ -32,7 +32,6 @@ COMMANDS: dict[str, Any] = {
 """Each command's module, or its name."""
 
 
-
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; whatever goes wrong is said in one line.
 
