@@ -47,9 +47,10 @@ class Analyses:
         threads: int | None,
         device: str = "cpu",
         batch_size: int = BATCH_SIZE,
+        precision: str = "float32",
     ) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
-        self.device, self.batch_size = device, batch_size
+        self.device, self.batch_size, self.precision = device, batch_size, precision
         self._lock = RLock()
         self._analyser: Analyser | None = None
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
@@ -93,7 +94,8 @@ class Analyses:
                         f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
                         "stored features need none, see `rome rescore`"
                     ) from error
-                self._analyser = Analyser(self.models, threads=self.threads, device=self.device, batch_size=self.batch_size)
+                how = {"device": self.device, "batch_size": self.batch_size, "precision": self.precision}
+                self._analyser = Analyser(self.models, threads=self.threads, **how)
             return self._analyser
 
     @contextmanager
@@ -125,7 +127,7 @@ class Analyses:
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic(self.device)},{RUN}"
+            identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
             if store is not None:
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
             seen(found)
