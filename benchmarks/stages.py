@@ -89,11 +89,11 @@ class Clock:
     Parameters
     ----------
     now
-        What tells the time.
+        What tells the time; `time.perf_counter` by default.
     """
 
-    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        self._now = now or time.perf_counter
         self.seconds: Counter[str] = Counter()
         self.missing: list[str] = []
         self._here, self._lock = threading.local(), threading.Lock()
@@ -130,7 +130,7 @@ class Clock:
 
 
 @contextmanager
-def clock(stages: Sequence[Stage] = STAGES, now: Callable[[], float] = time.perf_counter) -> Iterator[Clock]:
+def clock(stages: Sequence[Stage] = STAGES, now: Callable[[], float] | None = None) -> Iterator[Clock]:
     """Wrap the methods of all stages until the end of the block; `Clock.missing` names the stages of which none is there."""
     counting = Clock(now)
     with ExitStack() as undone:
