@@ -183,10 +183,10 @@ class RoMe:
         config, net = self.config, self.combiner
         store = None if config.store is None else str(config.store)
         plain = replace(config, models=self.models, store=store, progress=False, combiner=None, scorer="unsupervised")
-        plain = replace(plain, precision=self.precision)  # "auto" may be another elsewhere
         tensors = {name: getattr(net, name).tolist() for name in TENSORS}
         fitted_on = [tuple(source) for source in net.fitted_on]
-        return _unpickled, (asdict(plain), {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
+        options = asdict(plain) | {"precision": self.precision}  # "auto" may be another elsewhere
+        return _unpickled, (options, {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
 
     def _combined(self, candidates: Sequence[Candidate], signature: str) -> Iterator[SegmentScore]:
         """Combine the candidates of some segments, at least one, and keep the best of each segment, the first of equals."""

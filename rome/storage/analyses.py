@@ -94,8 +94,13 @@ class Analyses:
                         f'analysing text needs the package {error.name}: run `pip install "rome-metric[models]"`; '
                         "stored features need none, see `rome rescore`"
                     ) from error
-                how = {"device": self.device, "batch_size": self.batch_size, "precision": self.precision}
-                self._analyser = Analyser(self.models, threads=self.threads, **how)
+                self._analyser = Analyser(
+                    self.models,
+                    threads=self.threads,
+                    device=self.device,
+                    batch_size=self.batch_size,
+                    precision=self.precision,
+                )
             return self._analyser
 
     @contextmanager
