@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from rome.data.readers.rated import RatedSegment
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.model_set import arithmetic, encoder_identity
+from rome.features.analyser.model_set import encoder_identity
 from rome.features.analyser.pieces import batches_of, merge_windows, pooled, touched
 from rome.features.analyser.transformer import TransformerEncoder
 from rome.features.idf import IdfTable
@@ -82,19 +82,18 @@ def read_states(encoder: TransformerEncoder, sentences: Sequence[tuple[str, Span
 
 
 def _row_states(encoder: TransformerEncoder, rows: list[tuple[int, ...]]) -> NDArray[np.float32]:
-    """(b, L, layers + 1, width) states of rows of pieces, in this machine's arithmetic."""
+    """(b, L, layers + 1, width) states of rows of pieces."""
     pieces = [torch.tensor(row) for row in rows]
     ids = pad_sequence(pieces, batch_first=True, padding_value=encoder.tokenizer.pad_token_id or 0)
     mask = pad_sequence([torch.ones_like(row) for row in pieces], batch_first=True)
-    with torch.autocast("cpu", torch.bfloat16, enabled=arithmetic() == "bfloat16"):
-        layers = encoder.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+    layers = encoder.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
     return torch.stack([layer.float() for layer in layers], dim=2).numpy()
 
 
 def states_of(folder: str, analyses: Mapping[str, Analysis], store: Path) -> States:
     """The states of all words, read from the store where the same words of the same transformer lie there."""
     sentences = list(sentences_of(analyses))
-    about = hashlib.blake2b(f"{encoder_identity(folder)}|{arithmetic()}|{sentences}".encode(), digest_size=8).hexdigest()
+    about = hashlib.blake2b(f"{encoder_identity(folder)}|float32|{sentences}".encode(), digest_size=8).hexdigest()
     path = store / f"states-{about}.npy"
     if not path.exists():
         read_states(TransformerEncoder(folder), sentences, path)
@@ -177,7 +176,7 @@ def main(given: Sequence[str] | None = None) -> int:
             name = "+".join(map(str, trial.layers))
             rows.append([name, "yes" if trial.mean_off else "no", *setting, *(f"{figure:.3f}" for figure in figures)])
     notes = [
-        f"layers of {Path(options.folder).name}, states in {arithmetic()}; words and their weights: {options.words}; {told}",
+        f"layers of {Path(options.folder).name}, states in float32; words and their weights: {options.words}; {told}",
         f"{', '.join(f'{len(s)} segments of {j.name}' for j, s in zip(JUDGED, sets, strict=True))}; {len(states)} words",
     ]
     write_rows(options.output, notes, COLUMNS, rows)

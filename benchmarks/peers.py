@@ -31,7 +31,6 @@ from stand_in import StandIn
 
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.features.analyser.config import SETS, set_folder
-from rome.features.analyser.model_set import arithmetic
 from rome.metric import RoMe
 
 COLUMNS = (
@@ -186,7 +185,7 @@ def main(given: Sequence[str] | None = None) -> int:
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
-        f"peers with random weights{' of tiny size' if options.tiny else ''} in float32, RoMe in {arithmetic()}; batches of 64 and 16 sorted by "
+        f"peers with random weights{' of tiny size' if options.tiny else ''} and RoMe in float32; batches of 64 and 16 sorted by "
         "length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]

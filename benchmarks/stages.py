@@ -84,9 +84,16 @@ STAGES = (
 
 
 class Clock:
-    """Seconds of each stage without those of the stages that it calls; every thread counts its own, and all are added up."""
+    """Seconds of each stage without those of the stages that it calls; every thread counts its own, and all are added up.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    now
+        What tells the time; `time.perf_counter` by default.
+    """
+
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        self._now = now or time.perf_counter
         self.seconds: Counter[str] = Counter()
         self.missing: list[str] = []
         self._here, self._lock = threading.local(), threading.Lock()
@@ -105,7 +112,7 @@ class Clock:
 
     def _turn(self, open_stages: list[str]) -> None:
         """Give the time since the last turn to the stage that was running."""
-        now = time.perf_counter()
+        now = self._now()
         if open_stages:
             with self._lock:
                 self.seconds[open_stages[-1]] += now - self._here.since
@@ -123,9 +130,9 @@ class Clock:
 
 
 @contextmanager
-def clock(stages: Sequence[Stage] = STAGES) -> Iterator[Clock]:
+def clock(stages: Sequence[Stage] = STAGES, now: Callable[[], float] | None = None) -> Iterator[Clock]:
     """Wrap the methods of all stages until the end of the block; `Clock.missing` names the stages of which none is there."""
-    counting = Clock()
+    counting = Clock(now)
     with ExitStack() as undone:
         for stage in stages:
             found = [place for method in stage.methods for place in _places(method)]

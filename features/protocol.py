@@ -66,8 +66,8 @@ class Resources:
         Of the model set.
     threads
         That models use; None for torch's own number.
-    device, batch_size
-        Where models compute, and pieces or words that they take at once.
+    device, batch_size, precision
+        Where models compute, pieces or words that they take at once, and how precisely they compute.
     """
 
     idf: IdfTable
@@ -76,6 +76,7 @@ class Resources:
     threads: int | None = None
     device: str = "cpu"
     batch_size: int = BATCH_SIZE
+    precision: str = "float32"
 
 
 class Feature(ABC, Generic[Prepared]):

@@ -21,6 +21,7 @@ Idf = Literal["embedded", "references"]
 Scorer = Literal["unsupervised", "supervised"]
 Estimator = Literal["learned", "edit-script"]
 Device = Literal["cpu", "auto", "cuda", "mps"]
+Precision = Literal["float32", "bf16", "auto"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "emd": get_args(Emd),
     "idf": get_args(Idf),
@@ -28,6 +29,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scorer": get_args(Scorer),
     "errors": get_args(Estimator),
     "device": get_args(Device),
+    "precision": get_args(Precision),
 }
 """The words that an option may be; ``errors`` may be None too."""
 OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
@@ -61,6 +63,10 @@ class MetricConfig:
     device : {"cpu", "auto", "cuda", "mps"}
         Where the trunk, its heads and the reader of both texts compute. The CPU gives the numbers of the model cards, the same on every machine
         but for last digits; "auto" takes a card where there is one. On a card the signature says so (``device:cuda``).
+    precision : {"float32", "bf16", "auto"}
+        "float32" is the reference. "bf16" multiplies matrices of trunk, acceptability and the reader of both texts in bfloat16: faster where
+        the processor (AVX512-BF16, AMX) or the card does so itself, nowhere as exact, and named in the signature (``precision:bf16``).
+        "auto" takes it there alone.
     batch_size : int
         Word pieces that pass through the trunk at once, and words through the reader; scores do not depend on it.
     empty_reference : {"error", "score"}
@@ -84,6 +90,7 @@ class MetricConfig:
     progress: bool | None = None
     threads: int | None = None
     device: Device = "cpu"
+    precision: Precision = "float32"
     batch_size: int = BATCH_SIZE
     empty_reference: EmptyReference = "error"
     combiner: Combiner | None = None
@@ -160,6 +167,7 @@ class MetricOptions(TypedDict, total=False):
     progress: bool | None
     threads: int | None
     device: Device
+    precision: Precision
     batch_size: int
     empty_reference: EmptyReference
     combiner: Combiner | None

@@ -20,7 +20,7 @@ from rome.combining.table import FeatureTable
 from rome.config import FeatureConfigs, MetricConfig, MetricOptions
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
-from rome.features.analyser.model_set import ModelSet, found_device
+from rome.features.analyser.model_set import ModelSet, found_device, found_precision
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
@@ -87,7 +87,9 @@ class RoMe:
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         store = None if config.store is None else Path(config.store)
         self.device = found_device(config.device)
-        self._analyses = Analyses(self.models, store, config.progress, config.threads, self.device, config.batch_size)
+        self.precision = found_precision(config.precision, self.device)
+        how = (config.threads, self.device, config.batch_size, self.precision)
+        self._analyses = Analyses(self.models, store, config.progress, *how)
         self._lock = Lock()
         self._made: tuple[Feature[Any], ...] = ()
 
@@ -120,7 +122,8 @@ class RoMe:
         table = self._idf_table.name if self.idf == "embedded" else "references"
         name = "+".join((self.model_set.name, *self.models.foreign))
         found = feature_signature(name, self._analyses.models_identity, table, *self.configs)
-        return found if self.device == "cpu" else f"{found}|device:{self.device}"
+        found += "" if self.device == "cpu" else f"|device:{self.device}"
+        return found if self.precision == "float32" else f"{found}|precision:{self.precision}"
 
     @property
     def signature(self) -> str:
@@ -182,7 +185,8 @@ class RoMe:
         plain = replace(config, models=self.models, store=store, progress=False, combiner=None, scorer="unsupervised")
         tensors = {name: getattr(net, name).tolist() for name in TENSORS}
         fitted_on = [tuple(source) for source in net.fitted_on]
-        return _unpickled, (asdict(plain), {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
+        options = asdict(plain) | {"precision": self.precision}  # "auto" may be another elsewhere
+        return _unpickled, (options, {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
 
     def _combined(self, candidates: Sequence[Candidate], signature: str) -> Iterator[SegmentScore]:
         """Combine the candidates of some segments, at least one, and keep the best of each segment, the first of equals."""
@@ -225,9 +229,8 @@ class RoMe:
         with self._lock:
             if table is self._idf_table and self._made:
                 return self._made
-            resources = Resources(
-                table, self._lexicon, self.model_set.folder, self._analyses.threads, self.device, self.config.batch_size
-            )
+            how = (self._analyses.threads, self.device, self.config.batch_size, self.precision)
+            resources = Resources(table, self._lexicon, self.model_set.folder, *how)
             made = tuple(
                 feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
             )

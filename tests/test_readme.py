@@ -99,6 +99,7 @@ def metric(options: argparse.Namespace) -> Any:
         "store",
         "threads",
         "device",
+        "precision",
         "batch_size",
     )
     return _made(tuple((name, given[name]) for name in known if name in given))

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional
 
 from .config import BATCH_SIZE
-from .trunk import at_least, attention_layers, blocks, distance_bias, layer_states
+from .trunk import at_least, attention_layers, blocks, distance_bias, in_precision, layer_states
 from .weights import load_weights
 
 GRAMMAR_FILE = "grammar.safetensors"
@@ -129,11 +129,13 @@ class AcceptabilityClassifier:
         In evaluation mode; its weights are shared, not copied, and it computes where they are.
     batch_size
         Word pieces that are judged at once.
+    precision
+        Of the layers' products, see `in_precision`.
     """
 
-    def __init__(self, model: Acceptability, batch_size: int = BATCH_SIZE) -> None:
+    def __init__(self, model: Acceptability, batch_size: int = BATCH_SIZE, precision: str = "float32") -> None:
         self.model, self.batch_size = model, batch_size
-        self._layers = attention_layers(model.layers)
+        self._layers = in_precision(attention_layers(model.layers), precision)
 
     @torch.no_grad()
     def probabilities(self, rows: Sequence[torch.Tensor]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:

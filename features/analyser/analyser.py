@@ -16,7 +16,7 @@ from ..values import Analysis, Sentence, Word
 from .acceptability import AcceptabilityClassifier, load_acceptability
 from .config import BATCH_SIZE, EMBEDDED, ModelConfig
 from .encoder import SentenceStates, load_encoder
-from .model_set import arithmetic, layers_below
+from .model_set import layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
@@ -41,6 +41,8 @@ class Analyser:
         Where trunk and heads compute; Stanza's models stay on the CPU, and what comes out is NumPy's.
     batch_size
         Word pieces that the set's own models compute at once; the numbers do not depend on it.
+    precision
+        ``float32``, or ``bf16`` for the products of trunk and acceptability.
     """
 
     def __init__(
@@ -50,14 +52,14 @@ class Analyser:
         threads: int | None = None,
         device: str = "cpu",
         batch_size: int = BATCH_SIZE,
+        precision: str = "float32",
     ) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self.characters = max(CHUNK_CHARACTERS, 4 * batch_size)
         self.threads = threads if threads is not None else torch.get_num_threads()
         folder, download = config.folder, config.download
-        dtype = torch.bfloat16 if arithmetic(device) == "bfloat16" else torch.float32
-        self.embedded = load_encoder(folder / "encoder", dtype, device, batch_size)
-        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar").to(device), batch_size)
+        self.embedded = load_encoder(folder / "encoder", device, batch_size, precision)
+        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar").to(device), batch_size, precision)
         self.below = layers_below(folder)
         self.parser = (
             embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))

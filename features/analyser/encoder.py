@@ -21,7 +21,7 @@ from torch.nn import functional
 from ..model_files import verified
 from .config import BATCH_SIZE, set_folder
 from .pieces import Encoded, WordPieces, encode, merge_windows
-from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, layer_states
+from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, in_precision, layer_states
 from .weights import load_weights
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
@@ -97,6 +97,8 @@ class EmbeddedEncoder:
         any it is the state after the last layer.
     batch_size
         Word pieces that are computed at once; the numbers do not depend on it.
+    precision
+        Of the layers' products, see `in_precision`.
     """
 
     def __init__(
@@ -107,13 +109,14 @@ class EmbeddedEncoder:
         projections: Mapping[int, torch.Tensor] = MappingProxyType({}),
         bias: torch.Tensor | None = None,
         batch_size: int = BATCH_SIZE,
+        precision: str = "float32",
     ) -> None:
         self.trunk, self.tokenizer, self.common, self.batch_size = trunk, tokenizer, common, batch_size
         self.device = trunk.embeddings.word_embeddings.weight.device
         self.projections = {layer: matrix.to(self.device) for layer, matrix in projections.items()}
         self.bias = (torch.zeros_like(common) if bias is None else bias).to(self.device)
         self.window = trunk.config.window
-        self._layers = bert_layers(trunk)
+        self._layers = in_precision(bert_layers(trunk), precision)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """The texts as rows of pieces, each with the marks at both ends; long texts as several rows that overlap."""
@@ -162,7 +165,7 @@ def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def load_encoder(
-    folder: Path, dtype: torch.dtype = torch.float32, device: str = "cpu", batch_size: int = BATCH_SIZE
+    folder: Path, device: str = "cpu", batch_size: int = BATCH_SIZE, precision: str = "float32"
 ) -> EmbeddedEncoder:
     """Load a set's encoder from its folder.
 
@@ -170,18 +173,18 @@ def load_encoder(
 
     Parameters
     ----------
-    dtype
-        In which the trunk computes, and on which device; see `EmbeddedEncoder` for the batch size.
+    device
+        Where the trunk computes; see `EmbeddedEncoder` for the others.
     """
     folder, projections, bias = Path(folder), {}, None
-    trunk, tokenizer = load_trunk(folder).to(device, dtype), load_tokenizer(folder)
+    trunk, tokenizer = load_trunk(folder).to(device), load_tokenizer(folder)
     if (folder / VECTORS_FILE).is_file():
         tensors, about = load_weights(folder / VECTORS_FILE)
         layers: list[int] = list(about["layers"])  # type: ignore[call-overload]
         projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in layers}
         bias = tensors.get("bias")
     common = load_weights(folder / COMMON_FILE)[0]["common"]
-    return EmbeddedEncoder(trunk, tokenizer, common, projections, bias, batch_size)
+    return EmbeddedEncoder(trunk, tokenizer, common, projections, bias, batch_size, precision)
 
 
 def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.float32]]:

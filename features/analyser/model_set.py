@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -188,12 +188,29 @@ def found_device(name: str) -> str:
     return there[0] if name == "auto" else name
 
 
-def arithmetic(device: str = "cpu") -> str:
-    """How the encoder computes: ``bfloat16`` where the processor multiplies such matrices itself (AMX), else ``float32``, and where.
-
-    Part of the key of stored analyses; of signatures only a device is, although the two differ in the fourth digit.
-    """
-    if device != "cpu":
-        return f"float32 on {device}"
+@cache
+def multiplies_bf16() -> bool:
+    """Whether the processor multiplies bfloat16 itself (AVX512-BF16 or AMX), as far as Linux tells; elsewhere that is not known."""
     info = Path("/proc/cpuinfo")
-    return "bfloat16" if info.is_file() and "amx_bf16" in info.read_text() else "float32"
+    return info.is_file() and not {"avx512_bf16", "amx_bf16"}.isdisjoint(info.read_text().split())
+
+
+def found_precision(name: str, device: str = "cpu") -> str:
+    """The precision itself: ``auto`` is bf16 where the device, a `found_device`, multiplies such numbers itself, else float32.
+
+    Raises InputError for bf16 on Apple's cards, where it was never tried.
+    """
+    if name == "bf16" and device == "mps":
+        raise InputError("precision bf16 is for processors and CUDA cards: choose float32 or auto on mps")
+    if name != "auto":
+        return name
+    if device != "cuda":
+        return "bf16" if device == "cpu" and multiplies_bf16() else "float32"
+    import torch
+
+    return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+
+
+def arithmetic(device: str = "cpu", precision: str = "float32") -> str:
+    """How precisely the models compute, and on which card: part of the key of stored analyses, as it is of signatures."""
+    return precision if device == "cpu" else f"{precision} on {device}"

@@ -26,7 +26,7 @@ from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WE
 from ..values import Analysis
 from .config import BATCH_SIZE
 from .encoder import load_trunk
-from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, layer_states, torch_threads
+from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, in_precision, layer_states, torch_threads
 from .weights import load_weights
 
 LONGEST = 1000
@@ -50,15 +50,21 @@ class PairReader:
         After how many layers it begins, as the set says.
     threads
         CPU threads that torch uses; None leaves its own number.
-    device, batch_size
-        Where it computes, and words that are read at once.
+    device, batch_size, precision
+        Where it computes, words that are read at once, and the precision of its layers' products, see `in_precision`.
     """
 
     def __init__(
-        self, folder: Path, below: int, threads: int | None = None, device: str = "cpu", batch_size: int = BATCH_SIZE
+        self,
+        folder: Path,
+        below: int,
+        threads: int | None = None,
+        device: str = "cpu",
+        batch_size: int = BATCH_SIZE,
+        precision: str = "float32",
     ) -> None:
         self.folder, self.below, self.threads = Path(folder), below, threads
-        self.device, self.batch_size = device, batch_size
+        self.device, self.batch_size, self.precision = device, batch_size, precision
         self._loading = Lock()
 
     @cached_property
@@ -80,7 +86,7 @@ class PairReader:
         adapt(trunk, tensors)
         trunk.to(self.device)
         tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}
-        return bert_layers(trunk), trunk.encoder.relative_attention_bias, tensors
+        return in_precision(bert_layers(trunk), self.precision), trunk.encoder.relative_attention_bias, tensors
 
     def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
         """One reading a pair, in order; equal texts have no error, and nothing is read."""

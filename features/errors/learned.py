@@ -61,7 +61,8 @@ class LearnedErrors(Errors):
             return RuleBasedErrors.make(config, resources)
         from ..analyser.pair_reader import PairReader
 
-        reader = PairReader(resources.folder, config.below, resources.threads, resources.device, resources.batch_size)
+        given = (resources.threads, resources.device, resources.batch_size, resources.precision)
+        reader = PairReader(resources.folder, config.below, *given)
         return cls(resources.idf, resources.lexicon, reader, config)
 
     def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:

@@ -54,6 +54,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "device": {
         "help": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)"
     },
+    "precision": {
+        "help": "of the models' products; bf16 is faster where the processor has AVX512-BF16 or AMX, auto takes it there (default: float32, "
+        "whose numbers are the reference)"
+    },
     "batch_size": {
         "type": positive,
         "metavar": "N",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_device
+from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
 from rome.combining.table import WIDTH, FeatureTable
 from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
@@ -188,7 +188,7 @@ class Combiner:
 
     def check_signature(self, signature: str) -> None:
         """Raise SignatureMismatchError unless features with this signature are what the net was trained on; `matching` finds the net of another set."""
-        if self.feature_signature and without_device(signature) != without_device(self.feature_signature):
+        if self.feature_signature and without_arithmetic(signature) != without_arithmetic(self.feature_signature):
             same = _set_named(signature) == _set_named(self.feature_signature)
             matching = "" if same else "take the net of their own model set, "
             raise SignatureMismatchError(

@@ -72,9 +72,9 @@ def feature_signature(
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
-def without_device(signature: str) -> str:
-    """The signature without the device that models computed on: its numbers are the CPU's but for rounding."""
-    return "|".join(part for part in signature.split("|") if not part.startswith("device:"))
+def without_arithmetic(signature: str) -> str:
+    """The signature without the device that models computed on, and how precisely: its numbers are the CPU's in float32 but for rounding."""
+    return "|".join(part for part in signature.split("|") if not part.startswith(("device:", "precision:")))
 
 
 def _settings(syntax: SyntaxConfig) -> dict[str, object]:

@@ -23,6 +23,7 @@ SHORT = {
     "grammar": "g",
     "errors": "er",
     "device": "on",
+    "precision": "pr",
     "scorer": "sc",
     "net": "n",
     "version": "v",

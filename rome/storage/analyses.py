@@ -47,9 +47,10 @@ class Analyses:
         threads: int | None,
         device: str = "cpu",
         batch_size: int = BATCH_SIZE,
+        precision: str = "float32",
     ) -> None:
         self.models, self.path, self.progress, self.threads = models, path, progress, threads
-        self.device, self.batch_size = device, batch_size
+        self.device, self.batch_size, self.precision = device, batch_size, precision
         self._lock = RLock()
         self._analyser: Analyser | None = None
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
@@ -92,7 +93,13 @@ class Analyses:
                 except ImportError as error:
                     what = "analysing text, unlike `rome rescore` of stored features,"
                     raise import_failed(error, what, '"rome-metric[models]"') from error
-                self._analyser = Analyser(self.models, threads=self.threads, device=self.device, batch_size=self.batch_size)
+                self._analyser = Analyser(
+                    self.models,
+                    threads=self.threads,
+                    device=self.device,
+                    batch_size=self.batch_size,
+                    precision=self.precision,
+                )
             return self._analyser
 
     @contextmanager
@@ -124,7 +131,7 @@ class Analyses:
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic(self.device)},{RUN}"
+            identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
             if store is not None:
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
             seen(found)

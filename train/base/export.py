@@ -121,7 +121,7 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
     (folder / VECTORS_FILE).unlink(missing_ok=True)
     record_files(folder.parent)  # what an earlier run left in the folder is on record with other hashes
     found = vector_map(
-        load_encoder(folder, torch.bfloat16),
+        load_encoder(folder, precision="bf16"),
         deepcopy(published).to(torch.bfloat16),
         map_texts(random.Random(seed)),
         layers=layers,

@@ -195,7 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = read_options(arguments, TreesOptions)
     torch.manual_seed(options.seed)
     folder = set_folder(options.models)
-    encoder = load_encoder(folder / "encoder", torch.bfloat16)
+    encoder = load_encoder(folder / "encoder", precision="bf16")
     treebank = list(read_trees(data_file("ud_english_ewt/train.conllu")))
     labels = labels_of(treebank)
     examples = examples_of(treebank, encoder.tokenizer, labels)

@@ -1,0 +1,207 @@
+"""float32 is the reference and stays it; bf16 is asked for, named, kept apart, near, and the same whatever stands beside a text."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("stanza")
+
+from tiny_reader import BELOW, with_states, write_reader, write_trunk  # noqa: E402
+
+from rome.cli import main  # noqa: E402
+from rome.combining.combiner import Combiner  # noqa: E402
+from rome.combining.signature import without_arithmetic  # noqa: E402
+from rome.exceptions import InputError  # noqa: E402
+from rome.features.analyser import model_set, trunk  # noqa: E402
+from rome.features.analyser.config import set_folder  # noqa: E402
+from rome.features.analyser.encoder import load_encoder, load_trunk  # noqa: E402
+from rome.features.analyser.model_set import arithmetic, found_precision  # noqa: E402
+from rome.features.analyser.pair_reader import PairReader  # noqa: E402
+from rome.features.analyser.trunk import at_least, bert_layers, in_precision, layer_states, torch_threads  # noqa: E402
+from rome.metric import RoMe  # noqa: E402
+from rome.self_check import TOLERANCE_BF16, record, selfcheck  # noqa: E402
+
+PAIRS = {
+    "references": ["The museum opens at nine.", "Prices are low. They fell in March, and nobody knew why.", "It rains."],
+    "hypotheses": ["The museum opens at ten.", "In March the prices fell.", "It did not rain at all on that day."],
+}
+
+
+def small(**options: Any) -> RoMe:
+    return RoMe(models="small", progress=False, **{"threads": 1, **options})
+
+
+def numbers(metric: RoMe) -> np.ndarray:
+    """(segments, 5) scores and components."""
+    return np.array([(s.score, *(part.value for part in s.components)) for s in metric.score(**PAIRS)])
+
+
+def having(monkeypatch: pytest.MonkeyPatch, answer: bool) -> None:
+    """Let the processor have instructions for bfloat16, or not."""
+    for module in (model_set, trunk):
+        monkeypatch.setattr(module, "multiplies_bf16", lambda: answer)
+
+
+def test_auto_is_settled_when_the_metric_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """bf16 where the processor, or the card, multiplies such numbers itself; what is asked for by name is never changed."""
+    for there, expected in ((True, "bf16"), (False, "float32")):
+        having(monkeypatch, there)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, answer=there: answer)
+        assert found_precision("auto") == found_precision("auto", "cuda") == RoMe(precision="auto").precision == expected
+        assert (found_precision("float32"), found_precision("bf16"), RoMe().precision) == ("float32", "bf16", "float32")
+        assert found_precision("auto", "mps") == "float32"
+    with pytest.raises(InputError, match="precision bf16 is for processors and CUDA cards"):
+        found_precision("bf16", "mps")
+    with pytest.raises(InputError, match="precision='half' is unknown: choose float32 or bf16 or auto"):
+        RoMe(precision="half")  # type: ignore[arg-type]
+
+
+def test_the_command_line_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Another word ends with exit code 2 and the words that there are."""
+    assert main(["score", "--examples", "--precision", "half"]) == 2
+    assert "float32" in capsys.readouterr().err
+
+
+def test_a_processor_is_asked_by_the_flags_that_linux_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AVX512-BF16 or AMX; neither where there is no such file."""
+    for text, expected in (
+        ("flags : avx512f avx512_bf16", True),
+        ("flags : amx_bf16 sse", True),
+        ("flags : avx512f avx2", False),
+        (None, False),
+    ):
+        model_set.multiplies_bf16.cache_clear()
+        monkeypatch.setattr(Path, "is_file", lambda self, text=text: text is not None)
+        monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
+        assert model_set.multiplies_bf16() is expected
+    model_set.multiplies_bf16.cache_clear()
+
+
+def test_the_signature_names_it_and_float32_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the processor has AMX; the net takes features of either, a pickle carries what "auto" was settled to."""
+    having(monkeypatch, True)
+    plain, lowered = small(), small(precision="auto")
+    assert lowered.feature_signature == f"{plain.feature_signature}|precision:bf16"
+    assert without_arithmetic(lowered.signature) == plain.signature and "precision" not in plain.signature
+    assert (arithmetic(), arithmetic("cpu", "bf16"), arithmetic("cuda", "bf16")) == ("float32", "bf16", "bf16 on cuda")
+    Combiner.load(models="small").check_signature(lowered.feature_signature)
+    packed = pickle.dumps(lowered)
+    having(monkeypatch, False)
+    assert pickle.loads(packed).signature == lowered.signature
+
+
+@pytest.fixture
+def medium() -> Iterator[None]:
+    """A process that lets torch multiply float32 in bfloat16, as recipes for training do."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+def products() -> Any:
+    """What layers of the small set make of random states."""
+    layers = bert_layers(load_trunk(set_folder("small") / "encoder"))
+    states = torch.randn(64, 384, generator=torch.Generator().manual_seed(0))
+    with torch_threads(1):
+        *_, last = layer_states(layers[:2], states, [64])
+    return last
+
+
+def test_float32_is_float32_whatever_the_process_has_set(request: pytest.FixtureRequest) -> None:
+    """The same bits, and the setting is what it was, also where blocks of two threads overlap."""
+    expected = products()
+    request.getfixturevalue("medium")
+    assert torch.equal(products(), expected) and torch.get_float32_matmul_precision() == "medium"
+    outer, inner = torch_threads(1), torch_threads(1)
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    if hasattr(torch.backends.mkldnn, "matmul"):
+        assert torch.backends.mkldnn.matmul.fp32_precision == "ieee"
+    inner.__exit__(None, None, None)
+    assert torch.get_float32_matmul_precision() == "medium"
+
+
+def test_only_products_are_rounded() -> None:
+    """Weights of the four products in bfloat16; norms, and what goes from layer to layer, in float32; float32 stays the same object."""
+    layers = bert_layers(load_trunk(set_folder("small") / "encoder"))
+    assert in_precision(layers, "float32") == layers
+    for one in in_precision(layers, "bf16"):
+        assert {t.dtype for pair in (one.inputs, one.output, one.inner, one.outer) for t in pair} == {torch.bfloat16}
+        assert {t.dtype for pair in (one.first_norm, one.second_norm) for t in pair} == {torch.float32}
+    (first, *_) = layer_states(in_precision(layers, "bf16"), at_least(torch.randn(9, 384)), [16])
+    assert first.dtype == torch.float32
+
+
+@pytest.mark.parametrize("itself", [True, False], ids=["instructions", "emulated"])
+def test_states_depend_on_nothing_beside_them(itself: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bf16 too: any batch, one thread or two give the same bits, on a processor with instructions for it or without; near those in float32."""
+    having(monkeypatch, itself and model_set.multiplies_bf16())
+    rows = [list(range(1000, 1000 + length)) for length in (3, 3, 9, 17, 40, 120)]
+    encoder, found = load_encoder(set_folder("small") / "encoder", precision="bf16"), []
+    for threads, encoder.batch_size in ((1, 10_000), (2, 10_000), (1, 1), (2, 50)):
+        with torch_threads(threads):
+            found.append(encoder.states_of_rows(rows))
+    assert all(torch.equal(one, other) for others in found[1:] for one, other in zip(found[0], others, strict=True))
+    whole = load_encoder(set_folder("small") / "encoder").states_of_rows(rows)
+    assert all(torch.cosine_similarity(one, other, -1).min() > 0.995 for one, other in zip(found[0], whole, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_the_reader_in_bf16_is_near(kind: str, tmp_path: Path) -> None:
+    """Its readings are those in float32 but for rounding, and float32 where they come out."""
+    write_trunk(tmp_path / "encoder", kind)
+    write_reader(tmp_path)
+    pair = with_states("the old dog"), with_states("a new cat ran", 1)
+    (one,), (other,) = (PairReader(tmp_path, BELOW, precision=precision)([pair]) for precision in ("float32", "bf16"))
+    assert other.probabilities.dtype == np.float32
+    np.testing.assert_allclose(other.probabilities, one.probabilities, atol=0.1)
+    assert not np.array_equal(other.probabilities, one.probabilities)
+
+
+def test_scores_are_near_kept_apart_and_the_same_in_every_batch(tmp_path: Path) -> None:
+    """A store never gives the analyses of the other precision."""
+    store = tmp_path / "analyses.sqlite"
+    whole = numbers(small(store=store))
+    lowered = numbers(small(store=store, precision="bf16"))
+    assert not np.array_equal(lowered, whole)
+    np.testing.assert_allclose(lowered, whole, atol=0.05)
+    assert np.array_equal(numbers(small(precision="bf16", batch_size=50, threads=2)), lowered)
+    assert np.array_equal(numbers(small(store=store)), whole)
+
+
+class Answers:
+    """A metric that knows its numbers."""
+
+    def __init__(self, score: float, signature: str) -> None:
+        self.value, self.signature = score, signature
+
+    def score(self, *, references: Any, hypotheses: Any) -> Any:
+        segment = type("Segment", (), {"score": self.value, "components": ()})()
+        return type("Result", (list,), {"signature": self.signature})([segment] * len(hypotheses))
+
+
+def test_bf16_has_a_tolerance_of_its_own(tmp_path: Path) -> None:
+    """Numbers that pass in bf16 are wrong in float32; and only float32 is recorded."""
+    (tmp_path / "set.json").write_text(json.dumps({"format": 1, "name": "own", "settings": {}, "files": {}}))
+    record(tmp_path, [(["A cat."], "A dog.")], Answers(0.5, "f:1|n:2"))  # type: ignore[arg-type]
+    near = 0.5 + TOLERANCE_BF16 / 2
+    assert selfcheck(Answers(near, "f:1|precision:bf16|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    assert not selfcheck(Answers(near, "f:1|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    assert not selfcheck(Answers(near + TOLERANCE_BF16, "f:1|precision:bf16|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="known answers are those in float32 on a processor"):
+        record(tmp_path, [(["A cat."], "A dog.")], Answers(0.5, "f:1|precision:bf16|n:2"))  # type: ignore[arg-type]
+
+
+def test_the_known_answers_hold_in_bf16() -> None:
+    """Within that tolerance, whatever this processor has."""
+    assert selfcheck(small(precision="bf16"), models="small")
