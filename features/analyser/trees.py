@@ -130,9 +130,9 @@ class ParsedTree(NamedTuple):
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
-    def arc(self, word: int) -> tuple[int, str]:
-        """The head and the relation of one word."""
-        return self.heads[word], self.relations[word]
+    def of_word(self, word: int) -> tuple[str, str, str, int, str]:
+        """Tags, head and relation of one word."""
+        return self.upos[word], self.xpos[word], self.feats[word], self.heads[word], self.relations[word]
 
 
 @dataclass(frozen=True, slots=True)
