@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 from stanza import Document, Pipeline
-from stanza.models.common.doc import FEATS, UPOS, XPOS
+from stanza.models.common.doc import LEMMA
 from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
@@ -31,6 +31,8 @@ LONGEST_SENTENCE = 200
 """Tokens; what the tokenizer leaves longer is cut, because what looks for trees grows with the square."""
 LONG_TEXT = 900
 """Characters. The tokenizer reads longer paragraphs in windows and fills up those of one batch to the same length: each text alone."""
+LEMMAS = 100_000
+"""Words whose lemmas are remembered, about 20 MB; then it begins anew."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
 
@@ -95,6 +97,7 @@ class Parser:
 
     def __init__(self, pipeline: Pipeline, reader: TreeReader | None = None) -> None:
         self.pipeline, self.reader = pipeline, reader
+        self._lemmas: dict[tuple[str, str], str | None] = {}
 
     @torch.no_grad()
     def parse(self, texts: Sequence[str]) -> list[list[ParsedSentence]]:
@@ -111,15 +114,25 @@ class Parser:
         if self.reader is None:
             self.pipeline.process(documents, "mwt,pos,lemma,depparse")
             return [None for document in documents for _ in document.sentences]
-        self.pipeline.process(documents, "mwt")
+        self.pipeline.process([document for document in documents if _has_multi_word(document)], "mwt")
         readings = self.reader.read(documents)
-        each = iter(readings)
-        for document in documents:
-            trees = [next(each).tree for _ in document.sentences]
-            tags = [tag for tree in trees for tag in zip(tree.upos, tree.xpos, tree.feats, strict=True)]
-            document.set((UPOS, XPOS, FEATS), tags)
-        self.pipeline.process(documents, "lemma")
+        words = [word for document in documents for sentence in document.sentences for word in sentence.words]
+        tags = (tag for reading in readings for tag in reading.tree.upos)
+        for word, lemma in zip(words, self._lemmatized([(word.text, next(tags)) for word in words]), strict=True):
+            word.lemma = lemma
         return readings
+
+    def _lemmatized(self, words: Sequence[tuple[str, str]]) -> list[str | None]:
+        """The lemma of each word, by its form and part of speech: Stanza is asked for those that have not come up lately."""
+        if len(self._lemmas) > LEMMAS:
+            self._lemmas = {}
+        known = self._lemmas
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if new:
+            document = Document([[{"id": (n,), "text": form, "upos": upos} for n, (form, upos) in enumerate(new, 1)]])
+            self.pipeline.process([document], "lemma")
+            known |= zip(new, document.get(LEMMA), strict=True)
+        return [known[word] for word in words]
 
     def _tokenized(self, texts: Sequence[str]) -> list[Document]:
         """A document a text with its sentences and tokens, long sentences cut."""
@@ -194,6 +207,11 @@ def _interrupted(run: re.Match[str]) -> str:
     return "".join("\u00e9" if number % 500 == 499 else letter for number, letter in enumerate(run.group()))
 
 
+def _has_multi_word(document: Document) -> bool:
+    """Whether the tokenizer found a token of several words."""
+    return any(token.misc for sentence in document.sentences for token in sentence.tokens)
+
+
 def _cut(document: Document) -> Document:
     """The document with sentences of more than LONGEST_SENTENCE tokens in even parts."""
     if all(len(sentence.tokens) <= LONGEST_SENTENCE for sentence in document.sentences):
@@ -219,8 +237,10 @@ def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence
             piece, lemma, n = surface if whole else word.text, word.lemma, len(words)
             if lemma is None or (whole and word.text != piece and " " not in piece):  # the models read something else
                 lemma = piece
-            head, relation = (int(word.head), word.deprel) if reading is None else reading.tree.arc(n)
-            upos, xpos, feats = _or(word.upos, "X"), _or(word.xpos, ""), _or(word.feats, "")
-            words.append(ParsedWord(piece, lemma, upos, xpos, feats, head, relation, left, right))
+            if reading is None:
+                upos, xpos, feats, head, relation = word.upos, word.xpos, word.feats, int(word.head), word.deprel
+            else:
+                upos, xpos, feats, head, relation = reading.tree.of_word(n)
+            words.append(ParsedWord(piece, lemma, _or(upos, "X"), _or(xpos, ""), _or(feats, ""), head, relation, left, right))
     states = None if reading is None else reading.states
     return ParsedSentence(tokens[0].start, tokens[-1].end, tuple(tokens), tuple(words), states)

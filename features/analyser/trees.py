@@ -130,9 +130,9 @@ class ParsedTree(NamedTuple):
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
-    def arc(self, word: int) -> tuple[int, str]:
-        """The head and the relation of one word."""
-        return self.heads[word], self.relations[word]
+    def of_word(self, word: int) -> tuple[str, str, str, int, str]:
+        """Tags, head and relation of one word."""
+        return self.upos[word], self.xpos[word], self.feats[word], self.heads[word], self.relations[word]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,14 +276,12 @@ class TreeHead(nn.Module):
             (b, n) with 0 for the root.
         """
         above = scores.above.gather(1, heads[:, :, None].expand(-1, -1, scores.above.shape[-1]))
-        return self._related(scores.below, above)
+        return _related(scores.below, above, self._relation_weight())
 
-    def _related(self, below: torch.Tensor, above: torch.Tensor) -> torch.Tensor:
-        """(..., labels) scores of relations of words to heads, (..., size) each."""
-        labels, size = len(self.relation), below.shape[-1]
-        weight = self.relation.view(labels, size, size).permute(1, 0, 2).reshape(size, labels * size)
-        asked = (below @ weight).view(*below.shape[:-1], labels, size)
-        return (asked @ above[..., None])[..., 0]
+    def _relation_weight(self) -> torch.Tensor:
+        """(size, labels * size) the scorers of all relations in one matrix."""
+        labels, size = len(self.relation), self.sizes["relation"] + 1
+        return self.relation.view(labels, size, size).permute(1, 0, 2).reshape(size, labels * size)
 
     @torch.no_grad()
     def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordRows]) -> list[ParsedTree]:
@@ -321,13 +319,19 @@ class TreeHead(nn.Module):
         over = np.concatenate([start + own for start, own in zip(starts, heads, strict=True)])
         one, other = (_extended(torch.relu(layer(words))) for layer in (self.relation_below, self.relation_above))
         columns = {name: layer(words).argmax(1)[rows].tolist() for name, layer in self.tags.items()}
-        columns["relation"] = []
+        columns["relation"], weight = [], self._relation_weight()
         for some, top in zip(rows.split(TOGETHER), torch.from_numpy(over).to(words.device).split(TOGETHER), strict=True):
-            columns["relation"] += self._related(at_least(one[some]), at_least(other[top])).argmax(1)[: len(some)].tolist()
+            columns["relation"] += _related(at_least(one[some]), at_least(other[top]), weight).argmax(1)[: len(some)].tolist()
         named = {name: iter([self.labels[name][k] for k in column]) for name, column in columns.items()}
         for own in heads:
             upos, xpos, feats, relations = (tuple(islice(named[name], len(own))) for name in (*TAGS, "relation"))
             yield ParsedTree(upos, xpos, feats, tuple(own.tolist()), relations)
+
+
+def _related(below: torch.Tensor, above: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """(..., labels) scores of relations of words to heads, (..., size) each, by a head's matrix of scorers."""
+    asked = (below @ weight).view(*below.shape[:-1], -1, below.shape[-1])
+    return (asked @ above[..., None])[..., 0]
 
 
 def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
@@ -339,17 +343,19 @@ def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     """(n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads; row 0 is not read.
 
-    Where every node's best head makes such a tree, as nearly always, nothing is searched for; else Stanza searches (Chu and Liu 1965,
-    Edmonds 1967; Stanojevic and Cohen 2021 for the single root).
+    The node whose arc to node 0 gains most over its next best head is taken as the root, and every other node's best head but 0: where
+    that makes a tree, as nearly always, none is better; else Stanza searches (Chu and Liu 1965, Edmonds 1967; Stanojevic and Cohen 2021
+    for the single root).
     """
     alone = scores.copy()
     np.fill_diagonal(alone, -np.inf)
-    heads = alone.argmax(axis=1)
-    heads[0] = 0
+    heads = alone[:, 1:].argmax(axis=1) + 1
+    gains = alone[:, 0] - alone[np.arange(len(heads)), heads]
+    heads[[0, 1 + gains[1:].argmax()]] = 0
     reached = heads
     for _ in range(len(heads).bit_length()):  # each round doubles the steps taken
         reached = reached[reached]
-    if reached.any() or np.count_nonzero(heads[1:] == 0) != 1:
+    if reached.any():
         heads = np.array([0, *chuliu_edmonds_one_root(scores)[1:]])
     return heads
 
