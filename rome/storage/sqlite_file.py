@@ -66,8 +66,10 @@ class KeyValueFile:
     def read_only(self) -> bool:
         """Whether the file is there and may only be read; SQLite writes beside it too."""
         file = os.path.realpath(self.path)
-        is_there = os.path.isfile(file) and os.path.getsize(file) > 0
-        return is_there and not (os.access(file, os.W_OK) and os.access(os.path.dirname(file), os.W_OK))
+        is_closed = not (os.access(file, os.W_OK) and os.access(os.path.dirname(file), os.W_OK))
+        with suppress(OSError):  # another process may be setting it aside
+            return is_closed and os.path.isfile(file) and os.path.getsize(file) > 0
+        return False
 
     def write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep these keys and values, all or none; what is there already is overwritten. In a file that is read-only nothing is kept."""
