@@ -1,4 +1,4 @@
-"""How much one text can cost: seconds and peak memory of one pair by its length, up to the bounds of the door and past them.
+"""How much one text can cost: processor seconds and peak memory of one pair by its length, up to the bounds of the door and past them.
 
     python benchmarks/hostile.py --models small --output benchmarks/results/hostile.tsv
 
@@ -46,11 +46,11 @@ def sentences(count: int, seed: int) -> str:
 
 
 def cost(metric: RoMe, reference: str, hypothesis: str) -> tuple[str, float, int]:
-    """What came of a pair, its seconds, and the highest memory of the process so far in MB."""
-    start = time.perf_counter()
+    """What came of a pair, its processor seconds, and the highest memory of the process so far in MB."""
+    start = time.process_time()
     (segment,) = metric.score(references=[reference], hypotheses=[hypothesis])
     came = f"score {segment.score:.3f}{', of what is cut off at the bound' * ('cut' in segment.flags)}"
-    return came, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return came, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def main() -> int:
@@ -65,7 +65,7 @@ def main() -> int:
     metric.score(references=[ORDINARY], hypotheses=["It opens at nine."])
     pairs = [(f"{count:,} words each", sentences(count, 1), sentences(count, 2)) for count in WORDS]
     pairs += [(f"{name}, {len(text):,} characters", ORDINARY, text) for name, text in OTHERS.items()]
-    lines = [f"# models {options.models}; {told}", "pair\toutcome\tseconds\tpeak_mb"]
+    lines = [f"# models {options.models}; {told}", "pair\toutcome\tprocessor_seconds\tpeak_mb"]
     for name, reference, hypothesis in (pair for pair in pairs if options.only in pair[0]):
         came, seconds, memory = cost(metric, reference, hypothesis)
         lines.append(f"{name}\t{came}\t{seconds:.2f}\t{memory}")

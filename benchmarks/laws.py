@@ -115,7 +115,7 @@ def ways(models: str, metric: RoMe, given: Sequence[Pair], expected: Numbers) ->
         yield compared("store: half of it there", numbers(stored, given), expected)
         yield compared("store: all of it there", numbers(stored, given), expected)
         for workers in ("1", "2"):
-            yield compared(f"`rome score` in {workers} processes", by_command(models, given, Path(folder), workers), expected)
+            yield compared(f"`rome score --workers {workers}`", by_command(models, given, Path(folder), workers), expected)
 
 
 def by_command(models: str, given: Sequence[Pair], folder: Path, workers: str) -> Numbers:

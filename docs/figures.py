@@ -123,6 +123,20 @@ def speed() -> str:
     return f"{note}.\n\n" + markdown_table(["operation", "pairs a second"], rows)
 
 
+def faults() -> str:
+    """What went wrong on purpose, and what it cost."""
+    shown = ("fault", "times", "finished", "missing", "wrong", "healed")
+    names = ("what goes wrong", "times", "finished before", "not found again", "came back wrong", "mended")
+    return markdown_table(names, [[row[name] for name in shown] for row in _read("faults.tsv")])
+
+
+def laws() -> str:
+    """Laws, ways of asking, and how many real pairs broke them."""
+    note = (RESULTS / "laws.tsv").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+    names = ("law", "cases", "broken", "largest difference")
+    return f"{note}.\n\n" + markdown_table(names, [list(row.values()) for row in _read("laws.tsv")])
+
+
 def synthesis() -> str:
     """What the pipelines of synthesis make."""
     header = ["pipeline", "pairs", "texts without pair", "edits a pair", "minor", "major", "mean label", "pairs a second"]
@@ -149,6 +163,8 @@ TABLES: dict[str, Callable[[], str]] = {
         human,
         perturbations,
         speed,
+        faults,
+        laws,
         synthesis,
     )
 }

@@ -186,7 +186,7 @@ def _libraries() -> tuple[Any, ...]:
 
 
 def _set_threads(library: Any, count: int) -> None:
-    """Set a library's number of threads. OpenBLAS obeys, since threadpoolctl 3.8, only the thread that was first to do so, until that is forgotten."""
+    """Set a library's number of threads: threadpoolctl 3.8 lets only the first thread that asks do so for OpenBLAS, until that is forgotten."""
     forget = getattr(library, "clear_controlling_thread", lambda **_: None)
     forget(force=True)
     library.set_num_threads(count)
