@@ -90,6 +90,9 @@ def test_a_comparison_tells_the_error_diff() -> None:
     found = compare(corpus(12, 1), corpus(12, 2), names=("new", "old"))
     assert "Mistakes  new against old: " in str(found) and "segments of old" in found._repr_html_()
     assert found.to_dict()["error_changes"][0]["name"] == found.error_changes[0].name
+    change, page = found.error_changes[0], found._repr_html_()
+    kind = page.split(f"<bdi>{change.plural}</bdi>")[1].split("The segments that decide")[0]
+    assert f"segment {(*change.gone, *change.come)[0]}</bdi>" in kind and "rome-texts" in kind and "<mark" in kind
     assert "Mistakes" not in str(compare(corpus(4, 1, evidence=False), corpus(4, 2, evidence=False)))
 
 
@@ -171,6 +174,9 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
     )
     row = json.loads(rome("check", "--scores", path, "--format", "json")[1])
     assert (row["passed"], row["counts"]["critical"], row["offences"][0]["segment"]) == (False, 1, "n1")
+    assert rome("check", "--scores", path, "-q", "-f", "json", "-o", f"{tmp_path}/c.json")[:2] == (1, "")
+    assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8")) == row
+    assert rome("check", "--scores", path, "-q")[:2] == (1, "")
     for words, told in (
         (("--scores", path, "--examples"), "name either texts or --scores"),
         (("--scores", str(tmp_path / "none")), "does not exist"),

@@ -125,6 +125,8 @@ def test_the_display() -> None:
     assert isinstance(found, Findings) and "agreement with people, quality" in repr(found)
     assert "<table" in page and "<script" not in page and "chrF2" in page
     assert list(found.to_dataframe("small_quality_differences")["metric"])[0] == "shared"
+    assert max(map(len, found.to_text(80).splitlines())) <= 80 < max(map(len, found.to_text().splitlines()))
+    assert str(found) == repr(found) == found.to_text() and found.to_html().startswith("<!doctype html>")
     assert len(found.to_dataframe("small_correlations")) == len(found.signatures) + 1  # a figure is the table of its numbers
     with pytest.raises(InputError, match=r"no table 'nonsense': choose small_quality_leaderboard, "):
         found.to_dataframe("nonsense")

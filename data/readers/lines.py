@@ -82,7 +82,7 @@ def _check_header(header: Sequence[str], needed: Sequence[str], place: str) -> N
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(
-            f"{place}: no column {', '.join(missing)} among {shown(', '.join(header), 400)}: give the table in its released layout"
+            f"{place}: no column {', '.join(missing)} among {shown(', '.join(header), 400)}: the table needs {', '.join(needed)}"
         )
     if len(set(header)) < len(header):
         raise InputError(f"{place}: a column stands twice among {shown(', '.join(header), 400)}: name each one once")
@@ -127,7 +127,7 @@ def json_array(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[s
 def _object(row: object, needed: Sequence[str], place: str) -> dict[str, Any]:
     """The row itself, once sure that it is an object with these keys."""
     if not isinstance(row, dict) or any(name not in row for name in needed):
-        raise InputError(f"{place}: not an object with {', '.join(needed) or 'keys'}: give it in the released layout")
+        raise InputError(f"{place}: not an object with {', '.join(needed) or 'keys'}: give all of them")
     return row
 
 

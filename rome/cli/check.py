@@ -9,7 +9,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.cli.pairs import add_pair_arguments, checked_blocks, names_texts
 from rome.exceptions import InputError
 from rome.results.gate import Limits, check_limits
@@ -44,8 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output", "the segments that are to blame go to standard output")
     output.add_argument("--junit", metavar="FILE", help="write JUnit's XML too, one test case a segment")
     output.add_argument("--markdown", metavar="FILE", help="write a summary in Markdown too, such as for a pull request")
-    output.add_argument("--format", "-f", choices=("text", "json"), default="text", help="default: text")
-    output.add_argument("--quiet", "-q", action="store_true", help="print nothing: the exit code says it")
+    add_output_arguments(output, "text", "json")
+    output.add_argument(
+        "--quiet", "-q", action="store_true", help="print nothing: the exit code says it; with --output the file is written"
+    )
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -63,8 +65,10 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         if path is not None:
             with open_output(path) as stream:
                 stream.write(written(result))
-    if not options.quiet:
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else gate_text(result))
+    if options.output is not None or not options.quiet:
+        shown = json.dumps(result.to_dict(), ensure_ascii=False, indent=1) if options.format == "json" else gate_text(result)
+        with open_output(options.output) as stream:
+            stream.write(f"{shown}\n")
     return 0 if result.passed else FAILED
 
 

@@ -198,8 +198,8 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
         "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
     )
     pairs = {one.segment: SegmentPair(one, other) for one, other in zip(comparison.a, comparison.b, strict=True)}
-    kinds = [_kind(change, pairs, comparison.names) for change in changes[:CHANGES]]
-    yield Section("Mistakes", (table, *kinds), note=f"{a} against {b}: {told_changes(changes)}")
+    kinds = Section("The texts, kind by kind", tuple(_kind(one, pairs, comparison.names) for one in changes[:CHANGES]), False)
+    yield Section("Mistakes", (table, kinds), note=f"{a} against {b}: {told_changes(changes)}")
 
 
 def _kind(change: ErrorChange, pairs: Mapping[int, SegmentPair], names: tuple[str, str]) -> Section:
