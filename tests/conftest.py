@@ -19,7 +19,9 @@ if find_spec("features") is not None:
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests run in as many processes as there are cores
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # where a test takes more threads, those that wait leave the cores to others
+os.environ.setdefault(
+    "OMP_WAIT_POLICY", "PASSIVE"
+)  # where a test takes more threads, those that wait leave the cores to others
 
 # Hugging Face's packages read these when they are first imported: no test may write to the user's caches, or ask a hub.
 _hub = tempfile.mkdtemp(prefix="rome-tests-hub-")
