@@ -175,9 +175,9 @@ def test_the_net_is_the_default_and_measures_can_be_chosen() -> None:
 def test_too_little_data_is_refused() -> None:
     """Too few items, and ratings that are all equal, are named."""
     with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
-        ablation(_rated(np.arange(6.0)), _table(6), fit=fit_linear, progress=False)
+        ablation(_rated(np.arange(6.0)), _table(6), fit=fit_linear, samples=10, progress=False)
     with pytest.raises(InputError, match="different ratings"):
-        ablation(_rated(np.ones(20)), _table(20), fit=fit_linear, progress=False)
+        ablation(_rated(np.ones(20)), _table(20), fit=fit_linear, samples=10, progress=False)
 
 
 @pytest.mark.parametrize(("statistic", "slow"), [("spearman", spearmanr), ("kendall_b", kendalltau)])

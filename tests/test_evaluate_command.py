@@ -214,7 +214,7 @@ def test_experiments_on_ratings(tmp_path: Path, experiment: str, capsys: pytest.
     """The experiments that fit a scorer run on a user's own ratings of RoMe's features and write their tables."""
     path = tmp_path / "many.tsv"
     rows = ["item\tsystem\treference\thypothesis\trating:quality\trating:brevity"]
-    for n in range(24):
+    for n in range(12):
         reference = f"The {('red', 'old', 'small')[n % 3]} boat number {n} left the harbour at noon."
         for system, text, rating in (
             ("a", reference, 3),
