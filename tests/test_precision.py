@@ -156,6 +156,13 @@ def test_states_depend_on_nothing_beside_them(itself: bool, monkeypatch: pytest.
     assert all(torch.cosine_similarity(one, other, -1).min() > 0.995 for one, other in zip(found[0], whole, strict=True))
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
+def test_a_card_in_bf16_is_near() -> None:
+    """The known answers hold on a card too, within the tolerance of bf16."""
+    assert selfcheck(small(precision="bf16", device="cuda"), models="small")
+    assert selfcheck(RoMe(precision="bf16", device="cuda", progress=False))
+
+
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
 def test_the_reader_in_bf16_is_near(kind: str, tmp_path: Path) -> None:
     """Its readings are those in float32 but for rounding, and float32 where they come out."""
