@@ -18,7 +18,6 @@ TOP = Path(__file__).parents[1]
 NAMES = (
     "speed_texts",
     "stages",
-    "precision",
     "scaling_parts",
     "peer_models",
     "peers",
@@ -221,47 +220,6 @@ def test_aims(scripts: Any, tmp_path: Path) -> None:
     assert "- a note" in text and {file.name for file in tmp_path.glob("*.svg")} == {
         *("speed_peers.svg", "speed_memory_models.svg", "speed_memory_others.svg"),
     }
-
-
-def test_two_precisions_side_by_side(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stages by processor time in turns, a stage that took none left out; how far two metrics' scores are apart on a development set."""
-    now, order = [0.0], []
-
-    class Metric:
-        def __init__(self, name: str, seconds: float, added: float) -> None:
-            self.name, self.seconds, self.added = name, seconds, added
-
-        def read(self) -> None:
-            now[0] += self.seconds
-
-        def score(self, *, references: list[str], hypotheses: list[str]) -> list[Any]:
-            for _ in references:
-                order.append(self.name)
-                self.read()
-            return [SimpleNamespace(score=len(text) / 10 + self.added * (text == "abc")) for text in hypotheses]
-
-    work = ModuleType("work_of_a_test")
-    vars(work).update(Metric=Metric)
-    monkeypatch.setitem(sys.modules, "work_of_a_test", work)
-    monkeypatch.setattr(scripts.precision, "time", SimpleNamespace(process_time=lambda: now[0]))
-    stage = scripts.stages.Stage
-    known = (
-        stage("reading", "pair", ("work_of_a_test:Metric.read",)),
-        stage("nothing", "pair", ("work_of_a_test:Metric.score",)),
-    )
-    monkeypatch.setattr(scripts.precision, "STAGES", known)
-    both = Metric("float32", 0.4, 0.0), Metric("bf16", 0.1, 0.15)
-    rows = list(scripts.precision.stage_times(both, [("a", "ab"), ("a", "abc"), ("a", "a")], 2))
-    assert order == ["float32", "float32", "bf16", "bf16", "float32", "bf16"]
-    assert rows[0][:1] == ["reading, ms a pair"] and rows[0][1:3] == pytest.approx([400, 100]) and rows[0][3] == "4.00 times"
-    assert len(rows) == 2 and rows[1][1:3] == pytest.approx([2.5, 10.0])
-    segments = [SimpleNamespace(references=("x",), hypothesis=text) for text in ("a", "ab", "abc", "abcd")]
-    judged = SimpleNamespace(
-        name="own", title="Own r", segments=lambda limit: segments[:limit], follows=lambda rated, scores: float(scores[-1])
-    )
-    largest, mean, tau, own = scripts.precision.differences(both, judged, 4)
-    assert (largest[3], mean[3]) == pytest.approx((0.15, 0.0375)) and tau[3] == pytest.approx(2 / 3)
-    assert own == ["Own r", pytest.approx(0.4), pytest.approx(0.4), 0.0]
 
 
 def test_the_machine_names_its_arithmetic(scripts: Any, tmp_path: Path) -> None:

@@ -396,7 +396,10 @@ def _attended(
         rows = sum(1 for _ in same)
         upto = at + rows * length
         parts = inputs[at:upto].view(rows, length, 3, layer.heads, width // layer.heads).permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=biases[length])
+        bias = biases[length]
+        if bias is not None and bias.is_cuda:  # whose kernels want one type
+            bias = bias.to(inputs.dtype)
+        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=bias)
         result[at:upto] = mixed.transpose(1, 2).reshape(rows * length, width)
         at = upto
     return result
