@@ -188,7 +188,8 @@ def test_command_lines_work(
             if "--workers" in rest:  # each loads models of its own
                 code = main([*rest, "--models", "small"])
             else:
-                code = main(rest, **({} if rest == ["selfcheck"] else {"metric": metric}))
+                few = ["--samples", "20"] if rest[0] in ("evaluate", "diagnose") else []  # resampled to be quick
+                code = main([*rest, *few], **({} if rest == ["selfcheck"] else {"metric": metric}))
             errors = capsys.readouterr().err
             said = [told for told in errors.splitlines() if not re.match(r"report: |rome: (mean )?[\d.]+ ", told)]
             assert (line, code in ((0, 1) if rest[0] == "check" else (0,)), said) == (line, True, [])
