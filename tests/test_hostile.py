@@ -514,7 +514,8 @@ def test_the_code_of_a_models_folder_is_never_run(tmp_path: Path) -> None:
         (tmp_path / folder / "evil.py").write_text(code)
     environment = {**os.environ, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-c", DOORS, *(tmp_path / folder for folder in CRAFTED)]
-    done = subprocess.run(command, input="yes\n" * 99, capture_output=True, text=True, check=False, env=environment)
+    told = {"input": "yes\n" * 99, "env": environment, "cwd": tmp_path}
+    done: Any = subprocess.run(command, capture_output=True, text=True, check=False, **told)
     lines = done.stdout.splitlines()
     assert not ran.exists() and lines[-1:] == ["left 99"], done
     assert len(lines) == 13 and not [line for line in lines if line.endswith(" loaded")]

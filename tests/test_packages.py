@@ -29,10 +29,11 @@ def package(folder: Path, name: str, number: str, code: str) -> Path:
     return folder
 
 
-def scored(code: str, site: Path | None = None) -> subprocess.CompletedProcess[str]:
+def scored(code: str, site: Path) -> subprocess.CompletedProcess[str]:
     """`rome score` in a process of its own that finds the packages of this folder first."""
-    environment = {**os.environ, "PYTHONPATH": str(site or "")}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=site)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +59,9 @@ def test_a_package_that_does_not_fit_is_told_from_a_missing_one(tmp_path: Path, 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr, done
 
 
-def test_a_missing_package_is_named() -> None:
+def test_a_missing_package_is_named(tmp_path: Path) -> None:
     """Its line installs the extra."""
-    done = scored(ABSENT + RUN)
+    done = scored(ABSENT + RUN, tmp_path)
     assert done.returncode == 2 and done.stderr == (
         "rome: error: analysing text, unlike `rome rescore` of stored features, needs the package stanza: run "
         '`pip install "rome-metric[models]"`\n'
