@@ -60,7 +60,9 @@ def output(limited: bool) -> Trial:
                     return
                 tell(number)
 
-        code, finished = Child(work).end(None if limited else chance.uniform(0.0, 0.1))
+        code, finished = Child(work).end(
+            None if limited else chance.uniform(0.0, 0.1), writing=not limited and chance.random() < 0.8
+        )
         last = max(finished, default=0)
         text = text_in(path) if path.exists() else ""
         allowed = {lines(last) if last else "", *(() if limited else (lines(last + 1),))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import struct
 import time
@@ -27,8 +28,13 @@ class Child:
                 os._exit(code)
         os.close(end)
 
-    def end(self, delay: float | None, how: int = signal.SIGKILL) -> tuple[int, set[int]]:
-        """Send it a signal after so many seconds, or wait; how it ended (0, 1, or minus the signal), and what was finished."""
+    def end(self, delay: float | None, how: int = signal.SIGKILL, writing: bool = False) -> tuple[int, set[int]]:
+        """Send it a signal after so many seconds, or wait; how it ended (0, 1, or minus the signal), and what was finished.
+
+        writing : the seconds begin when the first row is finished, however long a busy machine takes for that.
+        """
+        if writing:
+            select.select([self.pipe], [], [])
         if delay is not None:
             time.sleep(delay)
             with suppress(ProcessLookupError):

@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr
@@ -91,9 +92,9 @@ def writer(path: Path, seed: float, batches: int = 10_000) -> Callable[[Callable
 
 
 def killed(chance: random.Random, folder: Path) -> dict[str, int]:
-    """One writer, killed while it makes the file or writes."""
+    """One writer, killed while it makes the file or, more often, while it writes."""
     child = Child(writer(folder / "s.sqlite", chance.random()))
-    return judged(folder / "s.sqlite", child.end(chance.uniform(0, 0.12))[1])
+    return judged(folder / "s.sqlite", child.end(chance.uniform(0, 0.12), writing=chance.random() < 0.8)[1])
 
 
 def two_writers(chance: random.Random, folder: Path) -> dict[str, int]:
@@ -151,18 +152,24 @@ def template(log: bool) -> dict[str, bytes]:
     folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"rome-faults-{os.getpid()}"
     folder.mkdir()
     path = folder / "s.sqlite"
+    readers: list[
+        sqlite3.Connection
+    ] = []  # while one reads, what others write stays in the log; the child ends without closing it
 
     def work(_: Callable[[int], None]) -> None:
         for half in range(2):
-            store = AnalysisStore(path)
-            for first in range(half * ROWS // 2, (half + 1) * ROWS // 2, 4):
-                put(store, range(first, first + 4))
-            if not (log and half):
-                store.close()
+            if log and half:
+                readers.append(sqlite3.connect(path))
+                readers[-1].execute("SELECT count(*) FROM sqlite_master").fetchall()
+            with AnalysisStore(path) as store:
+                for first in range(half * ROWS // 2, (half + 1) * ROWS // 2, 4):
+                    put(store, range(first, first + 4))
 
     Child(work).end(None)
     files = {end: Path(f"{path}{end}").read_bytes() for end in ("", "-wal") if Path(f"{path}{end}").exists()}
     shutil.rmtree(folder)
+    if log != ("-wal" in files):
+        raise RuntimeError("the rows are not where the faults of this store look for them")
     return files
 
 

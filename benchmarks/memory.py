@@ -160,10 +160,12 @@ def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[s
             yield "rome rescore --format tsv", count, *measured(["rescore", table, "--format", "tsv", "--output", out])
 
 
-def rows_of_models(folder: Path, cold: list[int], stored: list[int]) -> Iterator[tuple[str, int, float, float]]:
+def rows_of_models(
+    folder: Path, sets: list[str], cold: list[int], stored: list[int]
+) -> Iterator[tuple[str, int, float, float]]:
     """The same with the real models, cold and from stored analyses."""
     pairs = str(folder / "pairs.tsv")
-    for models in ("base", "small"):
+    for models in sets:
         store = str(folder / f"{models}.sqlite")
         words = ["score", pairs, "--models", models, "--format", "tsv", "--threads", "2", "--output", str(folder / "out")]
         for count in cold:
@@ -182,13 +184,14 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--cold", type=int, nargs="*", default=[300, 1_000], help="pairs scored by the real models")
     parser.add_argument("--stored", type=int, nargs="*", default=[300, 1_000, 10_000], help="the same from stored analyses")
+    parser.add_argument("--models", nargs="+", default=["base", "small"], help="the sets of the real models")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     lines = [f"# peak resident memory of one process; {conditions()}", "operation\tsize\tpeak_mib\tseconds"]
     print("\n".join(lines), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         rows = [
-            rows_of_models(Path(folder), options.cold, options.stored),
+            rows_of_models(Path(folder), options.models, options.cold, options.stored),
             rows_of(Path(folder), options.pairs, options.rows),
         ]
         for name, size, peak, seconds in chain.from_iterable(rows):

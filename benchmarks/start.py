@@ -25,6 +25,8 @@ from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 
 COLUMNS = ("what", "unit", "value", "lowest", "highest", "aim")
+AIMS = {"base": 4, "small": 3}
+"""Seconds of one pair, by model set."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 IMPORT = """
 import sys, time
@@ -82,6 +84,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--rows", type=int, default=2_000_000, help="combined")
+    parser.add_argument("--models", nargs="+", choices=AIMS, default=list(AIMS), help="of the one pair")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     notes = [f"medians of {options.times} processes; {conditions()}", f"{options.rows} rows of a table combined, one thread"]
@@ -102,7 +105,8 @@ def main(given: Sequence[str] | None = None) -> int:
                     options.times,
                     partial(taken, "score", str(pair), "--models", models),
                 )
-                for models, aim in (("base", 4), ("small", 3))
+                for models, aim in AIMS.items()
+                if models in options.models
             ),
         ]
     write_rows(options.output, notes, COLUMNS, rows)
