@@ -204,7 +204,16 @@ def test_calls_of_the_table_of_peers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     scorer = metric(argparse.Namespace(models="small"))
     a, b = (scorer.score(references=references, hypotheses=texts) for texts in (references[::-1], references))
     frame = {"reference": references, "hypothesis": references}
-    names = {"rome": rome, "metric": scorer, "references": references, "result": a, "a": a, "b": b, "segment": a[0]}
+    names = {
+        "rome": rome,
+        "metric": scorer,
+        "references": references,
+        "result": a,
+        "a": a,
+        "b": b,
+        "segment": a[0],
+        "CorpusScore": rome.CorpusScore,
+    }
     for name in ("frames", "huggingface", "running", "sacrebleu"):
         import_module(f"rome.integrations.{name}")
     for library in ("evaluate", "pandas"):
