@@ -121,6 +121,23 @@ def test_every_stage_but_ours_is_stanzas_pipeline(parser):
             assert len(sentence.words) == len(found.words)
 
 
+def test_lemmas_that_are_remembered_are_those_that_stanza_finds_anew(parser, monkeypatch):
+    def lemmas():
+        return [[word.lemma for word in sentence.words] for sentences in parser.parse(REAL) for sentence in sentences]
+
+    monkeypatch.setattr("rome.features.analyser.parser.LEMMAS", 0)  # nothing is remembered from one call to the next
+    asked: list[int] = []
+    process = parser.pipeline.process
+    monkeypatch.setattr(parser.pipeline, "process", lambda *given: asked.append(given[1] == "lemma") or process(*given))
+    anew = lemmas()
+    assert anew == lemmas() and sum(asked) == 2
+    monkeypatch.undo()
+    assert anew == lemmas()
+    words = [(word.text, word.upos) for sentences in parser.parse(REAL) for sentence in sentences for word in sentence.words]
+    alone = [parser._lemmatized([word])[0] for word in words]
+    assert parser._lemmatized(words) == alone and None not in alone
+
+
 def test_a_plain_sentence_is_read_as_a_person_would(encoder):
     """With the small set's own head: words, lemmas, tags and heads of an easy sentence, the contraction split inside its characters."""
     text = "The dogs didn't chase cats."

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
+from stanza.models.common.chuliu_edmonds import chuliu_edmonds, chuliu_edmonds_one_root
 from torch import nn
 from torch.nn import functional
 
@@ -343,20 +343,29 @@ def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     """(n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads; row 0 is not read.
 
-    The node whose arc to node 0 gains most over its next best head is taken as the root, and every other node's best head but 0: where
-    that makes a tree, as nearly always, none is better; else Stanza searches (Chu and Liu 1965, Edmonds 1967; Stanojevic and Cohen 2021
-    for the single root).
+    A root's gain is what its arc to node 0 scores above its best other head; no tree with that root is better than all other nodes' best
+    heads. So the root that gains most is tried alone; where best heads make no tree, Stanza searches below it (Chu and Liu 1965, Edmonds
+    1967), and from all roots where another may be better (Stanojevic and Cohen 2021).
     """
-    alone = scores.copy()
+    alone = scores.astype(np.float64)
     np.fill_diagonal(alone, -np.inf)
+    nodes = np.arange(len(alone))
     heads = alone[:, 1:].argmax(axis=1) + 1
-    gains = alone[:, 0] - alone[np.arange(len(heads)), heads]
-    heads[[0, 1 + gains[1:].argmax()]] = 0
+    most = alone[nodes, heads]
+    gains = alone[1:, 0] - most[1:]
+    first = 1 + gains.argmax()
+    heads[[0, first]] = 0
     reached = heads
     for _ in range(len(heads).bit_length()):  # each round doubles the steps taken
         reached = reached[reached]
-    if reached.any():
-        heads = np.array([0, *chuliu_edmonds_one_root(scores)[1:]])
+    if not reached.any():
+        return heads
+    below = np.where(nodes == first, alone[:, 0], -np.inf)
+    heads = chuliu_edmonds(np.column_stack([below, alone[:, 1:]]))
+    gain = (alone[nodes, heads] - most)[1:].sum()
+    if (np.delete(gains, first - 1) > gain).any():
+        heads = chuliu_edmonds_one_root(scores)
+    heads[0] = 0
     return heads
 
 
