@@ -276,6 +276,16 @@ def test_a_browser_loads_nothing_from_elsewhere(site: Path) -> None:
     assert (served, wide) == ([], [])
 
 
+def test_tests_that_the_page_of_safety_names_exist() -> None:
+    """As files of this folder, or as tests in one of them."""
+    files = list(Path(__file__).parent.glob("test_*.py"))
+    there = {path.stem for path in files} | {
+        name for path in files for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
+    named = set(re.findall(r"`(test_\w+)`", (PAGES / "safety.md").read_text(encoding="utf-8")))
+    assert len(named) > 20 and named <= there
+
+
 class _Quiet(SimpleHTTPRequestHandler):
     """Serves the site and says nothing."""
 
