@@ -179,7 +179,7 @@ def read_references(path: Path) -> object:
 
 def read_request(content: bytes) -> None:
     """The body of a request."""
-    requests.read_pairs(requests.parse_json(content), Limits())
+    requests.read_pairs(requests.parse_body(content), Limits())
 
 
 TARGETS: dict[str, Target] = {

@@ -143,7 +143,7 @@ BAD = [
         ["explain", "--reference", "", "--hypothesis", "a"],
         "reference 1 is empty: leave the segment out, or take --empty-reference score",
     ),
-    (["rescore", "none.parquet"], "none.parquet is missing"),
+    (["rescore", "none.parquet"], "none.parquet does not exist"),
     (["train", "cooking"], "invalid choice: 'cooking'"),
     ([], "COMMAND"),
 ]

@@ -229,7 +229,7 @@ def test_text_names_what_moved() -> None:
     pair = [CorpusScore((segment,), segment.signature) for segment in (better, worse)]
     lines = str(compare(*pair, names=("new", "old"))).splitlines()
     place = lines.index(next(line for line in lines if "  segment 0" in line))
-    assert lines[place].split("  ")[-1].startswith("errors +")
+    assert lines[place].split(": ")[-1].startswith("errors +")
     assert lines[place + 1].split() == ["reference", *better.reference.split()]
     assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]
     assert lines[-1] == f"signature  {better.signature}"

@@ -161,7 +161,7 @@ def test_packages_that_others_bring_are_theirs() -> None:
 
 def test_the_command_names_the_extra_that_has_the_package() -> None:
     """`pip install 'rome-metric[...]'` in a message brings the package whose absence it is about."""
-    from rome.cli import EXTRAS as MESSAGES
+    from rome.cli.faults import EXTRAS as MESSAGES
 
     for module, extra in MESSAGES.items():
         package = plain(MODULES.get(module, module))

@@ -35,7 +35,7 @@ def start(tmp_path: Path) -> Start:
             if largest is not None:  # Python ignores the signal that comes with it, so that writing more fails
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
-        command = ["sh", "-c", f'"$@" {streams}', "sh", sys.executable, "-I", "-c", program, *words]
+        command = ["sh", "-c", f'"$@" {streams}', "sh", sys.executable, "-c", program, *words]
         return subprocess.run(
             command, cwd=tmp_path, env=os.environ | given, preexec_fn=limited, capture_output=True, text=True, check=False
         )

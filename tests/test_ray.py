@@ -157,7 +157,7 @@ def test_a_killed_driver_is_gone_on_with(tmp_path: Path, source: Path, cluster: 
     )
     arguments = [str(source), str(tmp_path / "out"), str(marks)]
     environment = {**os.environ, "RAY_ADDRESS": cluster.get_runtime_context().gcs_address}
-    driver = subprocess.Popen([sys.executable, "-I", "-c", script, *arguments], env=environment, cwd=tmp_path)
+    driver = subprocess.Popen([sys.executable, "-c", script, *arguments], env=environment, cwd=tmp_path)
     try:
         wait_for(lambda: len(list((tmp_path / "out").glob("part-*"))) >= 3 or driver.poll() is not None)
     finally:

@@ -22,13 +22,13 @@ async def read_json(request: Request, max_body: int, seconds: float) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError("wrong_content_type", "give the body as application/json", "header Content-Type")
     try:
-        return _parsed(await asyncio.wait_for(_read(request, max_body), seconds))
+        return parse_body(await asyncio.wait_for(_read(request, max_body), seconds))
     except asyncio.TimeoutError as error:
         message = f"the body did not arrive within {seconds:g} seconds: send it at once"
         raise RequestError("too_slow", message, "body", {"Connection": "close"}) from error
 
 
-def _parsed(content: bytes) -> Any:
+def parse_body(content: bytes) -> Any:
     """The value of a body. Raises RequestError."""
     try:
         return parse_json(content.decode("utf-8"))
