@@ -137,7 +137,7 @@ def test_no_cell_of_a_report_is_a_formula(tmp_path_factory: pytest.TempPathFacto
         if isinstance(cell, str):
             assert not shown.startswith(tuple("=@＝＋－＠\t\r")) and (not shown.startswith(("+", "-")) or _number(shown))
         elif cell == cell:
-            assert float(shown) == cell
+            assert type(cell)(shown) == cell
 
 
 def _number(text: str) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
 from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
-from rome.combining.table import WIDTH, FeatureTable
+from rome.combining.table import WIDTH, FeatureTable, rows_in_order
 from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
@@ -45,7 +45,7 @@ class CombinedScores:
     score
         (m,) float64 in [0, 1], against the best reference.
     reference
-        (m,) int32, which reference that was (the first of equals).
+        (m,) int32, which reference that was (of equals the lowest number).
     row
         (m,) int64, its row in the combined table.
     """
@@ -247,11 +247,10 @@ def _checked(values: ArrayLike) -> Vector:
 
 
 def _best(table: FeatureTable, score: Vector) -> CombinedScores:
-    """The best-scoring row of each segment, the first of equals."""
+    """The best-scoring row of each segment, of equals that with the lowest reference number."""
     rows = np.arange(len(table), dtype=np.int64)
-    steps = np.diff(table.segment)
-    if not (steps > 0).all():
-        if (steps < 0).any():
+    if not (np.diff(table.segment) > 0).all():
+        if not rows_in_order(table.segment, table.reference):
             rows = np.lexsort((table.reference, table.segment))
         segment = table.segment[rows]
         starts = np.flatnonzero(np.r_[True, np.diff(segment) > 0])

@@ -166,6 +166,12 @@ def check_alike(tables: Sequence[FeatureTable]) -> None:
             )
 
 
+def rows_in_order(segment: NDArray[Any], reference: NDArray[Any]) -> bool:
+    """Whether rows with these two columns stand by segment, and those of one segment by reference."""
+    back = (segment[1:] == segment[:-1]) & (reference[1:] < reference[:-1])
+    return not (back | (segment[1:] < segment[:-1])).any()
+
+
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):

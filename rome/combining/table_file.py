@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.combining.table import WIDTH, FeatureTable, check_alike
+from rome.combining.table import WIDTH, FeatureTable, check_alike, rows_in_order
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
@@ -99,8 +99,8 @@ def read_table(path: str | PathLike[str]) -> FeatureTable:
 def iter_tables(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
     """Yield the file as tables of about ``rows`` rows, by segment and reference; the rows of a segment stay together.
 
-    Every page is verified before its rows are given, the file as a whole after the last. A file whose segments are in another order than that of
-    their numbers, which another program wrote, is read whole.
+    Every page is verified before its rows are given, the file as a whole after the last. A file whose rows are in another order,
+    which another program wrote, is read whole.
     """
     if rows < 1:
         raise InputError(f"batches of {rows} rows are not possible: ask for 1 or more")
@@ -132,15 +132,15 @@ def _verified(file: Any, rows: int, path: str | PathLike[str]) -> Iterator[Featu
 
 
 def _in_order(file: Any) -> bool:
-    """Whether no segment stands behind one with a higher number, so that the rows of each stand together."""
-    last = -1
-    for batch in _batches(file, ROW_GROUP, ["segment"]):
-        segment = batch.column(0).to_numpy(zero_copy_only=False)
-        if segment.dtype.kind not in "iu":
+    """Whether the rows stand by segment, and those of one segment by reference."""
+    segment, reference = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for batch in _batches(file, ROW_GROUP, ["segment", "reference"]):
+        columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in ("segment", "reference")]
+        if any(column.dtype.kind not in "iu" for column in columns):
             return True  # no table, as is said when it is read
-        if (segment[1:] < segment[:-1]).any() or segment[:1].min(initial=last) < last:
+        segment, reference = np.r_[segment[-1:], columns[0]], np.r_[reference[-1:], columns[1]]
+        if not rows_in_order(segment, reference):
             return False
-        last = int(segment[-1:].max(initial=last))
     return True
 
 
