@@ -4,9 +4,9 @@
 
 BERTScore has the architecture of its default model (roberta-large, 17 of its 24 layers), COMET-22 that of XLM-R large with its estimator
 over source, reference and hypothesis; their weights are random, which costs the same (see peer_models.py). Each round takes texts that no
-metric has seen, the metrics one after the other. RoMe computes all four features: cold with threads in this process, cold and shared out
-to processes of one thread each, as `rome score --workers` does, and from analyses that were stored before the clock starts. Ratios are
-medians of the rounds' own ratios.
+metric has seen, the metrics one after the other. RoMe computes all four features, cold and from analyses that were stored before the
+clock starts, either with threads in this process and shared out to processes of one thread each, as `rome score --workers` does; once more
+with `precision="bf16"`. Ratios are medians of the rounds' own ratios.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 from memory import peak_kib
 from result_rows import conditions, write_rows
@@ -75,19 +76,35 @@ def scoring(rome: Any) -> Work:
 
 
 @contextmanager
-def of_set(models: str, count: int, threads: int, tiny: bool) -> Iterator[list[Contender]]:
-    """RoMe with one model set in its three modes. tiny : a stand-in for RoMe."""
+def of_set(models: str, precision: str, count: int, threads: int, tiny: bool) -> Iterator[list[Contender]]:
+    """RoMe with one model set in its four modes. tiny : a stand-in for RoMe."""
+    before = "" if precision == "float32" else f"{precision}, "
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "analyses.sqlite"
+        options = {"models": models, "precision": precision, "progress": False}
+        filler = made(tiny, options, threads, store)
+        with in_processes(threads, (tiny, options, 1), store) as (cold_shared, stored_shared):
+            modes = (
+                ("cold", scoring(made(tiny, options, threads)), False),
+                ("cold, in processes", cold_shared, False),
+                ("stored analyses", scoring(made(tiny, options, threads, store)), True),
+                ("stored analyses, in processes", stored_shared, True),
+            )
+            yield [
+                Contender("RoMe", models, f"{before}{mode}", count, work, *([filling(filler)] if stored else []))
+                for mode, work, stored in modes
+            ]
+
+
+def made(tiny: bool, options: Mapping[str, Any], threads: int, store: Path | None = None) -> Any:
+    """A metric, with a store or without."""
     make: Any = StandIn if tiny else RoMe
-    with tempfile.TemporaryDirectory() as folder, in_processes(threads, models, tiny) as shared:
-        options = {"models": models, "threads": threads, "progress": False}
-        cold, filler, stored = (make(**options, store=store) for store in (None, *[Path(folder) / "analyses.sqlite"] * 2))
-        yield [
-            Contender("RoMe", models, "cold", count, scoring(cold)),
-            Contender("RoMe", models, "cold, in processes", count, shared),
-            Contender(
-                "RoMe", models, "stored analyses", count, scoring(stored), lambda given: filler.analyse(sum(sides(given), []))
-            ),
-        ]
+    return make(**options, threads=threads, store=store)
+
+
+def filling(rome: Any) -> Work:
+    """What stores the analyses of pairs."""
+    return lambda given: rome.analyse(sum(sides(given), []))
 
 
 def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Contender]:
@@ -109,30 +126,30 @@ def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Conten
 
 
 class _InProcess:
-    """The metric of a process of its own, made when the process starts."""
+    """The metrics of a process of its own, made when the process starts: without a store, and with one."""
 
-    work: Work
-
-    @classmethod
-    def begin(cls, models: str, tiny: bool) -> None:
-        cls.work = staticmethod(scoring((StandIn if tiny else RoMe)(models=models, threads=1, progress=False)))
+    works: ClassVar[list[Work]]
 
     @classmethod
-    def score(cls, given: Sequence[Pair]) -> Any:
-        return cls.work(given)
+    def begin(cls, metric: tuple[Any, ...], store: Path) -> None:
+        cls.works = [scoring(made(*metric)), scoring(made(*metric, store))]
+
+    @classmethod
+    def score(cls, stored: bool, given: Sequence[Pair]) -> Any:
+        return cls.works[stored](given)
 
 
 @contextmanager
-def in_processes(number: int, models: str, tiny: bool) -> Iterator[Work]:
-    """RoMe as a function of pairs that so many processes share; results come back whole, in their order."""
-    context = get_context("spawn")
-    with ProcessPoolExecutor(number, context, _InProcess.begin, (models, tiny)) as pool:
+def in_processes(number: int, metric: tuple[Any, ...], store: Path) -> Iterator[list[Work]]:
+    """RoMe without the store and with it, as functions of pairs that so many processes share; results come back whole, in their order."""
+    with ProcessPoolExecutor(number, get_context("spawn"), _InProcess.begin, (metric, store)) as pool:
 
-        def work(given: Sequence[Pair]) -> Any:
+        def work(stored: bool, given: Sequence[Pair]) -> Any:
             size = max(1, -(-len(given) // (PARTS * number)))
-            return list(pool.map(_InProcess.score, [given[start : start + size] for start in range(0, len(given), size)]))
+            parts = [given[start : start + size] for start in range(0, len(given), size)]
+            return list(pool.map(_InProcess.score, [stored] * len(parts), parts))
 
-        yield work
+        yield [partial(work, False), partial(work, True)]
 
 
 def rounds(contenders: Sequence[Contender], times: int) -> list[list[float]]:
@@ -167,6 +184,9 @@ def main(given: Sequence[str] | None = None) -> int:
     """Print and write one row a contender."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=list(SETS), help="RoMe's model sets (default: all)")
+    parser.add_argument(
+        "--precision", nargs="+", default=["float32", "bf16"], choices=("float32", "bf16"), help="of RoMe (default: both)"
+    )
     parser.add_argument("--pairs", type=int, default=300, help="a round, of RoMe and chrF2")
     parser.add_argument("--bertscore-pairs", type=int, default=96, help="a round")
     parser.add_argument("--comet-pairs", type=int, default=48, help="a round")
@@ -177,7 +197,8 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     told = conditions(options.threads)
     with ExitStack() as stack:
-        own = [stack.enter_context(of_set(name, options.pairs, options.threads, options.tiny)) for name in options.models]
+        sizes = options.pairs, options.threads, options.tiny
+        own = [stack.enter_context(of_set(name, kind, *sizes)) for name in options.models for kind in options.precision]
         others = peers(options.threads, options.tiny, (options.bertscore_pairs, options.comet_pairs, options.pairs))
         contenders = [*sum(own, []), *others]
         rates = rounds(contenders, options.rounds)
@@ -185,8 +206,8 @@ def main(given: Sequence[str] | None = None) -> int:
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
-        f"peers with random weights{' of tiny size' if options.tiny else ''} and RoMe in float32; batches of 64 and 16 sorted by "
-        "length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
+        f"peers with random weights{' of tiny size' if options.tiny else ''} in float32, RoMe too where no bf16 is named; "
+        "batches of 64 and 16 sorted by length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]
     write_rows(options.output, notes, COLUMNS, table(contenders, rates))

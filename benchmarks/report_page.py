@@ -128,6 +128,7 @@ def _aims(folder: Path) -> list[Part]:
         wanted += [
             (f"{models}: pairs a second, cold", _fastest(peers, models, "pairs_per_second"), ">=", cold),
             (f"{models}: pairs a second, stored analyses", _fastest(peers, models, "pairs_per_second", "stored"), ">=", stored),
+            (f"{models}: the same with bf16", _fastest(peers, models, "pairs_per_second", "bf16, stored"), ">=", stored),
             (
                 f"{models}: times as fast as BERTScore, roberta-large architecture",
                 _fastest(peers, models, "times_bertscore"),

@@ -40,8 +40,9 @@ from rome.train.errors import signals as errors_signals
 from rome.train.errors import texts as errors_agreement
 from rome.train.errors import texts as errors_texts
 from rome.train.errors.groups import COST, UNLIKE, UNRELATED, Groups, Member, Mixture
-from rome.train.errors.losses import TYPE_OF, labels_of
+from rome.train.errors.losses import TYPE_OF, Weights, labels_of, losses
 from rome.train.errors.net import PairNet, Sides
+from rome.train.errors.teacher import Teacher
 from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
 from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
 from rome.train.synthesis.pairs import SyntheticPair
@@ -527,6 +528,8 @@ def test_the_stages_of_a_training() -> None:
         assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
     assert options.stage(400)[0] == errors.FIRST != options.stage(401)[0] == options.second
     assert errors.ErrorsOptions(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
+    taught = replace(options, taught=50)
+    assert taught.all_steps == 530 and taught.stage(480) == options.stage(480) and taught.stage(481)[0] == errors.TAUGHT
 
 
 def lines(work: Path) -> list[dict[str, Any]]:
@@ -598,9 +601,35 @@ def test_the_recipe_end_to_end(
     assert set(card["figures"]) == {"held_out", "development"} and card["size_bytes"] == len(files[0])
     assert set(card["figures"]["development"]) == {"handmade_in_order", "handmade_whole_groups"}
     shutil.copytree(tmp_path / "a", models / "errors")
+    taught = ["--out", str(tmp_path / "d"), *common, "--taught", "1", "--teacher", str(models)]
+    assert errors.run(parser.parse_args([*taught, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
+    assert (tmp_path / "d" / "reader.safetensors").read_bytes() != files[0] and read_card(tmp_path / "d")["steps"] == 3
     one, other = with_states("the old dog"), with_states("a new dog ran", 1)
     (reading,) = PairReader(models, 1)([(one, other)])
     assert reading.probabilities.shape == (7, len(SEVERITIES)) and math.isfinite(reading.amount)
+
+
+def test_nothing_is_learned_from_a_teacher_that_says_the_same(models: Path, groups: Groups, tmp_path: Path) -> None:
+    """Law: its losses stand at their lowest for a net that is its own teacher; for another they are higher, and fall when it is followed."""
+    folder = tmp_path / "set"
+    shutil.copytree(models / "encoder", folder / "encoder")
+    (folder / "errors").mkdir()
+    torch.manual_seed(5)
+    errors.export(PairNet(load_trunk(folder / "encoder"), 1, 4), folder / "errors")
+    teacher = Teacher(str(folder))
+    drawn, weights = list(groups.step(errors.TAUGHT, random.Random(1))), Weights(words=0.0, types=0.0, ranks=0.0, amounts=0.0)
+    _, same = losses(teacher.net, teacher.sides, drawn, weights, teacher)
+    assert same["taught_amounts"] == [0.0]
+    torch.manual_seed(9)
+    other, seen = PairNet(load_trunk(folder / "encoder"), 1, 4), []
+    optimizer = torch.optim.Adam([parameter for parameter in other.parameters() if parameter.requires_grad], 0.01)
+    for _ in range(20):
+        optimizer.zero_grad()
+        total, log = losses(other, teacher.sides, drawn, weights, teacher)
+        total.backward()
+        optimizer.step()
+        seen.append((log["taught_words"][0], log["taught_amounts"][0]))
+    assert seen[0][0] > seen[-1][0] > same["taught_words"][0] and seen[0][1] > seen[-1][1] > 0.0
 
 
 def test_figures_of_groups_in_order(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,17 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, smooth_l1_loss, softplus
+from torch.nn.utils.rnn import pad_sequence
 
 from rome.data.perturbations.changes import Made
 from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.train.errors.groups import Group, Member
-from rome.train.errors.net import PairNet, Read, Sides
+from rome.train.errors.net import PairNet, Read, Sides, by_length
+from rome.train.errors.teacher import Teacher
 
 NAMES = json.loads((Path(__file__).parent / "types.json").read_text(encoding="utf-8"))
 TYPE_OF: dict[str, str] = {name: kind for kind, names in NAMES.items() for name in names}
 """The types of errors by the names of the perturbations that make them."""
-CHUNK = 16
-"""Pairs of like length that pass the net together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ def _type(name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each loss counts, and of the ranking: the gap wanted between two amounts a unit of level, and how soon it is enough."""
+    """What each loss counts, and of the ranking: the gap wanted between two amounts a unit of level, and how soon it is enough.
+
+    The last two count what differs from what a teacher says.
+    """
 
     words: float = 1.0
     types: float = 0.1
@@ -68,21 +71,26 @@ class Weights:
     error: float = 4.0
     margin: float = 0.4
     temperature: float = 0.3
+    taught_words: float = 2.0
+    taught_amounts: float = 2.0
 
 
-def losses(net: PairNet, sides: Sides, groups: Sequence[Group], weights: Weights) -> tuple[Tensor, dict[str, list[float]]]:
+def losses(
+    net: PairNet, sides: Sides, groups: Sequence[Group], weights: Weights, teacher: Teacher | None = None
+) -> tuple[Tensor, dict[str, list[float]]]:
     """The loss of some groups, and what to log: losses, and for each kind of comparison whether it came out right."""
     pairs = [(member.reference or group.reference, member) for group in groups for member in group.members]
-    read = sides.of([text for reference, member in pairs for text in (reference, member.text)])
-    inputs = list(zip(read[::2], read[1::2], strict=True))
-    order = sorted(range(len(pairs)), key=lambda n: len(inputs[n][0].forms) + len(inputs[n][1].forms))
+    texts = [(reference, member.text) for reference, member in pairs]
+    inputs, lessons = sides.pairs(texts), None if teacher is None else teacher.read(texts)
     amounts: list[Tensor] = [torch.zeros(())] * len(pairs)
     words: list[Tensor] = []
     types: list[Tensor] = []
-    for start in range(0, len(order), CHUNK):
-        chosen = order[start : start + CHUNK]
+    taught: list[Tensor] = []
+    for chosen in by_length(inputs):
         found = net([inputs[n] for n in chosen])
         _words_losses(found, labels_of([pairs[n] for n in chosen], found.logits.shape[1]), weights, words, types)
+        if lessons is not None:
+            taught.append(_taught(found, [lessons.severities[n] for n in chosen], weights))
         for n, amount in zip(chosen, found.amount, strict=True):
             amounts[n] = amount
     counted = torch.stack(amounts)
@@ -92,10 +100,21 @@ def losses(net: PairNet, sides: Sides, groups: Sequence[Group], weights: Weights
     log: dict[str, list[float]] = defaultdict(list)
     ranks = _ranks(counted, groups, weights, log)
     parts = {"words": torch.cat(words).sum() / 300, "types": torch.cat(types).mean(), "ranks": ranks, "amounts": regression}
+    if lessons is not None:
+        each, counting = torch.stack(taught).sum(0)
+        parts |= {"taught_words": each / counting, "taught_amounts": smooth_l1_loss(counted, lessons.amounts, beta=0.3)}
     for name, part in parts.items():
         log[name].append(float(part.detach()))
-    total = weights.words * parts["words"] + weights.types * parts["types"]
-    return total + weights.ranks * ranks + weights.amounts * regression, log
+    total: Tensor = torch.stack([getattr(weights, name) * part for name, part in parts.items()]).sum()
+    return total, log
+
+
+def _taught(found: Read, severities: Sequence[Tensor], weights: Weights) -> Tensor:
+    """(2,) the sum of the cross-entropies at all places of some pairs, those counting more that the teacher finds wrong, and how much they count."""
+    wanted = pad_sequence(list(severities), batch_first=True)
+    counting = found.real * (1.0 + weights.error * (1.0 - wanted[..., 0]))
+    each = -(wanted * found.logits.log_softmax(-1)).sum(-1)
+    return torch.stack([(each * counting).sum(), counting.sum()])
 
 
 def _words_losses(found: Read, labels: Labels, weights: Weights, words: list[Tensor], types: list[Tensor]) -> None:

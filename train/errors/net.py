@@ -6,7 +6,7 @@ What `features/analyser/pair_reader.py` computes; here batched with padding. Sou
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,16 @@ from rome.features.analyser.pieces import pooled, touched
 from rome.features.analyser.trunk import Trunk, distance_bias
 from rome.features.errors.evidence import MARKS, SEVERITIES, TYPES, WEIGHTS
 
+CHUNK = 16
+"""Pairs of like length that pass the net together."""
+
 
 class Adapted(nn.Module):
     """A frozen linear map plus a product of two narrow ones, the second of them zero at first."""
 
     def __init__(self, base: nn.Linear, rank: int, dtype: torch.dtype) -> None:
         super().__init__()
-        self.register_buffer("weight", base.weight.detach().to(dtype))
+        self.register_buffer("weight", base.weight.detach().to(dtype), persistent=False)
         self.bias = nn.Parameter(base.bias.detach().clone())
         self.down = nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
         self.up = nn.Parameter(torch.zeros(base.out_features, rank))
@@ -92,12 +95,15 @@ class Read:
         (b,) >= 0, log(1 + what the pair's errors weigh together).
     start
         (b, d) states of the first mark, from which the amount is told.
+    real
+        (b, N) which places are no padding.
     """
 
     logits: Tensor
     types: Tensor
     amount: Tensor
     start: Tensor
+    real: Tensor
 
 
 class PairNet(nn.Module):
@@ -167,7 +173,7 @@ class PairNet(nn.Module):
         costs = logits.softmax(-1) @ torch.tensor(WEIGHTS) * real
         seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
         amount = softplus(self.amount(torch.cat([states[:, 0], seen], dim=1)))[:, 0]
-        return Read(logits, self.kind(states), amount, states[:, 0])
+        return Read(logits, self.kind(states), amount, states[:, 0], real)
 
 
 class Sides:
@@ -205,6 +211,17 @@ class Sides:
             found[text.text] = Side(np.concatenate(parts) if parts else np.zeros((0, self.width), np.float32), forms)
         return [found[text.text] for text in texts]
 
+    def pairs(self, pairs: Sequence[tuple[Made, Made]]) -> list[tuple[Side, Side]]:
+        """Both sides of pairs of reference and hypothesis."""
+        read = self.of([text for pair in pairs for text in pair])
+        return list(zip(read[::2], read[1::2], strict=True))
+
+
+def by_length(pairs: Sequence[tuple[Side, Side]]) -> Iterator[list[int]]:
+    """The numbers of pairs, those of like length together, as many as pass the net at once."""
+    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0].forms) + len(pairs[n][1].forms))
+    yield from (order[start : start + CHUNK] for start in range(0, len(order), CHUNK))
+
 
 def _by_sentence(text: Made) -> list[Spans]:
     """The words of each sentence; a word belongs to the last sentence that begins before it."""
@@ -233,8 +250,9 @@ def counts(net: PairNet, sides: Sides, pairs: list[tuple[str, str]]) -> NDArray[
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1]))
     for start in range(0, len(order), BATCH):
         chosen = order[start : start + BATCH]
-        read = sides.of([plain(text) for n in chosen for text in pairs[n]])
-        found[chosen] = net(list(zip(read[::2], read[1::2], strict=True))).amount.expm1().double().numpy()
+        found[chosen] = (
+            net(sides.pairs([(plain(pairs[n][0]), plain(pairs[n][1])) for n in chosen])).amount.expm1().double().numpy()
+        )
     return found
 
 

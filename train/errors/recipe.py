@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from rome.features.analyser.config import set_folder
+from rome.features.analyser.config import DEFAULT_SET, set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
@@ -24,11 +24,14 @@ from rome.train.errors.groups import Groups, Mixture
 from rome.train.errors.losses import Weights, losses
 from rome.train.errors.net import PairNet, Sides, meaning_figures
 from rome.train.errors.signals import learn_signals
+from rome.train.errors.teacher import Teacher
 from rome.train.errors.texts import Pool, paraphrases, prepare, write_agreements
 from rome.train.synthesis.pairs import read_synthetic
 
 FIRST = Mixture()
-LATER_RATE = 0.7
+TAUGHT = Mixture(meaning=2, mistakes=2, outputs=8, ladders=1)
+"""Above all real outputs, which a teacher knows best."""
+LATER_RATE, TAUGHT_RATE = 0.7, 0.5
 WARMING = 100
 """Steps at the beginning of a stage in which the rate rises, at most an eighth of it."""
 BITS = 6
@@ -55,8 +58,10 @@ class ErrorsOptions(TrainingOptions):
         Of all those, so many are used.
     segments
         Of which outputs are ranked.
-    steps, later
-        Of the two stages.
+    steps, later, taught
+        Of the three stages; in the third the reader of ``teacher`` teaches too.
+    teacher
+        A model set.
     meaning, mistakes, outputs, rated, ladders
         Groups of these kinds in a step of the second.
     signals
@@ -65,6 +70,8 @@ class ErrorsOptions(TrainingOptions):
 
     steps: int = 900
     later: int = 1500
+    taught: int = 0
+    teacher: str = DEFAULT_SET
     rate: float = 5e-4
     below: int = 4
     above: int = 3
@@ -88,11 +95,18 @@ class ErrorsOptions(TrainingOptions):
     def stage(self, step: int) -> tuple[Mixture, float]:
         """The groups of a step, counted from 1, and its share of the rate: meaning first, then more of what real and bad outputs are like.
 
-        In each stage the rate rises, and falls to next to nothing.
+        The third stage is the teacher's. In each stage the rate rises, and falls to next to nothing.
         """
         if step <= self.steps:
             return FIRST, _slope(step, self.steps)
-        return self.second, LATER_RATE * _slope(step - self.steps, self.later)
+        if step <= self.steps + self.later:
+            return self.second, LATER_RATE * _slope(step - self.steps, self.later)
+        return TAUGHT, TAUGHT_RATE * _slope(step - self.steps - self.later, self.taught)
+
+    @property
+    def all_steps(self) -> int:
+        """Of all stages."""
+        return self.steps + self.later + self.taught
 
 
 def _slope(step: int, steps: int) -> float:
@@ -135,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
     before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
     sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
-    write_training_card("errors", options, options.steps + options.later, seconds, figures, before=before, **sizes)
+    write_training_card("errors", options, options.all_steps, seconds, figures, before=before, **sizes)
     sys.stderr.write(json.dumps(figures) + "\n")
     return 0
 
@@ -146,15 +160,17 @@ def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> i
     optimizer = torch.optim.AdamW(parameters, options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
+    teacher = Teacher(options.teacher) if options.taught else None
 
     def loss(step: int) -> torch.Tensor:
         drawn = groups.step(options.stage(step)[0], random.Random(f"{options.seed}|{step}"))
-        total, figures = losses(net, sides, list(drawn), Weights())
+        taught = step > options.steps + options.later
+        total, figures = losses(net, sides, list(drawn), Weights(), teacher if taught else None)
         log.add(figures)
         return total
 
     train(
-        net, optimizer, {"loss": loss}, options.steps + options.later, log, first=checkpoint.step, logged=options.every,
+        net, optimizer, {"loss": loss}, options.all_steps, log, first=checkpoint.step, logged=options.every,
         schedule=lambda step, _: options.stage(step)[1], every=options.every, keep=checkpoint.save,
     )  # fmt: skip
     return log.seconds()

@@ -46,8 +46,7 @@ def learn_signals(
 
     def loss(step: int) -> Tensor:
         chosen = random.Random(f"{seed}|signals|{step}").sample(range(len(pairs)), min(BATCH, len(pairs)))
-        read = sides.of([plain(text) for n in chosen for text in (pairs[n].reference, pairs[n].hypothesis)])
-        start = net(list(zip(read[::2], read[1::2], strict=True))).start
+        start = net(sides.pairs([(plain(pairs[n].reference), plain(pairs[n].hypothesis)) for n in chosen])).start
         each = [_loss(losses[name], heads[str(n)](start), rows[chosen]) for n, (name, rows) in enumerate(known.items())]
         seen.append([float(one.detach()) for one in each])
         return torch.stack(each).sum()
