@@ -17,11 +17,12 @@ from rome.features.analyser.encoder import (
     EmbeddedEncoder,
     SentenceStates,
     load_encoder,
+    load_last_layers,
     load_tokenizer,
     load_trunk,
 )
 from rome.features.analyser.model_set import file_digest
-from rome.features.analyser.trunk import Trunk, TrunkConfig
+from rome.features.analyser.trunk import Trunk, TrunkConfig, bert_layers, layer_states
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.matching import cosines, unit_vectors
 
@@ -137,6 +138,27 @@ def test_a_missing_file_names_the_remedy(tmp_path: Path) -> None:
     """No weights: the message says how to get them."""
     with pytest.raises(ModelMissingError, match="reinstall rome-metric"):
         load_trunk(tmp_path)
+
+
+@pytest.mark.parametrize("number", [1, 3, 4])
+def test_the_last_layers_are_those_of_the_whole_trunk(number: int) -> None:
+    """Law: read alone, they make of given states what they make of them in the trunk, to the last bit; embeddings are left on disk."""
+    folder = set_folder("small") / "encoder"
+    whole, last = load_trunk(folder), load_last_layers(folder, number)
+    states = torch.randn(20, whole.config.hidden_size, generator=torch.Generator().manual_seed(0))
+    *_, expected = layer_states(bert_layers(whole)[-number:], states, [20])
+    *_, found = layer_states(bert_layers(last), states, [20])
+    assert torch.equal(found, expected) and not list(last.embeddings.parameters())
+
+
+def test_packed_layers_share_the_trunks_numbers() -> None:
+    """Queries, keys and values in one matrix are held once: the trunk's own stand in it, and it computes what it did."""
+    trunk = load_trunk(set_folder("small") / "encoder")
+    row = torch.tensor([[101, 2023, 2003, 102]])
+    before = trunk(row).last_hidden_state
+    first, own = bert_layers(trunk)[0], trunk.encoder.layer[0].attention["self"]
+    assert own["query"].weight.data_ptr() == first.inputs[0].data_ptr()
+    assert torch.equal(trunk(row).last_hidden_state, before)
 
 
 def test_the_identity_follows_the_files(tmp_path: Path) -> None:

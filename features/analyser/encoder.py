@@ -8,7 +8,7 @@ are the same to the last bit whatever other texts are read beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 from torch.nn import functional
 
 from ..model_files import verified
@@ -36,8 +37,29 @@ def load_trunk(folder: Path) -> Trunk:
     Raises ModelMissingError when the folder does not hold it, ValueError when the file does not fit its own configuration.
     """
     tensors, description = load_weights(Path(folder) / TRUNK_FILE)
-    config: dict[str, Any] = dict(description["config"])  # type: ignore[call-overload]
-    model = Trunk(TrunkConfig.of(config))
+    return _filled(Trunk(_config(description)), tensors, folder)
+
+
+def load_last_layers(folder: Path, number: int) -> Trunk:
+    """The trunk with so many of its last layers alone, and without embeddings, of which no number is read. Raises as `load_trunk`."""
+    path = Path(folder) / TRUNK_FILE
+    config = _config(load_weights(path, ())[1])
+    first = config.num_hidden_layers - number
+    names = {f"encoder.layer.{first + n}.": f"encoder.layer.{n}." for n in range(number)}
+    tensors, _ = load_weights(path, [*names, "encoder.relative_attention_bias."])
+    for old, new in names.items():
+        tensors |= {new + name.removeprefix(old): tensors.pop(name) for name in [*tensors] if name.startswith(old)}
+    model = Trunk(replace(config, num_hidden_layers=number))
+    model.embeddings = nn.Identity()
+    return _filled(model, tensors, folder)
+
+
+def _config(description: Mapping[str, Any]) -> TrunkConfig:
+    return TrunkConfig.of(description["config"])
+
+
+def _filled(model: Trunk, tensors: Mapping[str, torch.Tensor], folder: Path) -> Trunk:
+    """The trunk with its numbers."""
     try:
         model.load_state_dict(tensors, assign=True)
     except RuntimeError as error:

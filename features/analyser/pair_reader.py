@@ -25,7 +25,7 @@ from rome.exceptions import ModelMissingError
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
 from ..values import Analysis
 from .config import BATCH_SIZE
-from .encoder import load_trunk
+from .encoder import load_last_layers
 from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, in_precision, layer_states, torch_threads
 from .weights import load_weights
 
@@ -80,9 +80,8 @@ class PairReader:
                 f"{self.folder} says that its reader begins after {self.below} layers, the reader itself after {about.get('below')}: "
                 "write the reader's number into set.json (settings, errors, below)"
             )
-        trunk = load_trunk(self.folder / "encoder")
         own = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
-        trunk.encoder.layer = trunk.encoder.layer[-len(own) :]
+        trunk = load_last_layers(self.folder / "encoder", len(own))
         adapt(trunk, tensors)
         trunk.to(self.device)
         tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}

@@ -379,8 +379,7 @@ def load_tree_head(folder: Path) -> TreeHead:
     tensors, about = load_weights(Path(folder) / TREES_FILE)
     sizes: dict[str, Any] = dict(about["sizes"])  # type: ignore[call-overload]
     labels: dict[str, list[str]] = dict(about["labels"])  # type: ignore[call-overload]
-    with torch.device("meta"):
-        head = TreeHead(**sizes, labels=labels)
+    head = TreeHead(**sizes, labels=labels)
     head.load_state_dict(tensors, assign=True)
     return head.eval().requires_grad_(False)
 

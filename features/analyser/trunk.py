@@ -9,12 +9,10 @@ lie in one matrix, so the layers' products see no padding; attention takes the r
 depend on how many rows it is computed with, once there are a few (`LEAST`): so states are equal to the last bit in every batch, which a
 padded batch cannot promise.
 
-Measured and left alone, on a processor with AVX2 and neither AMX nor VNNI: the products run at 65 to 85 GFLOP/s in torch, oneDNN,
-MKL with packed weights and OpenBLAS alike, which is what one core has. Eight bits (torch's dynamic quantisation, fbgemm) multiply
-1.6 times as fast, so a text would take about a sixth less in all; but a result is then off by up to a tenth of its spread, one
-scale for a whole batch lets a sentence's score depend on its neighbours, and rounding to eight bits turns differences between
-processors in the seventh digit into such in the second. bfloat16 is a choice (see `in_precision`): with AVX512-BF16 (Zen 4) 170 GFLOP/s where
-float32 has 55 to 80, both nearly what such a core can.
+Measured and left alone: the products run at 65 to 105 GFLOP/s in torch, oneDNN, MKL with packed weights and OpenBLAS alike, which is
+nearly what one core has. Eight bits, each row of states and of weights with a step of its own, multiply four times as fast with VNNI
+(Zen 4) and 1.6 times with AVX2 alone; `base` then reads twice as many pairs, but its scores move by .007 on average and up to .05, those
+of `grammar` up to .13. bfloat16 is a choice (see `in_precision`): with AVX512-BF16 (Zen 4) 170 GFLOP/s where float32 has 55 to 100.
 """
 
 from __future__ import annotations
@@ -254,12 +252,16 @@ def bert_layers(model: Any) -> tuple[LayerWeights, ...]:
     layers = []
     for layer in model.encoder.layer:
         own, out = layer.attention.self, layer.attention.output
-        weights, biases = zip(*(_pair(part) for part in (own.query, own.key, own.value)), strict=True)
+        parts = own.query, own.key, own.value
+        weights, biases = zip(*(_pair(part) for part in parts), strict=True)
+        inputs = torch.cat(weights), torch.cat(biases)
+        for part, weight in zip(parts, inputs[0].chunk(3), strict=True):
+            part.weight = nn.Parameter(weight, requires_grad=False)  # so that these numbers are held once
         layers.append(
             LayerWeights(
                 heads=int(model.config.num_attention_heads),
                 epsilon=float(model.config.layer_norm_eps),
-                inputs=(torch.cat(weights), torch.cat(biases)),
+                inputs=inputs,
                 output=_pair(out.dense),
                 first_norm=_pair(out.LayerNorm),
                 inner=_pair(layer.intermediate.dense),
