@@ -96,7 +96,8 @@ def load_weights(path: Path, wanted: Collection[str] | None = None) -> tuple[dic
     """
     beginnings = ("",) if wanted is None else tuple(wanted)
     with _opened(path, beginnings) as (raw, description):
-        return {name: _as_floats(raw, name) for name in raw if not name.endswith(SCALE)}, description
+        names = [name for name in raw if not name.endswith(SCALE)]
+        return {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # one by one: never all twice
 
 
 @contextmanager
@@ -116,10 +117,9 @@ def _opened(path: Path, beginnings: tuple[str, ...] = ("",)) -> Iterator[tuple[d
         ) from error
 
 
-def _as_floats(raw: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
-    """One tensor in float32, its rows multiplied by their scales where it has any."""
-    scale = raw.get(name + SCALE)
-    floats = raw[name].float()
+def _as_floats(raw: torch.Tensor, scale: torch.Tensor | None) -> torch.Tensor:
+    """A tensor in float32, its rows multiplied by their scales where it has any."""
+    floats = raw.float()
     return floats if scale is None else floats.mul_(scale[:, None])  # in place: nobody else holds them
 
 
