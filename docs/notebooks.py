@@ -19,9 +19,12 @@ FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 def executed(notebook: nbformat.NotebookNode, folder: str) -> nbformat.NotebookNode:
-    """The notebook after a run from top to bottom in a fresh kernel, without times and other marks of this machine."""
+    """The notebook after a run from top to bottom in a fresh kernel, without times and other marks of this machine.
+
+    What a busy kernel printed in pieces is one output.
+    """
     resources = {"metadata": {"path": folder}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False).execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False, coalesce_streams=True).execute()
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
 
