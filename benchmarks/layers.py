@@ -164,7 +164,7 @@ def main(given: Sequence[str] | None = None) -> int:
     analyses = {text: found[text] for text in sorted(texts, key=len, reverse=True)}  # in one order, whatever the store held
     states = states_of(options.folder, analyses, options.store)
     common = states.mean(axis=0, dtype=np.float64).astype(np.float32)
-    idf = IdfTable.load(set_folder(options.words) / "idf" / "idf.parquet")
+    idf = IdfTable.load(set_folder(options.words) / "idf" / "idf.tsv")
     settings = list(product(options.delta, options.rho))
     measures = [Semantic(idf, SemanticConfig(delta=delta, rho=rho)) for delta, rho in settings]
     rows: list[list[object]] = []

@@ -52,24 +52,21 @@ class IdfTable:
         return cls(documents, {word: n for word, n in counts.items() if n >= minimum}, name)
 
     def save(self, path: Path) -> None:
-        """Write the table as Parquet, rarest words last."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        """Write the table: a line with ``documents`` and the name, then one a word with its number, rarest words last."""
         rows = sorted(self.counts.items(), key=lambda row: (-row[1], row[0]))
-        table = pa.table({"word": [row[0] for row in rows], "documents": pa.array([row[1] for row in rows], pa.int32())})
-        table = table.replace_schema_metadata({"documents": str(self.documents), "name": self.name})
-        pq.write_table(table, path, compression="zstd")
+        lines = [(self.name, self.documents), *rows]
+        Path(path).write_bytes("".join(f"{number}\t{word}\n" for word, number in lines).encode())
 
     @classmethod
     def load(cls, path: Path) -> IdfTable:
-        """Read a table that save wrote; ModelMissingError when it is not there."""
+        """Read a table that save wrote; ModelMissingError when it is not there, or is none."""
+        remedy = "reinstall rome-metric, or make it with `rome train idf`"
         if not Path(path).is_file():
-            raise ModelMissingError(f"the IDF table {path} is missing: reinstall rome-metric, or make it with `rome train idf`")
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(verified(Path(path))) as file:  # read_table would load pandas where that is installed
-            table = file.read()
-        metadata = table.schema.metadata or {}
-        counts = dict(zip(table["word"].to_pylist(), table["documents"].to_pylist(), strict=True))
-        return cls(int(metadata[b"documents"]), counts, metadata[b"name"].decode())
+            raise ModelMissingError(f"the IDF table {path} is missing: {remedy}")
+        try:
+            lines = verified(Path(path)).read_bytes().decode().removesuffix("\n").split("\n")
+            numbers, words = zip(*(line.split("\t", 1) for line in lines), strict=True)
+            documents, *counts = map(int, numbers)
+        except ValueError as error:
+            raise ModelMissingError(f"the IDF table {path} is damaged ({error}): {remedy}") from error
+        return cls(documents, dict(zip(words[1:], counts, strict=True)), words[0])

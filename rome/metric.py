@@ -110,7 +110,7 @@ class RoMe:
 
     @cached_property
     def _idf_table(self) -> IdfTable:
-        return IdfTable.load(self.model_set.folder / "idf" / "idf.parquet")
+        return IdfTable.load(self.model_set.folder / "idf" / "idf.tsv")
 
     @cached_property
     def _lexicon(self) -> AntonymLexicon:

@@ -13,6 +13,7 @@ from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import (
     COMMON_FILE,
+    TRUNK_FILE,
     VECTORS_FILE,
     EmbeddedEncoder,
     SentenceStates,
@@ -149,6 +150,25 @@ def test_the_last_layers_are_those_of_the_whole_trunk(number: int) -> None:
     *_, expected = layer_states(bert_layers(whole)[-number:], states, [20])
     *_, found = layer_states(bert_layers(last), states, [20])
     assert torch.equal(found, expected) and not list(last.embeddings.parameters())
+
+
+@pytest.mark.parametrize("name", ["small", "base"])
+def test_vectors_that_stay_rounded_are_the_same_numbers(name: str) -> None:
+    """Law: looked up in eight bits, every piece's embedding equals that of the whole trunk to the last bit; the table is held in a quarter."""
+    whole, rounded = (load_trunk(set_folder(name) / "encoder", rounded=way).embeddings for way in (False, True))
+    ids = torch.arange(whole.word_embeddings.weight.shape[0])[:, None]
+    assert torch.equal(rounded(ids), whole(ids)) and rounded.word_embeddings.weight.dtype == torch.int8
+
+
+def test_a_table_that_was_never_rounded_stays_as_it_is(tmp_path: Path) -> None:
+    """A trunk kept in float32 loads either way."""
+    tensors, description = load_weights(FOLDER / TRUNK_FILE)
+    save_weights(tmp_path / TRUNK_FILE, tensors, description, round_matrices=False)
+    row = torch.tensor([[101, 2023, 102]])
+    for rounded in (False, True):
+        embeddings = load_trunk(tmp_path, rounded=rounded).embeddings
+        assert embeddings.word_embeddings.weight.dtype == torch.float32
+        assert torch.equal(embeddings(row), load_trunk(FOLDER).embeddings(row))
 
 
 def test_packed_layers_share_the_trunks_numbers() -> None:

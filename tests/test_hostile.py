@@ -185,7 +185,7 @@ def test_hostile_neighbours_change_nothing() -> None:
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.tsv"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
     errors = LearnedErrors.make(ErrorsConfig(), Resources(table, lexicon, folder))
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
 
@@ -372,7 +372,7 @@ def as_bazel_does(store: Path, package: Path) -> None:
 
 
 LAYOUTS = {"uv": as_uv_does, "nix": as_nix_does, "bazel": as_bazel_does}
-READ = ("encoder/tokenizer.json", "idf/idf.parquet", "mwt/mwt.safetensors", "scorer/scorer.safetensors")
+READ = ("encoder/tokenizer.json", "idf/idf.tsv", "mwt/mwt.safetensors", "scorer/scorer.safetensors")
 """Files that different modules read."""
 
 

@@ -61,12 +61,7 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     assert found.name == found.folder.name == name
     assert all(verified(found.folder / file) for file in found.files)
     assert dict(found.files) == file_hashes(found.folder)
-    assert {Path(file).suffix for file in found.files} == {
-        ".json",
-        ".parquet",
-        ".safetensors",
-        ".tsv",
-    }  # nothing that is unpickled
+    assert {Path(file).suffix for file in found.files} == {".json", ".safetensors", ".tsv"}  # nothing that is unpickled
 
 
 def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +115,8 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "another format": (broken(lambda f: rewritten(f, format=2)), "has format 2 and this version of rome-metric reads format 1"),
     "a missing part": (broken(lambda f: record_without(f, "encoder", "idf")), "has no encoder, no idf: put it right, or"),
     "missing files": (
-        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.safetensors", "idf/idf.parquet")]),
-        "is incomplete, idf/idf.parquet, mwt/mwt.safetensors missing: put it right, or",
+        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.safetensors", "idf/idf.tsv")]),
+        "is incomplete, idf/idf.tsv, mwt/mwt.safetensors missing: put it right, or",
     ),
     "a feature that is none": (broken(lambda f: rewritten(f, settings={"style": {}})), "settings of style, no feature"),
     "an unknown setting": (

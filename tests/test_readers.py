@@ -13,7 +13,7 @@ from rome.data.readers.demetr import read_demetr
 from rome.data.readers.mqm import FREITAG_2021, read_wmt23
 from rome.data.readers.registry import read_rated
 from rome.data.sources import data_folder
-from rome.exceptions import InputError
+from rome.exceptions import InputError, ModelMissingError
 from rome.features.idf import IdfTable
 
 
@@ -124,8 +124,19 @@ def test_train_idf_counts_texts_not_words(folder: Path, capsys: pytest.CaptureFi
     for year in ("wmt22", "wmt23"):
         write(folder / "text" / f"{year}_to_en_outputs.jsonl.gz", segments)
     assert main(["train", "idf", "--out", str(folder / "idf")]) == 0
-    table = IdfTable.load(folder / "idf" / "idf.parquet")
+    table = IdfTable.load(folder / "idf" / "idf.tsv")
     assert table.documents == 3
     assert (table.counts["the"], table.counts["n't"], table.counts["cat"]) == (3, 2, 2)
     assert "dog" not in table.counts
     assert json.loads((folder / "idf" / "card.json").read_text())["figures"] == {"texts": 3, "words": len(table.counts)}
+
+
+def test_an_idf_table_survives_its_file(tmp_path: Path) -> None:
+    """Whatever its words are made of; a table of no words, and one that is none, which is named."""
+    for counts in ({"the": 9, "a\tb": 2, '"': 2, "\x85": 1, "caf\u00e9": 1, "": 1}, {}):
+        IdfTable(10, counts, "a name").save(tmp_path / "idf.tsv")
+        assert IdfTable.load(tmp_path / "idf.tsv") == IdfTable(10, counts, "a name")
+    for damaged in (b"", b"10\tname\nno number\tthe\n", b"10\tname\n3", b"10\tn\xff\n"):
+        (tmp_path / "idf.tsv").write_bytes(damaged)
+        with pytest.raises(ModelMissingError, match=r"idf\.tsv is damaged .*rome train idf"):
+            IdfTable.load(tmp_path / "idf.tsv")

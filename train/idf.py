@@ -12,7 +12,7 @@ from rome.data.sources import data_file, read_jsonl
 from rome.features.idf import IdfTable
 from rome.train.common.recipe import card_text, write_card
 
-IDF_FILE = "idf.parquet"
+IDF_FILE = "idf.tsv"
 WORDS = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:[-.,]\w+)*|[^\w\s]", re.IGNORECASE)
 """Words much as the parser cuts them, contractions split, without running it over the whole text."""
 
@@ -33,7 +33,7 @@ def texts() -> Iterator[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `rome train idf`."""
-    parser.add_argument("--out", type=Path, required=True, help="folder for idf.parquet and its card")
+    parser.add_argument("--out", type=Path, required=True, help="folder for idf.tsv and its card")
     parser.add_argument("--minimum", type=int, default=2, help="words in fewer texts are left out and count as unseen")
 
 

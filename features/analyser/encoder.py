@@ -22,22 +22,43 @@ from torch.nn import functional
 from ..model_files import verified
 from .config import BATCH_SIZE, set_folder
 from .pieces import Encoded, WordPieces, encode, merge_windows
-from .trunk import Trunk, TrunkConfig, at_least, bert_layers, blocks, embedded, in_precision, layer_states
-from .weights import load_weights
+from .trunk import (
+    RoundedTable,
+    Trunk,
+    TrunkConfig,
+    at_least,
+    bert_layers,
+    blocks,
+    embedded,
+    in_precision,
+    layer_states,
+)
+from .weights import SCALE, load_weights
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 VECTORS_FILE = "vectors.safetensors"
+WORDS = "embeddings.word_embeddings.weight"
+"""The name of the table of the pieces' vectors."""
 TEXTS = 64
 """In one of `parts_of`."""
 
 
-def load_trunk(folder: Path) -> Trunk:
+def load_trunk(folder: Path, *, rounded: bool = False) -> Trunk:
     """Load a set's trunk from the folder of its encoder; evaluation mode, no gradients.
 
     Raises ModelMissingError when the folder does not hold it, ValueError when the file does not fit its own configuration.
+
+    Parameters
+    ----------
+    rounded
+        Whether the vectors of the pieces stay int8, as the file has them: for those who only look them up.
     """
-    tensors, description = load_weights(Path(folder) / TRUNK_FILE)
-    return _filled(Trunk(_config(description)), tensors, folder)
+    tensors, description = load_weights(Path(folder) / TRUNK_FILE, rounded=(WORDS,) if rounded else ())
+    model = Trunk(_config(description))
+    if WORDS + SCALE in tensors:
+        model.embeddings.word_embeddings = RoundedTable(model.config.vocab_size, model.config.hidden_size)
+        tensors[WORDS.replace(".weight", SCALE)] = tensors.pop(WORDS + SCALE)
+    return _filled(model, tensors, folder)
 
 
 def load_last_layers(folder: Path, number: int) -> Trunk:
@@ -199,7 +220,7 @@ def load_encoder(
         Where the trunk computes; see `EmbeddedEncoder` for the others.
     """
     folder, projections, bias = Path(folder), {}, None
-    trunk, tokenizer = load_trunk(folder).to(device), load_tokenizer(folder)
+    trunk, tokenizer = load_trunk(folder, rounded=True).to(device), load_tokenizer(folder)
     if (folder / VECTORS_FILE).is_file():
         tensors, about = load_weights(folder / VECTORS_FILE)
         layers: list[int] = list(about["layers"])  # type: ignore[call-overload]

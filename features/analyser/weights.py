@@ -83,7 +83,9 @@ def _save(path: Path, tensors: dict[str, torch.Tensor], description: Mapping[str
     Path(path).chmod(0o644)  # safetensors writes 0600, which would travel into the wheel
 
 
-def load_weights(path: Path, wanted: Collection[str] | None = None) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
+def load_weights(
+    path: Path, wanted: Collection[str] | None = None, rounded: Collection[str] = ()
+) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
     """Read what save_weights wrote: float32 tensors by name, and the JSON description.
 
     Raises ModelMissingError when the file is not there, or is not what save_weights writes; a file of the package's own is
@@ -93,11 +95,14 @@ def load_weights(path: Path, wanted: Collection[str] | None = None) -> tuple[dic
     ----------
     wanted
         The beginnings of the names of those tensors that are read; None for all.
+    rounded
+        The names of those that stay int8 where they lie so, beside their scales (``NAME.scale``).
     """
     beginnings = ("",) if wanted is None else tuple(wanted)
     with _opened(path, beginnings) as (raw, description):
+        kept = {key: raw.pop(key) for name in rounded if name + SCALE in raw for key in (name, name + SCALE)}
         names = [name for name in raw if not name.endswith(SCALE)]
-        return {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # one by one: never all twice
+        return kept | {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # one by one: never all twice
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def _non_latin(text: str) -> bool:
 @cache
 def _english() -> IdfTable:
     """In how many texts each English word stands."""
-    return IdfTable.load(set_folder() / "idf" / "idf.parquet")
+    return IdfTable.load(set_folder() / "idf" / "idf.tsv")
 
 
 def not_english(text: str) -> bool:

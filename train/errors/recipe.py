@@ -148,6 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
     export(net, options.out)
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
     before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
+    before += f"The reader of {options.teacher} taught it in the last {options.taught} steps. " if options.taught else ""
     sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
     write_training_card("errors", options, options.all_steps, seconds, figures, before=before, **sizes)
     sys.stderr.write(json.dumps(figures) + "\n")

@@ -114,7 +114,7 @@ class LikelihoodSeverity:
 
     def __init__(self, likelihood: Likelihood, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
         self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
-        self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.parquet")
+        self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.tsv")
         table = f"{self.idf.name}/{self.idf.documents}"
         self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:hypothesis"
 

@@ -116,7 +116,7 @@ def ablation_signature(metric: RoMe) -> str:
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.parquet"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
+    table, lexicon = IdfTable.load(folder / "idf" / "idf.tsv"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
