@@ -2,9 +2,9 @@
 
     python benchmarks/error_types.py --store runs/judging/analyses.sqlite --output benchmarks/results
 
-For each pair of a good translation and a perturbed copy, the named errors (severity minor or major) that the copy has and the good one
-has not are the answer; the heaviest of them counts. `named` is the share of pairs with such an error, `right` the share of those whose
-class is one that fits the perturbation, `severity` the share of those whose severity is the perturbation's (critical and major: major).
+For each pair of a good translation and a perturbed copy, the errors that the copy has and the good one has not are the answer; the
+heaviest of them counts. `named` is the share of pairs with such an error, `right` the share of those whose class is one that fits the
+perturbation, `severity` the share of those whose severity (critical, major, minor) is the perturbation's.
 """
 
 from __future__ import annotations
@@ -106,8 +106,7 @@ def rows_of(pairs: Sequence[MinimalPair], metric: RoMe) -> list[list[str]]:
     for kind, errors in found.items():
         named = [error for error in errors if error is not None]
         right = [error for error in named if class_of(error) in FITTING[kind]]
-        wanted = "minor" if KINDS[kind].severity == "minor" else "major"
-        severe = [error for error in named if error.severity == wanted]
+        severe = [error for error in named if error.severity == KINDS[kind].severity]
         often = Counter(map(class_of, named)).most_common(3)
         totals.update(pairs=len(errors), named=len(named), right=len(right), severe=len(severe))
         rows.append([kind, str(len(errors)), *_shares(len(errors), len(named), len(right), len(severe)), _shown(often, named)])

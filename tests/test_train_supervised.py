@@ -67,12 +67,12 @@ def measure(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> F
     )
 
 
-def measured(ratings: Ratings) -> scorer_supervised.Measured:
+def measured(ratings: Ratings, models: str = "base") -> scorer_supervised.Measured:
     """The features of the ratings and of their anchors."""
     anchors = scorer_supervised.anchors_of(ratings, CONFIG)
     references = [*(list(s.references) for s in ratings.segments), *([text] for text in anchors.references)]
     return scorer_supervised.measured(
-        ratings, anchors, measure(references, [*(s.hypothesis for s in ratings.segments), *anchors.hypotheses])
+        ratings, anchors, measure(references, [*(s.hypothesis for s in ratings.segments), *anchors.hypotheses]), models
     )
 
 
@@ -148,6 +148,18 @@ def test_scores_stay_on_the_scale_and_rise_with_every_feature() -> None:
     identical = rows.copy()
     identical[:, [0, 1, 3]] = 1.0
     assert (net.score(identical) >= scores).all()
+
+
+def test_the_net_beside_it_is_that_of_the_set() -> None:
+    """The unsupervised figures are those of the net of the set that the supervised one is made for."""
+    ratings = ratings_of([rated()], ["quality"])
+    for models in ("base", "small"):
+        found = measured(ratings, models)
+        scores = Combiner.load(models=models).score_rows(found.table.values[found.chosen[: len(ratings)]])
+        expected = scorer_supervised.agreement_figures(ratings, {"unsupervised": scores})
+        (dimension,) = expected
+        figures = scorer_supervised.validated(found, CONFIG)[dimension]
+        assert all(figures[name]["unsupervised"] == values["unsupervised"] for name, values in expected[dimension].items())
 
 
 def test_no_input_stands_in_two_folds() -> None:

@@ -69,13 +69,16 @@ class Measured:
     table
         The candidates, segment i for output i, then k segments of anchors.
     chosen
-        (n + k,) the row of the reference that the shipped net scores best, of each output and anchor; no rating decides that.
+        (n + k,) the row of the reference that the set's unsupervised net scores best, of each output and anchor; no rating decides that.
+    unsupervised
+        That net.
     """
 
     ratings: Ratings
     anchors: Anchors
     table: FeatureTable
     chosen: NDArray[np.int64]
+    unsupervised: Combiner
 
 
 def run_supervised(arguments: argparse.Namespace) -> int:
@@ -113,7 +116,7 @@ def run_supervised(arguments: argparse.Namespace) -> int:
             for one, chosen in zip(ratings.sets, ratings.dimensions, strict=True)
         ],
         licence=f"Apache-2.0 (weights); ratings: {licences}",
-        notes=_notes(combiner),
+        notes=_notes(combiner, found.unsupervised),
     )
     return 0
 
@@ -140,8 +143,8 @@ def measured(ratings: Ratings, anchors: Anchors, table: FeatureTable, models: st
     wanted = np.arange(len(ratings) + len(anchors.target))
     if not np.array_equal(np.unique(table.segment), wanted):
         raise InputError(f"the features do not belong to these {len(wanted)} outputs and anchors: measure them again")
-    best = Combiner.load(models=models).combine(table, allow_mismatch=True)
-    return Measured(ratings, anchors, table, best.row)
+    net = Combiner.load(models=models)
+    return Measured(ratings, anchors, table, net.combine(table, allow_mismatch=True).row, net)
 
 
 def fit_rows(found: Measured, rows: NDArray[np.int64], config: ScorerConfig) -> Combiner:
@@ -172,9 +175,9 @@ def train_supervised(found: Measured, config: ScorerConfig) -> tuple[Combiner, d
     return combiner, figures | {"outputs": len(found.ratings)}
 
 
-def _notes(combiner: Combiner) -> str:
-    shipped = Combiner.load().feature_signature
-    other = "" if shipped == combiner.feature_signature else "; the unsupervised net was trained on other features than these"
+def _notes(combiner: Combiner, unsupervised: Combiner) -> str:
+    same = unsupervised.feature_signature == combiner.feature_signature
+    other = "" if same else "; the unsupervised net was trained on other features than these"
     return (
         "target: the rank of an output within its file (mean of the z-scored dimensions), from 0.05 to 0.95; identical texts 1, unrelated "
         "0.03, empty 0. Figures of supervised_out_of_fold: five folds, no input, reference or source on both sides; of "
@@ -196,13 +199,13 @@ Vector = NDArray[np.float64]
 
 def validated(found: Measured, config: ScorerConfig) -> Figures:
     """``"SET DIMENSION" -> figure -> scorer -> value``: the supervised net out of fold and, with several files of different inputs,
-    fitted on the others; the shipped unsupervised net and each component alone on the same outputs."""
+    fitted on the others; the set's unsupervised net and each component alone on the same outputs."""
     scores = {"supervised_out_of_fold": scores_by_others(found, folds_of(found.ratings, config.seed), config)}
     if all(len(_apart(found.ratings, found.ratings.file == number)) >= MINIMUM for number in range(len(found.ratings.sets))):
         scores["supervised_on_other_files"] = scores_by_others(found, found.ratings.file, config)
     count = len(found.ratings)
     chosen = found.table.values[found.chosen[:count]]
-    scores["unsupervised"] = Combiner.load().score_rows(chosen)
+    scores["unsupervised"] = found.unsupervised.score_rows(chosen)
     scores |= {name: chosen[:, column] for column, name in enumerate(FEATURES)}
     return agreement_figures(found.ratings, scores)
 
