@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,11 +34,12 @@ print(second[0])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc's")
-def test_large_arrays_go_back_to_the_system() -> None:
+def test_large_arrays_go_back_to_the_system(tmp_path: Path) -> None:
     """Freed among small objects that stay, all of their memory is given back, every time; the environment's own word is heeded."""
 
     def freed(word: str, **environment: str) -> int:
-        done = subprocess.run([sys.executable, "-c", FREED, word], env={**os.environ, **environment}, capture_output=True, text=True)
+        told = {**os.environ, **environment}
+        done = subprocess.run([sys.executable, "-c", FREED, word], cwd=tmp_path, env=told, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return -int(done.stdout)
 

@@ -624,6 +624,7 @@ STARTS = {
     "rome.reports.manifest": "git rev-parse",
     "rome.train.common.textattack": "TextAttack in a process of its own",
 }
+CALLS_C = {"rome.cli.metric": "mallopt of glibc"}
 FORBIDDEN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp", "torch.hub.load", "input"}
 
 
@@ -637,9 +638,9 @@ def calls() -> Iterator[tuple[str, ast.Call, str]]:
 
 @pytest.mark.parametrize(("name", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_network_is_reached_in_two_places_only(name: str, path: Path) -> None:
-    """Modules of the network in the two servers alone, other programs started in two places, nothing that unpickles or runs data."""
+    """Modules of the network in the two servers alone, other programs started in two places, C called in one; nothing unpickles or runs data."""
     found = {module.partition(".")[0] for module in imports(name, path)}
-    assert not found & (PEERS | RUNNING)
+    assert not found & (PEERS | RUNNING) - ({"ctypes"} if name in CALLS_C else set())
     assert not found & NETWORK or name.startswith(LISTENS)
     assert "subprocess" not in found or name in STARTS
 
