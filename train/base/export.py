@@ -14,7 +14,15 @@ import torch
 
 from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import COMMON_FILE, PIECES_FILE, TRUNK_FILE, VECTORS_FILE, load_encoder, load_trunk
+from rome.features.analyser.encoder import (
+    COMMON_FILE,
+    PIECES_FILE,
+    TRUNK_FILE,
+    VECTORS_FILE,
+    WORDS,
+    load_encoder,
+    load_trunk,
+)
 from rome.features.analyser.trees import load_tree_head
 from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
 """Parts that do not read the trunk: the same in both sets."""
-WORDS = "embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True, slots=True)
