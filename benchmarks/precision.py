@@ -1,6 +1,6 @@
-"""What bf16 gives and takes: processor time of every stage in float32 and in bf16, differences between both scores, agreement with people.
+"""What bf16 or int8 gives and takes: processor time of every stage in float32 and in it, differences between both scores, agreement with people.
 
-    python benchmarks/precision.py --output benchmarks/results/precision.tsv
+    python benchmarks/precision.py [--precision int8] --output benchmarks/results/precision.tsv
 
 Both metrics read the same pairs cold, some pairs the one and then the other, on one thread; time is the processor's, so that other work on
 the machine counts little. Pairs are those of benchmarks/stages.py; agreement and differences are measured on the development sets that are there.
@@ -26,8 +26,7 @@ from rome.exceptions import RomeError
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.metric import RoMe
 
-COLUMNS = ("models", "what", "float32", "bf16", "bf16 against float32")
-PRECISIONS = ("float32", "bf16")
+REFERENCE = "float32"
 Row = list[object]
 
 
@@ -73,6 +72,7 @@ def main(given: Sequence[str] | None = None) -> int:
     """Print and write one row a stage, and some a development set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=["base", "small"], help="names or folders of model sets")
+    parser.add_argument("--precision", default="bf16", choices=("bf16", "int8"), help="beside float32 (default: bf16)")
     parser.add_argument("--pairs", type=int, default=300)
     parser.add_argument("--before", type=int, default=LOADED, help="pairs before those that count")
     parser.add_argument("--at-once", type=int, default=50, help="pairs that one metric reads before the other has its turn")
@@ -85,7 +85,7 @@ def main(given: Sequence[str] | None = None) -> int:
     chosen = known[options.before :]
     rows: list[Row] = []
     for models in options.models:
-        metrics = [RoMe(models=models, precision=precision, threads=1, progress=False) for precision in PRECISIONS]
+        metrics = [RoMe(models=models, precision=kind, threads=1, progress=False) for kind in (REFERENCE, options.precision)]
         for metric in metrics:
             scores_of(metric, known[: options.before])
         rows += [[Path(models).name, *row] for row in stage_times(metrics, chosen, options.at_once)]
@@ -99,7 +99,8 @@ def main(given: Sequence[str] | None = None) -> int:
         f"{len(chosen)} pairs, {source()}, {mean_words(chosen):.1f} words a text, processor time; the processor {own}; {told}",
         *(f"{judged.title} and differences: development set {judged.name}" for judged in JUDGED if judged.name in options.sets),
     ]
-    write_rows(options.output, notes, COLUMNS, rows)
+    columns = "models", "what", REFERENCE, options.precision, f"{options.precision} against {REFERENCE}"
+    write_rows(options.output, notes, columns, rows)
     return 0
 
 

@@ -126,7 +126,8 @@ class AcceptabilityClassifier:
     Parameters
     ----------
     model
-        In evaluation mode; its weights are shared, not copied, and it computes where they are.
+        In evaluation mode; its weights are shared, not copied, and it computes where they are. In another precision than float32 its layers are
+        taken from it.
     batch_size
         Word pieces that are judged at once.
     precision
@@ -136,6 +137,8 @@ class AcceptabilityClassifier:
     def __init__(self, model: Acceptability, batch_size: int = BATCH_SIZE, precision: str = "float32") -> None:
         self.model, self.batch_size = model, batch_size
         self._layers = in_precision(attention_layers(model.layers), precision)
+        if precision != "float32":
+            model.layers = nn.ModuleList()  # the rounded ones compute, and nobody needs these
 
     @torch.no_grad()
     def probabilities(self, rows: Sequence[torch.Tensor]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:

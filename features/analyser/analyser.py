@@ -42,7 +42,7 @@ class Analyser:
     batch_size
         Word pieces that the set's own models compute at once; the numbers do not depend on it.
     precision
-        ``float32``, or ``bf16`` for the products of trunk and acceptability.
+        ``float32``, or ``bf16`` or ``int8`` for the products of trunk and acceptability.
     """
 
     def __init__(

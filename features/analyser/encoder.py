@@ -132,7 +132,7 @@ class EmbeddedEncoder:
     Parameters
     ----------
     trunk
-        Frozen.
+        Frozen. In another precision than float32 its layers are taken from it.
     common
         (d,) the mean vector over a sample of text, which is taken off every vector, because all share it and cosines mean more without it.
     projections, bias
@@ -160,6 +160,8 @@ class EmbeddedEncoder:
         self.bias = (torch.zeros_like(common) if bias is None else bias).to(self.device)
         self.window = trunk.config.window
         self._layers = in_precision(bert_layers(trunk), precision)
+        if precision != "float32":
+            trunk.encoder.layer = nn.ModuleList()  # the rounded ones compute, and nobody needs these
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """The texts as rows of pieces, each with the marks at both ends; long texts as several rows that overlap."""

@@ -10,9 +10,8 @@ depend on how many rows it is computed with, once there are a few (`LEAST`): so 
 padded batch cannot promise.
 
 Measured and left alone: the products run at 65 to 105 GFLOP/s in torch, oneDNN, MKL with packed weights and OpenBLAS alike, which is
-nearly what one core has. Eight bits, each row of states and of weights with a step of its own, multiply four times as fast with VNNI
-(Zen 4) and 1.6 times with AVX2 alone; `base` then reads twice as many pairs, but its scores move by .007 on average and up to .05, those
-of `grammar` up to .13. bfloat16 is a choice (see `in_precision`): with AVX512-BF16 (Zen 4) 170 GFLOP/s where float32 has 55 to 100.
+nearly what one core has. bfloat16 and whole numbers of eight bits are choices (see `in_precision`): with AVX512-BF16 (Zen 4) bfloat16 comes
+to 170 GFLOP/s where float32 has 55 to 100; eight bits multiply 1.8 times as fast as float32 with AVX2 alone.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from torch import nn
 from torch.nn import functional
 
 from .config import processors
+from .eight_bits import LOWEST_GELU, EightBits, large_columns
 from .model_set import multiplies_bf16
 
 LEAST, LEAST_A_THREAD = 16, 5
@@ -239,22 +239,26 @@ class Trunk(nn.Module):
         return SimpleNamespace(hidden_states=tuple(states), last_hidden_state=states[-1])
 
 
+Pair = tuple[torch.Tensor, torch.Tensor]
+"""Weight and bias of a linear map or a norm."""
+Map = Pair | EightBits
+
+
 @dataclass(frozen=True, slots=True)
 class LayerWeights:
     """The weights of one post-norm layer; ``inputs`` stands for queries, keys and values in one matrix (3 * width, width)."""
 
     heads: int
     epsilon: float
-    inputs: tuple[torch.Tensor, torch.Tensor]
-    output: tuple[torch.Tensor, torch.Tensor]
-    first_norm: tuple[torch.Tensor, torch.Tensor]
-    inner: tuple[torch.Tensor, torch.Tensor]
-    outer: tuple[torch.Tensor, torch.Tensor]
-    second_norm: tuple[torch.Tensor, torch.Tensor]
+    inputs: Map
+    output: Map
+    first_norm: Pair
+    inner: Map
+    outer: Map
+    second_norm: Pair
 
 
-def _pair(module: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of a linear layer or a norm."""
+def _pair(module: Any) -> Pair:
     return module.weight.detach(), module.bias.detach()
 
 
@@ -303,11 +307,17 @@ def attention_layers(modules: Any) -> tuple[LayerWeights, ...]:
 
 
 def in_precision(layers: Sequence[LayerWeights], precision: str) -> tuple[LayerWeights, ...]:
-    """The layers as they are for ``float32``; for ``bf16`` with the weights of their products rounded once, and norms as they are."""
+    """The layers as they are for ``float32``; else with the weights of their products rounded once, and norms as they are.
+
+    ``bf16`` rounds what is multiplied to bfloat16, ``int8`` to whole numbers (see `EightBits`).
+    """
     if precision == "float32":
         return tuple(layers)
+    if precision == "int8":
+        before = [layers[0].first_norm, *(layer.second_norm for layer in layers[:-1])]  # nobody knows what the first layer gets
+        return tuple(map(_in_eight_bits, layers, before))
 
-    def rounded(weights: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def rounded(weights: Any) -> Pair:
         return weights[0].bfloat16(), weights[1].bfloat16()
 
     return tuple(
@@ -322,11 +332,28 @@ def in_precision(layers: Sequence[LayerWeights], precision: str) -> tuple[LayerW
     )
 
 
-def _product(states: torch.Tensor, weights: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+def _in_eight_bits(layer: LayerWeights, before: Pair) -> LayerWeights:
+    """One layer for whole numbers, which reads the output of the norm ``before``, or one with the same large columns."""
+
+    def rounded(weights: Any, columns: torch.Tensor | None = None, lowest: float | None = None) -> EightBits:
+        return EightBits(weights[0], weights[1], columns, lowest)
+
+    return replace(
+        layer,
+        inputs=rounded(layer.inputs, large_columns(before)),
+        output=rounded(layer.output),
+        inner=rounded(layer.inner, large_columns(layer.first_norm)),
+        outer=rounded(layer.outer, lowest=LOWEST_GELU),
+    )
+
+
+def _product(states: torch.Tensor, weights: Map) -> torch.Tensor:
     """States times weights, in the weights' type.
 
     A processor without instructions for bfloat16 multiplies the rounded numbers in float32, four times as fast as torch would else.
     """
+    if isinstance(weights, EightBits):
+        return weights(states)
     weight, bias = weights
     states = states.to(weight.dtype)
     if weight.dtype == torch.bfloat16 and weight.device.type == "cpu" and not multiplies_bf16():
