@@ -25,6 +25,8 @@ MakeMetric = Callable[[argparse.Namespace], Any]
 
 GLIBC_THRESHOLD = "MALLOC_MMAP_THRESHOLD_", -3
 """The name of a setting of glibc's (mallopt(3), M_MMAP_THRESHOLD) in the environment, and its number."""
+COMPILED_SHAPES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
+"""A setting of oneDNN's in the environment: of how many shapes it keeps what it compiled; by itself of 1,024, a hundred megabytes."""
 LARGE_BYTES = 3_200_000
 """Just above the states of a batch of `base`, the array that is made most often."""
 
@@ -110,15 +112,18 @@ def make_metric(options: argparse.Namespace) -> RoMe:
     """The metric that the parsed options describe; a command need not offer every option."""
     from rome.metric import RoMe
 
-    give_back_large_arrays()
+    keep_memory_flat()
     net = named_net(options) if hasattr(options, "net") else None
     return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
 
 
-def give_back_large_arrays() -> None:
-    """Let glibc give every large array back to the system when it is freed: else it begins to keep them among small objects, and the memory of a
-    long run grows by a fifth. For processes of the command line alone, unless the environment says otherwise; elsewhere nothing happens.
+def keep_memory_flat() -> None:
+    """Let the memory of a long run stop growing: oneDNN forgets what it compiled for shapes that are seldom met, of which each text brings new
+    ones, and glibc gives every large array back to the system when it is freed, else it begins to keep them among small objects.
+
+    For processes of the command line alone, before the first product; what the environment says of either stays.
     """
+    os.environ.setdefault(*COMPILED_SHAPES)
     name, number = GLIBC_THRESHOLD
     if sys.platform == "linux" and name not in os.environ:
         library = ctypes.CDLL(None)
