@@ -66,8 +66,8 @@ class MetricConfig:
     precision : {"float32", "bf16", "int8", "auto"}
         "float32" is the reference. "bf16" multiplies matrices of trunk, acceptability and the reader of both texts in bfloat16: faster where
         the processor (AVX512-BF16, AMX) or the card does so itself, nowhere as exact, and named in the signature (``precision:bf16``).
-        "auto" takes it there alone. "int8" multiplies them in whole numbers of eight bits: faster on every x86 processor, in half the memory,
-        less exact than bf16, and named too.
+        "auto" takes it there alone. "int8" multiplies them in whole numbers of eight bits, on x86 processors: faster with AVX2 too, less
+        exact than bf16, and named likewise.
     batch_size : int
         Word pieces that pass through the trunk at once, and words through the reader; scores do not depend on it.
     empty_reference : {"error", "score"}

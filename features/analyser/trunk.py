@@ -11,7 +11,7 @@ padded batch cannot promise.
 
 Measured and left alone: the products run at 65 to 105 GFLOP/s in torch, oneDNN, MKL with packed weights and OpenBLAS alike, which is
 nearly what one core has. bfloat16 and whole numbers of eight bits are choices (see `in_precision`): with AVX512-BF16 (Zen 4) bfloat16 comes
-to 170 GFLOP/s where float32 has 55 to 100; eight bits multiply 1.8 times as fast as float32 with AVX2 alone.
+to 170 GFLOP/s where float32 has 55 to 100; eight bits multiply 1.7 times as fast as float32 with AVX2 alone.
 """
 
 from __future__ import annotations
