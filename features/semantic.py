@@ -73,7 +73,7 @@ class LargeTable:
 class SemanticConfig:
     """How the distance is built; defaults found on development data for the embedded encoder.
 
-    Raises InputError for another rho or penalty.
+    Raises InputError for another rho, penalty or coverage.
 
     Attributes
     ----------
@@ -89,16 +89,21 @@ class SemanticConfig:
     penalty
         In [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better with people
         (see docs/pages/features/semantic.md).
+    coverage
+        In [0, 1], the share of the transport that only asks what the reference says: each of its words goes where it goes cheapest, however
+        much goes there already (the relaxed distance of Kusner et al. 2015, section 4). 0 is the balanced transport of the paper, the same for
+        both orders of the texts. ``standard`` is always balanced.
     """
 
     emd: Emd = "soft"
     delta: float = 0.4
     rho: float = 0.95
     penalty: float = 1.0
+    coverage: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse shares that are none."""
-        for name, paper in (("rho", 0), ("penalty", 1)):
+        for name, paper in (("rho", 0), ("penalty", 1), ("coverage", 0)):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
                 raise InputError(f"{name} {share!r} is no share: give a number from 0 to 1 (the paper's cost: {paper})")
@@ -133,7 +138,8 @@ class SemanticEvidence:
     weights
         (p,) and (q,) normalised TF-IDF masses.
     cost, flow
-        (p, q) transport costs and masses; the distance is the sum of cost * flow. Of long texts (over 65,536 pairs of words) both are kept
+        (p, q) transport costs and masses; the distance is the sum of cost * flow. The rows of the flow add up to the reference's weights, and with
+        no ``coverage`` its columns to the hypothesis'. Of long texts (over 65,536 pairs of words) both are kept
         small: the cost of a pair that is not aligned and carries no mass then reads 1.
     """
 
@@ -214,6 +220,13 @@ def soft_cost(
     return cost
 
 
+def relaxed_plan(source: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(p, q) masses when each row's goes whole to its cheapest column (Kusner et al. 2015, section 4), the first of equals."""
+    plan = np.zeros(cost.shape)
+    plan[np.arange(len(source)), cost.argmin(axis=1)] = source
+    return plan
+
+
 def _kept(cost: NDArray[np.float64], flow: NDArray[np.float64], pairs: Sequence[AlignedPair]) -> NDArray[np.float64]:
     """The costs; of long texts those of aligned pairs and where mass flows, all others 1: the flow is a cheapest one under them too."""
     if cost.size <= LARGE:
@@ -270,8 +283,8 @@ class Semantic(Feature[WeightedText]):
     def compare(self, reference: WeightedText, hypothesis: WeightedText) -> Component:
         """The similarity in [0, 1]; raw is the distance (transport cost, 0 = same).
 
-        The same for both orders of the texts: every pair is solved one way round, so that ties in the alignment cannot tell which
-        came first. A text against itself is 1, two texts without words too; one without words shares nothing (0).
+        Without ``coverage`` the same for both orders of the texts: every pair is solved one way round, so that ties in the alignment
+        cannot tell which came first. A text against itself is 1, two texts without words too; one without words shares nothing (0).
         """
         p, q = len(reference.words), len(hypothesis.words)
         sides = reference.words, hypothesis.words, reference.masses, hypothesis.masses
@@ -288,12 +301,18 @@ class Semantic(Feature[WeightedText]):
         else:
             cost = soft_cost(similarity, rows, columns, self.config)
         flow = transport_plan(one.masses, other.masses, cost)
-        same = one.text == other.text  # a cosine of equal vectors may miss 1 by its last digits
-        distance = 0.0 if same else float(np.clip((flow * cost).sum(), 0.0, 1.0))
+        moved = (flow * cost).sum()
         if turned:
             order = np.argsort(columns)
             rows, columns = columns[order], rows[order]
             similarity, cost, flow = (np.ascontiguousarray(table.T) for table in (similarity, cost, flow))
+        coverage = 0.0 if self.config.emd == "standard" else self.config.coverage
+        if coverage:
+            relaxed = relaxed_plan(reference.masses, cost)
+            flow = (1.0 - coverage) * flow + coverage * relaxed
+            moved = (1.0 - coverage) * moved + coverage * (relaxed * cost).sum()
+        same = one.text == other.text  # a cosine of equal vectors may miss 1 by its last digits
+        distance = 0.0 if same else float(np.clip(moved, 0.0, 1.0))
         found = rows.tolist(), columns.tolist(), similarity[rows, columns].tolist(), cost[rows, columns].tolist()
         aligned = (AlignedPair(*each) for each in zip(*found, strict=True))
         pairs = tuple(pair for pair in aligned if pair.similarity > self.config.delta)

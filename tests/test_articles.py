@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from rome.features.errors.estimator import RuleBasedErrors
+from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.errors.surface import SurfaceConfig, surface_errors
 from rome.features.errors.typos import wrong_articles
+from rome.features.idf import IdfTable
 from rome.features.values import Analysis
 
 from handmade import analysis, prepared
 
+ERRORS = RuleBasedErrors(IdfTable(10, {}), AntonymLexicon())
 VOWEL = "apple error idea owner uncle hour honest heiress unidentified unimportant uninteresting urge ultimate only oval umbrella".split()
 CONSONANT = (
     "house banana university European one one-off once useful unit user union unique united year hotline usual ewe".split()
@@ -58,3 +62,12 @@ def test_it_counts_once_and_only_in_the_hypothesis() -> None:
     assert (found.type, found.severity, found.hypothesis.text) == ("article", "minor", "an")  # type: ignore[union-attr]
     assert surface_errors(wrong, wrong, (), SurfaceConfig()) == ()
     assert surface_errors(wrong, right, (), SurfaceConfig()) == ()
+
+
+def test_the_wrong_one_for_the_right_one_counts_too() -> None:
+    """`an` in the place of the reference's `a` is the article's mistake and no other word's; both right, beside other words, is none."""
+    big, enormous, wrong = (prepared(tagged(f"it is {words} town")) for words in ("a big", "an enormous", "an big"))
+    found = ERRORS.compare(big, wrong).evidence.errors
+    assert [(error.type, error.hypothesis.text) for error in found] == [("article", "an")]
+    listed = ERRORS.compare(big, enormous).evidence
+    assert [error.hypothesis.text for error in (*listed.errors, *listed.differences)] == ["enormous"]

@@ -238,8 +238,8 @@ def test_more_than_the_most_is_scaled_down_together() -> None:
 
 
 def test_the_value_of_a_count() -> None:
-    """One for no error, less for every further one, .8 for a minor one, .5 for four."""
-    assert [value_of(count) for count in (0.0, 1.0, 4.0, 12.0)] == pytest.approx([1.0, 0.8, 0.5, 0.25])
+    """One for no error, less for every further one, .92 for a minor one, .5 for twelve."""
+    assert [value_of(count) for count in (0.0, 1.0, 12.0, 36.0)] == pytest.approx([1.0, 12 / 13, 0.5, 0.25])
 
 
 def test_errors_come_in_the_order_of_the_hypothesis() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +19,20 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
 from rome.features.errors.estimator import ErrorsConfig, RuleBasedErrors, find_differences
 from rome.features.errors.evidence import MAXIMUM, SEVERITIES, TYPES, ErrorsEvidence, PairErrorModel, PairPrediction
-from rome.features.errors.learned import LearnedErrors
+from rome.features.errors.learned import LearnedErrors, forgiven
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import AnalysedText, Resources
 from rome.features.values import Analysis
 from rome.metric import RoMe
 
-from handmade import analysis
+from handmade import analysis, prepared
 
 IDF = IdfTable(
     1000, {w: n for n, w in enumerate("red house big old man three five new town hill dog on a the".split(), start=5)}
 )
 LEXICON = AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv")
-CONFIG = ErrorsConfig(estimator="learned")
+CONFIG = ErrorsConfig(estimator="learned", forgiveness=0.0)
 WORDS = st.lists(st.sampled_from("The red house on a hill . big dog dog not three , The".split()), max_size=9).map(" ".join)
 
 
@@ -151,6 +152,32 @@ def test_a_huge_amount_is_cut() -> None:
     found = evidence(reader, "the old dog saw a red house here", "the new dog heard a red town here")
     weights = [error.weight for error in found.errors]
     assert weights == pytest.approx([MAXIMUM / 3] * 3) and math.fsum(weights) == pytest.approx(MAXIMUM)
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.2, 2.0, 24.9, 25.0, 40.0])
+def test_what_is_missing_weighs_more_than_what_is_added(amount: float) -> None:
+    """The amount rises with what the hypothesis leaves out, stays where both are as long, and is never more than the most that counts."""
+    reader = saying(amount, red=("critical", 0.9, "other"), big=("critical", 0.9, "other"), _=("minor", 0.4, "other"))
+    counts = []
+    for hypothesis in ("big dog", "big dog big man", "big dog big man on a hill , the old man"):
+        pair = analysis("red dog red man"), analysis(hypothesis)
+        both = [
+            LearnedErrors(IDF, LEXICON, reader, replace(CONFIG, forgiveness=share)).measure(*pair).evidence.count
+            for share in (0.0, 1.2)
+        ]
+        assert max(both) <= MAXIMUM
+        counts.append(both[1] - both[0])
+    assert counts[1] == pytest.approx(0.0) and counts[0] >= 0.0 >= counts[2]
+    assert counts[0] > counts[2] or amount in (0.0, 0.2) or amount >= MAXIMUM
+
+
+@pytest.mark.parametrize("lengths", [(1, 1000), (1000, 1)])
+def test_no_length_says_everything(lengths: tuple[int, int]) -> None:
+    """However long one text is beside the other, the amount is not more than e times to the power of the share, nor less than its inverse."""
+    pair = analysis("red " * lengths[0]), analysis("big " * lengths[1])
+    found = find_differences(*(prepared(one) for one in pair), IDF, LEXICON, CONFIG)
+    told = forgiven(0.01, found, 0.7)
+    assert told == pytest.approx(0.01 * math.exp(math.copysign(0.7, lengths[0] - lengths[1])), rel=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,24 @@ def test_equal_texts_have_no_error(made: tuple[PairReader, PairNet], text: str) 
     assert found.probabilities.tolist() == [[1.0, 0.0, 0.0, 0.0]] * count
 
 
+@pytest.mark.parametrize("open_side", [0, 1])
+def test_a_text_without_its_closing_mark_is_read_with_the_others(made: tuple[PairReader, PairNet], open_side: int) -> None:
+    """The mark is borrowed: the reading is that of the pair that has it, to the last bit, but for the row of the mark; not for an empty text."""
+    one, other = analysed([("the old dog saw .", "a dog did not see .")])[0]
+    borrowed = (other if open_side == 0 else one).states[-1:]
+    whole, bare = [one, other], [one, other]
+    own = whole[open_side]
+    whole[open_side] = replace(own, states=np.concatenate([own.states[:-1], borrowed]))
+    bare[open_side] = replace(own, text=own.text[:-2], words=own.words[:-1], states=own.states[:-1])
+    first, second = made[0]([(whole[0], whole[1]), (bare[0], bare[1])])
+    kept = np.delete(first.probabilities, (len(one.words) if open_side == 0 else len(first.probabilities)) - 1, axis=0)
+    assert np.array_equal(kept, second.probabilities) and first.amount == second.amount
+    nothing = with_states("")
+    assert len(made[0]([(nothing, other) if open_side == 0 else (one, nothing)])[0].probabilities) == len(
+        (one, other)[1 - open_side].words
+    )
+
+
 def test_a_very_long_pair_is_read_in_parts(made: tuple[PairReader, PairNet], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each word has one row, in order, and the amounts of the parts add up: those that the parts have as pairs of their own."""
     reader = made[0]

@@ -138,8 +138,8 @@ def test_mass_left_over_is_credited() -> None:
 
 @pytest.mark.parametrize("rho", [-0.1, 1.01, math.nan, True, "0.5", None])
 def test_what_is_no_share_is_refused(rho: object) -> None:
-    """rho and penalty are numbers from 0 to 1."""
-    for name in ("rho", "penalty"):
+    """rho, penalty and coverage are numbers from 0 to 1."""
+    for name in ("rho", "penalty", "coverage"):
         with pytest.raises(InputError, match=re.escape(f"{name} {rho!r} is no share")):
             semantic(**{name: rho})
 
@@ -176,6 +176,39 @@ def test_the_three_distances_order_as_they_constrain() -> None:
     raw = [semantic(emd=emd, delta=-1.0).measure(one, other).raw for emd in EMDS]
     assert raw[0] >= raw[1] - 1e-9 >= raw[2] - 2e-9
     assert raw[0] > raw[2]
+
+
+SHARES = st.sampled_from((0.25, 0.5, 1.0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS, WORDS, st.sampled_from(EMDS[:2]), SHARES)
+def test_coverage_asks_where_each_word_of_the_reference_goes_cheapest(
+    reference: str, hypothesis: str, emd: str, coverage: float
+) -> None:
+    """The textbook: the balanced optimum and, word by word, the least cost of the reference's words, in these shares; no more than the former."""
+    one, other = alike(reference), alike(hypothesis)
+    balanced, found = (semantic(emd=emd, coverage=share).measure(one, other) for share in (0.0, coverage))
+    weights, cost = found.evidence.reference_weights.tolist(), found.evidence.cost.tolist()
+    nearest = sum(weight * min(row) for weight, row in zip(weights, cost, strict=True))
+    assert nearest <= balanced.raw + 1e-9
+    if one.text != other.text:
+        assert found.raw == pytest.approx((1 - coverage) * balanced.raw + coverage * nearest, abs=1e-9)
+        assert (found.evidence.cost * found.evidence.flow).sum() == pytest.approx(found.raw, abs=1e-9)
+    assert found.evidence.flow.sum(1) == pytest.approx(found.evidence.reference_weights)
+    assert 0.0 <= found.value <= 1.0 and semantic(emd=emd, coverage=coverage).measure(one, one).value == 1.0
+
+
+def test_what_is_missing_costs_more_than_what_is_added() -> None:
+    """With coverage half of a text is worse than twice of one; without it both are the same, and the plain distance knows no coverage."""
+    short, long = analysis("cat dog"), analysis("cat dog sat mat")
+    for emd in EMDS[:2]:
+        feature = semantic(emd=emd, coverage=1.0)
+        assert feature.measure(long, short).value < 0.75 < feature.measure(short, long).value
+        balanced = semantic(emd=emd)
+        assert balanced.measure(long, short).value == balanced.measure(short, long).value
+    plain = [semantic(emd="standard", coverage=share).measure(long, short).raw for share in (0.0, 1.0)]
+    assert plain[0] == plain[1]
 
 
 def test_a_repeated_word_is_aligned_once() -> None:

@@ -111,3 +111,27 @@ def test_marks_belong_beside_their_words() -> None:
     bare = prepared(analysis("the dog slept"))
     assert not list(punctuation_errors(bare, prepared(analysis("the dog, slept.")), (), PunctuationConfig()))
     assert [mark.character for mark in marks_of(analysis("Well... “so” – yes"))] == [".", '"', '"', "-"]
+
+
+@pytest.mark.parametrize(
+    ("clean", "spoilt", "mark"),
+    [
+        ("They lie between the Early and Late Middle Ages.", 'They lie between the Early" and Late Middle Ages.', '"'),
+        ("It goes from top to bottom now.", "It goes from top to bottom- now.", "-"),
+        ("It suffered; following Austria, it fell.", "It suffered;; following Austria, it fell.", ";"),
+        ("From those with apples came most.", "From those' with apples came most.", "'"),
+    ],
+)
+def test_a_mark_that_the_models_are_spared_counts(clean: str, spoilt: str, mark: str) -> None:
+    """Also beside words that the reference has not, where a mark may else stand otherwise; and not where the reference writes it too."""
+    said, meant = prepared(analysis(spoilt)), prepared(analysis("An altogether different thing, with other words."))
+    for reference in (prepared(analysis(clean)), meant):
+        texts = [
+            error.hypothesis.text for error in ERRORS.compare(reference, said).evidence.errors if error.type == "punctuation"
+        ]
+        assert mark in [text for text in texts if text]
+    assert not ERRORS.compare(said, said).evidence.errors
+    twice = prepared(analysis(f"{spoilt} It ended."))
+    assert "punctuation" not in [
+        error.type for error in ERRORS.compare(said, twice).evidence.errors if error.hypothesis.text == mark
+    ]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 
@@ -23,6 +23,7 @@ from torch.nn.functional import linear, softplus
 from rome.exceptions import ModelMissingError
 
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
+from ..errors.lexicon import form_of
 from ..values import Analysis
 from .config import BATCH_SIZE
 from .encoder import load_last_layers
@@ -33,6 +34,8 @@ LONGEST = 1000
 """Words of both texts in one row; longer pairs are read in parts that correspond by their places."""
 COMPANY = 5
 """How many values `company` has."""
+CLOSING = frozenset(".!?")
+"""Marks that end a text."""
 ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
 """The linear maps of a layer, in the order in which they are applied."""
 
@@ -150,8 +153,8 @@ def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:
             trunk.encoder.relative_attention_bias.weight.copy_(tensors["distance.weight"])
 
 
-Side = tuple[NDArray[np.floating], Sequence[str]]
-"""The states and the forms, in small letters, of some words of a text."""
+Side = tuple[NDArray[np.floating], list[str]]
+"""The states and the forms (`form_of`) of some words of a text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,31 +231,50 @@ def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
     return found
 
 
-def _side(analysis: Analysis, part: int, count: int) -> Side:
-    """One of ``count`` even parts of a text."""
-    words = len(analysis.words)
-    kept = slice(words * part // count, words * (part + 1) // count)
-    return analysis.states[kept], [word.text.lower() for word in analysis.words[kept]]
+def _side(analysis: Analysis) -> Side:
+    """What is read of a text."""
+    return analysis.states, [form_of(word.text) for word in analysis.words]
+
+
+def _closed(sides: Sequence[Side]) -> list[Side]:
+    """Both texts with a closing mark when one has it: the other borrows it, because the mark it lacks is counted on the characters."""
+    marks = [bool(forms) and forms[-1] in CLOSING for _, forms in sides]
+    if marks[0] == marks[1] or not all(forms for _, forms in sides):
+        return list(sides)
+    states, forms = sides[marks.index(True)]
+    return [
+        side if own else (np.concatenate([side[0], states[-1:]]), [*side[1], forms[-1]])
+        for side, own in zip(sides, marks, strict=True)
+    ]
 
 
 def _rows_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
     """The rows of a pair: none for equal texts, one for most."""
     if reference.text == hypothesis.text:
         return []
-    count = -(-(len(reference.words) + len(hypothesis.words)) // LONGEST) or 1
-    return [_Row(_side(reference, n, count), _side(hypothesis, n, count)) for n in range(count)]
+    sides = _closed([_side(reference), _side(hypothesis)])
+    count = -(-sum(len(forms) for _, forms in sides) // LONGEST) or 1
+    parts = [_even(side, count) for side in sides]
+    return [_Row(*both) for both in zip(*parts, strict=True)]
+
+
+def _even(side: Side, count: int) -> list[Side]:
+    """``count`` even parts of a text."""
+    states, forms = side
+    ends = [len(forms) * part // count for part in range(count + 1)]
+    return [(states[a:b], forms[a:b]) for a, b in pairwise(ends)]
 
 
 def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]]) -> PairPrediction:
-    """The reading of a pair from those of its parts."""
-    words = sum(len(analysis.words) for analysis in pair)
+    """The reading of a pair from those of its parts, without borrowed marks."""
+    p, q = (len(analysis.words) for analysis in pair)
     if not parts:
-        sure = np.zeros((words, len(SEVERITIES)), np.float32)
+        sure = np.zeros((p + q, len(SEVERITIES)), np.float32)
         sure[:, 0] = 1.0
-        return PairPrediction(sure, np.full((words, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
+        return PairPrediction(sure, np.full((p + q, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
     readings = [(len(row.reference[1]), reading) for row, reading in parts if reading is not None]
-    columns = [
-        np.concatenate([getattr(r, name)[:p] for p, r in readings] + [getattr(r, name)[p:] for p, r in readings])
-        for name in ("probabilities", "types")
-    ]
+    columns = []
+    for name in ("probabilities", "types"):
+        sides = [getattr(r, name)[:n] for n, r in readings], [getattr(r, name)[n:] for n, r in readings]
+        columns.append(np.concatenate([np.concatenate(side)[:words] for side, words in zip(sides, (p, q), strict=True)]))
     return PairPrediction(columns[0], columns[1], sum(reading.amount for _, reading in readings))

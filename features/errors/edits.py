@@ -18,6 +18,7 @@ from ..matching import best_assignment, cosines, equal_texts, longest_increasing
 from ..semantic import position_differences
 from ..values import Word
 from .evidence import Kind
+from .lexicon import form_of
 from .prepared import PreparedText
 
 
@@ -208,7 +209,7 @@ def edit_script(
 ) -> tuple[WordEdit, ...]:
     """Every edit, word by word: replacements of words whose forms differ, missing and unnecessary words, and moved runs.
 
-    Words that differ in case alone are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is wrong
+    Words of one form (`form_of`) are no replacement here, and punctuation marks are no words: features/errors/surface.py finds what is wrong
     with them.
 
     Parameters
@@ -224,6 +225,6 @@ def edit_script(
     edits += [
         WordEdit("replacement", (m.reference,), (m.hypothesis,), match=m)
         for m in matches
-        if reference.words[m.reference].text.lower() != hypothesis.words[m.hypothesis].text.lower()
+        if form_of(reference.words[m.reference].text) != form_of(hypothesis.words[m.hypothesis].text)
     ]
     return tuple(edits + _moves(matches, moved, p, q))

@@ -30,6 +30,10 @@ class ErrorsConfig:
         probability of a mistake decides instead.
     threshold
         The probability of a mistake from which a word is part of one.
+    forgiveness
+        How much sooner an addition is forgiven than a loss: the reader's amount is multiplied by the quotient of the two lengths (reference by
+        hypothesis, characters of their words, from 1/e to e) to this power. 0 takes both alike. The closed rules have
+        ``SeverityConfig.unnecessary``.
     estimator
         "learned" (the reader of both texts) or "edit-script" (rules alone).
     head
@@ -43,6 +47,7 @@ class ErrorsConfig:
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     smallest_weight: float = 0.25
     threshold: float = 0.3
+    forgiveness: float = 1.2
     estimator: Literal["learned", "edit-script"] = "edit-script"
     head: str = ""
     below: int = 0
@@ -114,7 +119,7 @@ class Errors(Feature[PreparedText]):
         return self.compare_all([(reference, hypothesis)])[0]
 
     def compare_all(self, pairs: Sequence[tuple[PreparedText, PreparedText]]) -> list[Component]:
-        """4 / (4 + count), one component a pair of reference and hypothesis.
+        """12 / (12 + count), one component a pair of reference and hypothesis.
 
         Raw is the count: the sum of the weights of the errors that are listed, which are scaled down together when it exceeds 25. An
         error that weighs less than ``smallest_weight`` is a difference without consequence: it does not count.

@@ -13,7 +13,7 @@ from ..values import Analysis
 
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
 """The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the most that a segment can collect."""
-HALF = 4.0
+HALF = 12.0
 """The count that halves the component; found on development data."""
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
 Severity = Literal["none", "minor", "major", "critical"]
@@ -31,7 +31,7 @@ TYPES = tuple(
 
 
 def value_of(count: float) -> float:
-    """The component of a hypothesis whose errors weigh ``count`` together: 4 / (4 + count)."""
+    """The component of a hypothesis whose errors weigh ``count`` together: 12 / (12 + count)."""
     return HALF / (HALF + count)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,8 +11,8 @@ import numpy as np
 from ..idf import IdfTable
 from ..protocol import Resources
 from .estimator import Errors, ErrorsConfig, PairDifferences, RuleBasedErrors
-from .evidence import CRITICAL, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairErrorModel, PairPrediction, Severity
-from .lexicon import AntonymLexicon, compare_numbers
+from .evidence import CRITICAL, MAXIMUM, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairErrorModel, PairPrediction, Severity
+from .lexicon import AntonymLexicon, compare_numbers, form_of
 
 VAGUE = frozenset(("other", "addition", "omission", "substitution"))
 """What the reader calls a word when it has no better name than the rules have."""
@@ -73,7 +74,8 @@ class LearnedErrors(Errors):
     def _spans(self, pair: PairDifferences, reading: PairPrediction) -> list[ErrorSpan]:
         """The spans of one pair."""
         repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
-        units, amount = _counted(_units(pair, reading, self.config.threshold), reading.amount, pair)
+        told = forgiven(reading.amount, pair, self.config.forgiveness)
+        units, amount = _counted(_units(pair, reading, self.config.threshold), told, pair)
         groups = _groups(units, pair)
         weights = self._shared(groups, max(amount, repeated))
         return [_span(pair, group, weight) for group, weight in zip(groups, weights, strict=True)]
@@ -118,11 +120,24 @@ def _units(pair: PairDifferences, reading: PairPrediction, threshold: float) -> 
             units.append(unit("unnecessary", None, j))
             continue
         k, i = there[j]
-        same = reference.words[i].text.lower() == hypothesis.words[j].text.lower()
+        same = form_of(reference.words[i].text) == form_of(hypothesis.words[j].text)
         if not same or k in pair.moved:
             units.append(unit("order" if same else "replacement", i, j))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in reference.places if i not in matched]
+
+
+def forgiven(amount: float, pair: PairDifferences, forgiveness: float) -> float:
+    """The reader's amount, more of it where the hypothesis is shorter than the reference, less where it is longer; below MAXIMUM as before.
+
+    People who judge translations miss what is left out and hardly mind what is added (METEOR and chrF weigh recall for the same reason:
+    Banerjee and Lavie 2005, Popović 2017).
+    """
+    if amount >= MAXIMUM:  # a very long pair, read in parts
+        return amount
+    lengths = [max(1, sum(len(word.text) for word in side.words)) for side in (pair.reference, pair.hypothesis)]
+    shorter = min(1.0, max(-1.0, math.log(lengths[0] / lengths[1])))
+    return MAXIMUM * (1.0 - (1.0 - amount / MAXIMUM) ** math.exp(forgiveness * shorter))
 
 
 def _counted(units: list[_Unit], amount: float, pair: PairDifferences) -> tuple[list[_Unit], float]:

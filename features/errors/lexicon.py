@@ -34,6 +34,12 @@ NUMBER_WORDS: dict[str, int] = {
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "non-", "mis", "anti", "anti-")
 
 
+def form_of(word: str) -> str:
+    """A word as it is compared: in small letters, `an` as `a`, because the next word says which of them is right."""
+    form = word.lower()
+    return "a" if form == "an" else form
+
+
 def is_negation(word: str) -> bool:
     """Whether a word turns what it stands with into its opposite."""
     return word.lower() in NEGATIONS

@@ -15,8 +15,8 @@ from ..idf import IdfTable
 from ..protocol import AnalysedText
 from ..values import Analysis, Word
 from .evidence import TextSpan
-from .lexicon import Number, number_value, numbers_of
-from .typos import repeated_words, wrong_articles
+from .lexicon import Number, form_of, number_value, numbers_of
+from .typos import repeated_words, tidy, wrong_articles
 
 GROUPS = ("NOUN PROPN X", "VERB AUX", "ADJ ADV", "NUM", "PRON", "DET", "ADP SCONJ", "CCONJ")
 CLASSES = {tag: number for number, tags in enumerate(GROUPS, start=1) for tag in tags.split()}
@@ -34,12 +34,15 @@ class PunctuationMark:
     ----------
     before, after
         The words around it, -1 where there is none.
+    stray
+        Whether no writer puts it there, see `tidy`.
     """
 
     character: str
     place: int
     before: int
     after: int
+    stray: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +58,7 @@ class PreparedText:
     units
         (n, d) their vectors, of length 1.
     forms
-        As written, lower-cased.
+        See `form_of`.
     lemmas
         Lower-cased.
     numbers
@@ -120,7 +123,7 @@ def prepare(text: AnalysedText, idf: IdfTable) -> PreparedText:
         places=places,
         following=dict(zip(places, (*places[1:], -1), strict=False)),
         units=text.units[list(places)],
-        forms=tuple(word.text.lower() for word in words),
+        forms=tuple(form_of(word.text) for word in words),
         lemmas=tuple(word.lemma.lower() for word in words),
         numbers=np.array([math.nan if value is None else value for value in values], dtype=np.float64),
         symbols=np.array([word.upos in ("PUNCT", "SYM") for word in words], dtype=bool),
@@ -148,7 +151,8 @@ def words_of(analysis: Analysis) -> tuple[int, ...]:
 
 
 def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
-    """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once."""
+    """Every visible character of a text that belongs to no word, in order; a mark repeated on the spot ("...") counts once, unless it is stray."""
+    kept = set(tidy(analysis.text).origin)
     words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
     ends = list(accumulate((analysis.words[n].end for n in words), max))
     found: list[PunctuationMark] = []
@@ -159,10 +163,11 @@ def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
             position += 1
         if position >= 0 and place < ends[position]:  # within a word
             continue
-        shown = match.group().translate(ALIKE)
-        if found and found[-1].place == place - 1 and found[-1].character == shown:
-            found[-1] = PunctuationMark(shown, place, found[-1].before, found[-1].after)
+        shown, stray = match.group().translate(ALIKE), place not in kept
+        if found and found[-1].place == place - 1 and (found[-1].character, found[-1].stray) == (shown, stray):
+            found[-1] = PunctuationMark(shown, place, found[-1].before, found[-1].after, stray)
             continue
         before = words[position] if position >= 0 else -1
-        found.append(PunctuationMark(shown, place, before, words[position + 1] if position + 1 < len(words) else -1))
+        after = words[position + 1] if position + 1 < len(words) else -1
+        found.append(PunctuationMark(shown, place, before, after, stray))
     return tuple(found)

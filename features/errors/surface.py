@@ -34,7 +34,7 @@ class PunctuationConfig:
     loose
         The same where the words around it differ too, so that the sentence may be built another way.
     stray
-        A mark that splits what no mark can split.
+        A mark that splits what no mark can split, repeats the one before it, or closes what nothing opened.
     slip
         What a mistake counts beside another minor one (in MQM .1, Freitag et al. 2021), but for the missing final mark.
     """
@@ -61,7 +61,8 @@ def punctuation_errors(
     there[-1] = -1
     left = [[m for m in side if m is not end] for side, end in zip(sides, ends, strict=True)]
     for mark in list(left[0]):
-        twin = next((m for m in left[1] if m.character == mark.character and _beside(mark, m, there)), None)
+        alike = (m for m in left[1] if (m.character, m.stray) == (mark.character, mark.stray))
+        twin = next((m for m in alike if _beside(mark, m, there)), None)
         if twin is not None:
             left[0].remove(mark)
             left[1].remove(twin)
@@ -105,9 +106,9 @@ def _next_to(before: int, after: int, text: PreparedText) -> bool:
 
 
 def _stray(side: PreparedText, mark: PunctuationMark) -> bool:
-    """A terminal mark before a small letter, or a sign that is no punctuation of running text."""
+    """What the models were spared, a terminal mark before a small letter, or a sign that is no punctuation of running text."""
     after = side.text[mark.place + 1 :].lstrip()
-    return mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
+    return mark.stray or mark.character in "_~^@*|" or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
 
 
 def _mark_error(kind: Kind, confidence: float, share: float, wanted: TextSpan | None, found: TextSpan | None) -> ErrorSpan:
@@ -197,18 +198,15 @@ def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceC
                 yield _minor("spacing", config.spacing, hypothesis.span(*found.span()), share=config.slip)
 
 
-def _articles(
-    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
-) -> Iterator[ErrorSpan]:
-    """The wrong one of `a` and `an`; what the reference writes too is no mistake, and against the right one it is an edit already."""
+def _articles(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
+    """The wrong one of `a` and `an`; what the reference writes too is no mistake."""
 
     def written(side: PreparedText, place: tuple[int, int]) -> str:
         return side.text[side.words[place[0]].start : side.words[place[1]].end].lower()
 
     meant = {written(reference, place) for place in reference.articles}
-    there = {match.hypothesis: reference.words[match.reference].text.lower() for match in matches}
     for place in hypothesis.articles:
-        if written(hypothesis, place) not in meant and there.get(place[0]) not in ("a", "an"):
+        if written(hypothesis, place) not in meant:
             yield _minor("article", config.article, hypothesis.span_of(place[:1]))
 
 
@@ -238,6 +236,6 @@ def surface_errors(
         found += _casing(reference, hypothesis, matches, config)
         found += _sentence_casing(reference, hypothesis, matches, config)
     found += punctuation_errors(reference, hypothesis, matches, config.punctuation)
-    found += _articles(reference, hypothesis, matches, config)
+    found += _articles(reference, hypothesis, config)
     found += _repetition(reference, hypothesis, config)
     return tuple(found)

@@ -52,13 +52,14 @@ def feature_signature(
         The name of the IDF table.
     """
     parts = {
-        "features": "4",
+        "features": "5",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,
         "delta": f"{semantic.delta:g}",
         "rho": f"{semantic.rho:g}",
         "penalty": f"{semantic.penalty:g}",
+        "coverage": f"{semantic.coverage:g}",
         "theta": f"{syntax.theta:g}",
         "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),

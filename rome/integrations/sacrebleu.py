@@ -18,6 +18,7 @@ SHORT = {
     "delta": "d",
     "rho": "r",
     "penalty": "p",
+    "coverage": "co",
     "theta": "th",
     "syntax": "sx",
     "grammar": "g",

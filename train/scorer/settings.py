@@ -55,11 +55,11 @@ class ScorerConfig:
     objective: str = "graded"
     hidden: int = 3
     weight_floor: Mapping[str, float] = field(
-        default_factory=lambda: _frozen(semantic=2.0, syntax=0.05, grammar=0.1, errors=2.1)
+        default_factory=lambda: _frozen(semantic=2.0, syntax=0.05, grammar=0.05, errors=2.4)
     )
     steps: int = 1500
     learning_rate: float = 0.02
-    decay: float = 4e-3
+    decay: float = 8e-3
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
