@@ -529,7 +529,8 @@ def test_the_stages_of_a_training() -> None:
     assert options.stage(400)[0] == errors.FIRST != options.stage(401)[0] == options.second
     assert errors.ErrorsOptions(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
     taught = replace(options, taught=50)
-    assert taught.all_steps == 530 and taught.stage(480) == options.stage(480) and taught.stage(481)[0] == errors.TAUGHT
+    assert [replace(taught, drawn=20).draw(step) for step in (480, 481, 500, 501, 530)] == [480, 481, 500, 481, 490]
+    assert taught.draw(501) == 501 and taught.all_steps == 530 and taught.stage(480) == options.stage(480) and taught.stage(481)[0] == errors.TAUGHT
 
 
 def lines(work: Path) -> list[dict[str, Any]]:
@@ -604,6 +605,10 @@ def test_the_recipe_end_to_end(
     taught = ["--out", str(tmp_path / "d"), *common, "--taught", "1", "--teacher", str(models)]
     assert errors.run(parser.parse_args([*taught, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
     assert (tmp_path / "d" / "reader.safetensors").read_bytes() != files[0] and read_card(tmp_path / "d")["steps"] == 3
+    none = ["--out", str(tmp_path / "e"), *common, "--steps", "0", "--later", "0", "--begin", str(models)]
+    assert errors.run(parser.parse_args([*none, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
+    assert (tmp_path / "e" / "reader.safetensors").read_bytes() == files[0]
+    assert f"went on from the reader that `{card['recipe']}` (2 steps" in read_card(tmp_path / "e")["notes"]
     one, other = with_states("the old dog"), with_states("a new dog ran", 1)
     (reading,) = PairReader(models, 1)([(one, other)])
     assert reading.probabilities.shape == (7, len(SEVERITIES)) and math.isfinite(reading.amount)
@@ -620,6 +625,8 @@ def test_nothing_is_learned_from_a_teacher_that_says_the_same(models: Path, grou
     drawn, weights = list(groups.step(errors.TAUGHT, random.Random(1))), Weights(words=0.0, types=0.0, ranks=0.0, amounts=0.0)
     _, same = losses(teacher.net, teacher.sides, drawn, weights, teacher)
     assert same["taught_amounts"] == [0.0]
+    read = len(teacher.known)
+    assert losses(teacher.net, teacher.sides, drawn, weights, teacher)[1] == same and len(teacher.known) == read
     torch.manual_seed(9)
     other, seen = PairNet(load_trunk(folder / "encoder"), 1, 4), []
     optimizer = torch.optim.Adam([parameter for parameter in other.parameters() if parameter.requires_grad], 0.01)

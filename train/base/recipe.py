@@ -29,6 +29,7 @@ from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability
 from rome.features.analyser.encoder import PIECES_FILE
+from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
@@ -182,12 +183,12 @@ class BaseModel(nn.Module):
                 part.requires_grad_(False)
 
     def states(self, ids: torch.Tensor, mask: torch.Tensor, upto: int) -> list[torch.Tensor]:
-        """States after the embeddings and each of the first ``upto`` layers, (b, L, width) each, computed in bfloat16."""
+        """States after the embeddings and each of the first ``upto`` layers, (b, L, width) each."""
         bias = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)[:, None, None, :]
         placed = self.trunk.encoder.position_bias(ids.shape[1])
         bias = bias if placed is None else bias + placed
         found = []
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
             with torch.no_grad():
                 found.append(self.trunk.embeddings(ids))
                 for layer in self.trunk.encoder.layer[: self.frozen]:
@@ -244,7 +245,7 @@ class Meaning:
 
     @torch.no_grad()
     def _teach(self, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
             states = self.source(ids, mask).hidden_states
         return [states[level].float() for level in self.levels]
 

@@ -20,14 +20,22 @@ from torch.nn.functional import linear, scaled_dot_product_attention, softplus
 from rome.data.perturbations.changes import Made, Spans, plain
 from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, read_meaning
 from rome.exceptions import InputError
+from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load_trunk
+from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import ADAPTED, COMPANY, joined
 from rome.features.analyser.pieces import pooled, touched
 from rome.features.analyser.trunk import Trunk, distance_bias
-from rome.features.errors.evidence import MARKS, SEVERITIES, TYPES, WEIGHTS
+from rome.features.analyser.weights import load_weights
+from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
 
 CHUNK = 16
 """Pairs of like length that pass the net together."""
+
+
+def fast_numbers() -> torch.dtype:
+    """bfloat16 where the processor multiplies it itself; elsewhere float32, which is several times as fast there."""
+    return torch.bfloat16 if multiplies_bf16() else torch.float32
 
 
 class Adapted(nn.Module):
@@ -115,6 +123,8 @@ class PairNet(nn.Module):
         Whose last layers it starts from, so many as ``above``.
     below
         Layers that read each text alone.
+    dtype
+        Of the trunk's own matrices: `fast_numbers`, unless it is given.
     """
 
     def __init__(
@@ -124,10 +134,10 @@ class PairNet(nn.Module):
         rank: int = 32,
         above: int = 3,
         dropout: float = 0.1,
-        dtype: torch.dtype = torch.bfloat16,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        config = trunk.config
+        config, dtype = trunk.config, dtype or fast_numbers()
         self.below, width = below, config.hidden_size
         self.layers = nn.ModuleList(Layer(one, rank, dropout, dtype) for one in trunk.encoder.layer[-above:])
         self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
@@ -177,7 +187,7 @@ class PairNet(nn.Module):
 
 
 class Sides:
-    """Reads texts with the lower layers of a trunk, in bfloat16 where that is fast enough to train with.
+    """Reads texts with the lower layers of a trunk.
 
     Parameters
     ----------
@@ -185,13 +195,15 @@ class Sides:
         Of the encoder.
     below
         How many layers read each text alone.
+    dtype
+        `fast_numbers`, unless it is given.
     """
 
-    def __init__(self, folder: Path, below: int, dtype: torch.dtype = torch.bfloat16) -> None:
+    def __init__(self, folder: Path, below: int, dtype: torch.dtype | None = None) -> None:
         trunk = load_trunk(folder)
         trunk.encoder.layer = trunk.encoder.layer[:below]
         self.width, self.below = trunk.config.hidden_size, below
-        self.encoder = EmbeddedEncoder(trunk.to(dtype), load_tokenizer(folder), torch.zeros(1))
+        self.encoder = EmbeddedEncoder(trunk.to(dtype or fast_numbers()), load_tokenizer(folder), torch.zeros(1))
 
     def marks(self) -> torch.Tensor:
         """(3, width) states of the marks that the trunk itself puts before and after a text, for the reader to begin with."""
@@ -200,21 +212,32 @@ class Sides:
 
     def of(self, texts: Sequence[Made]) -> list[Side]:
         """One side a text, each different one read once."""
-        different = {text.text: text for text in texts}
+        different = {(text.text, text.words): text for text in texts}
         surfaces = [text.text[a:b] for text in different.values() for a, b in text.sentences]
         read = iter(self.encoder.read(surfaces))
-        found: dict[str, Side] = {}
-        for text in different.values():
+        found: dict[tuple[str, Spans], Side] = {}
+        for name, text in different.items():
             words = _by_sentence(text)
             parts = [_pooled(start, own, next(read), self.below) for (start, _), own in zip(text.sentences, words, strict=True)]
             forms = tuple(text.text[a:b].lower() for own in words for a, b in own)
-            found[text.text] = Side(np.concatenate(parts) if parts else np.zeros((0, self.width), np.float32), forms)
-        return [found[text.text] for text in texts]
+            found[name] = Side(np.concatenate(parts) if parts else np.zeros((0, self.width), np.float32), forms)
+        return [found[text.text, text.words] for text in texts]
 
     def pairs(self, pairs: Sequence[tuple[Made, Made]]) -> list[tuple[Side, Side]]:
         """Both sides of pairs of reference and hypothesis."""
         read = self.of([text for pair in pairs for text in pair])
         return list(zip(read[::2], read[1::2], strict=True))
+
+
+def load_reader(models: str) -> tuple[PairNet, Sides]:
+    """The reader of a model set as it was trained, and what reads the texts for it. Raises ModelMissingError for a set without one."""
+    folder = set_folder(models)
+    tensors, about = load_weights(folder / "errors" / READER_FILE)
+    below, rank = int(str(about["below"])), len(tensors["layers.0.maps.query.down"])
+    above = len({name.split(".")[1] for name in tensors if name.startswith("layers.")})
+    net = PairNet(load_trunk(folder / "encoder"), below, rank, above)
+    net.load_state_dict(tensors)
+    return net, Sides(folder / "encoder", below)
 
 
 def by_length(pairs: Sequence[tuple[Side, Side]]) -> Iterator[list[int]]:

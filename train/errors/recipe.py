@@ -18,19 +18,19 @@ from rome.features.analyser.config import DEFAULT_SET, set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_card, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
 from rome.train.errors.groups import Groups, Mixture
 from rome.train.errors.losses import Weights, losses
-from rome.train.errors.net import PairNet, Sides, meaning_figures
+from rome.train.errors.net import PairNet, Sides, load_reader, meaning_figures
 from rome.train.errors.signals import learn_signals
 from rome.train.errors.teacher import Teacher
 from rome.train.errors.texts import Pool, paraphrases, prepare, write_agreements
 from rome.train.synthesis.pairs import read_synthetic
 
 FIRST = Mixture()
-TAUGHT = Mixture(meaning=2, mistakes=2, outputs=8, ladders=1)
-"""Above all real outputs, which a teacher knows best."""
+TAUGHT = Mixture(meaning=2, mistakes=6, outputs=4, ladders=2)
+"""Above all real outputs, which a teacher knows best, and the same with one mistake more."""
 LATER_RATE, TAUGHT_RATE = 0.7, 0.5
 WARMING = 100
 """Steps at the beginning of a stage in which the rate rises, at most an eighth of it."""
@@ -60,8 +60,12 @@ class ErrorsOptions(TrainingOptions):
         Of which outputs are ranked.
     steps, later, taught
         Of the three stages; in the third the reader of ``teacher`` teaches too.
+    drawn
+        So many of the third stage's steps draw groups, the others take those again, which the teacher has read already; 0: all draw.
     teacher
         A model set.
+    begin
+        A model set whose reader training goes on from, with its sizes; without one it starts from the trunk.
     meaning, mistakes, outputs, rated, ladders
         Groups of these kinds in a step of the second.
     signals
@@ -71,7 +75,9 @@ class ErrorsOptions(TrainingOptions):
     steps: int = 900
     later: int = 1500
     taught: int = 0
+    drawn: int = 0
     teacher: str = DEFAULT_SET
+    begin: str = ""
     rate: float = 5e-4
     below: int = 4
     above: int = 3
@@ -102,6 +108,11 @@ class ErrorsOptions(TrainingOptions):
         if step <= self.steps + self.later:
             return self.second, LATER_RATE * _slope(step - self.steps, self.later)
         return TAUGHT, TAUGHT_RATE * _slope(step - self.steps - self.later, self.taught)
+
+    def draw(self, step: int) -> int:
+        """The step whose groups a step takes: its own, but in the third stage one of the first ``drawn``."""
+        first = self.steps + self.later + 1
+        return step if step < first or not self.drawn else first + (step - first) % self.drawn
 
     @property
     def all_steps(self) -> int:
@@ -137,22 +148,37 @@ def run(arguments: argparse.Namespace) -> int:
     files = enumerate(arguments.synthesized)
     generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_synthetic(path)]
     groups = Groups(Pool(texts), pairs, agreement, seed, generated)
-    folder = set_folder(options.models) / "encoder"
-    sides = Sides(folder, options.below)
     torch.manual_seed(seed)
-    net = PairNet(load_trunk(folder), options.below, options.rank, options.above)
-    net.start_marks(sides.marks())
+    net, sides = _begun(options)
     if options.signals and not options.resume:
         sys.stderr.write(f"signals: {learn_signals(net, sides, generated, options.signals, options.rate, seed)}\n")
     seconds = fit(net, sides, groups, options)
     export(net, options.out)
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
     before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
+    before += f"It went on from the reader that {_origin(options.begin)} gave. " if options.begin else ""
     before += f"The reader of {options.teacher} taught it in the last {options.taught} steps. " if options.taught else ""
     sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
     write_training_card("errors", options, options.all_steps, seconds, figures, before=before, **sizes)
     sys.stderr.write(json.dumps(figures) + "\n")
     return 0
+
+
+def _begun(options: ErrorsOptions) -> tuple[PairNet, Sides]:
+    """A net to train."""
+    if options.begin:
+        return load_reader(options.begin)
+    folder = set_folder(options.models) / "encoder"
+    sides = Sides(folder, options.below)
+    net = PairNet(load_trunk(folder), options.below, options.rank, options.above)
+    net.start_marks(sides.marks())
+    return net, sides
+
+
+def _origin(models: str) -> str:
+    """Where the reader of a set comes from, as its card says."""
+    card = read_card(set_folder(models) / "errors")
+    return f"`{card['recipe']}` ({card['steps']} steps, {card['seconds']} seconds)"
 
 
 def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> int:
@@ -164,7 +190,7 @@ def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> i
     teacher = Teacher(options.teacher) if options.taught else None
 
     def loss(step: int) -> torch.Tensor:
-        drawn = groups.step(options.stage(step)[0], random.Random(f"{options.seed}|{step}"))
+        drawn = groups.step(options.stage(step)[0], random.Random(f"{options.seed}|{options.draw(step)}"))
         taught = step > options.steps + options.later
         total, figures = losses(net, sides, list(drawn), Weights(), teacher if taught else None)
         log.add(figures)

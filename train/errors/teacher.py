@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-from rome.data.perturbations.changes import Made
-from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import load_trunk
-from rome.features.analyser.weights import load_weights
-from rome.features.errors.evidence import READER_FILE
-from rome.train.errors.net import PairNet, Sides, by_length
+from rome.data.perturbations.changes import Made, Spans
+from rome.train.errors.net import by_length, load_reader
+
+Named: TypeAlias = tuple[str, Spans, str, Spans]
+"""Both texts of a pair, and where their words are."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,9 +33,7 @@ class Lessons:
 
 
 class Teacher:
-    """The reader of a model set, as it was trained.
-
-    Raises ModelMissingError for a set without one.
+    """The reader of a model set, which reads every pair once. Raises ModelMissingError for a set without one.
 
     Parameters
     ----------
@@ -44,22 +42,22 @@ class Teacher:
     """
 
     def __init__(self, models: str) -> None:
-        folder = set_folder(models)
-        tensors, about = load_weights(folder / "errors" / READER_FILE)
-        below, rank = int(str(about["below"])), len(tensors["layers.0.maps.query.down"])
-        above = len({name.split(".")[1] for name in tensors if name.startswith("layers.")})
-        self.net, self.sides = PairNet(load_trunk(folder / "encoder"), below, rank, above), Sides(folder / "encoder", below)
-        self.net.load_state_dict(tensors)
+        self.net, self.sides = load_reader(models)
         self.net.eval()
+        self.known: dict[Named, tuple[Tensor, Tensor]] = {}
 
-    @torch.no_grad()
     def read(self, pairs: Sequence[tuple[Made, Made]]) -> Lessons:
         """Its judgement of pairs of reference and hypothesis."""
-        inputs = self.sides.pairs(pairs)
-        severities, amounts = [torch.zeros(0)] * len(inputs), torch.zeros(len(inputs))
+        names = [(one.text, one.words, other.text, other.words) for one, other in pairs]
+        self._learn({name: pair for name, pair in zip(names, pairs, strict=True) if name not in self.known})
+        severities, amounts = zip(*(self.known[name] for name in names), strict=True)
+        return Lessons(severities, torch.stack(amounts))
+
+    @torch.no_grad()
+    def _learn(self, pairs: Mapping[Named, tuple[Made, Made]]) -> None:
+        names, inputs = list(pairs), self.sides.pairs(list(pairs.values()))
         for chosen in by_length(inputs):
             found = self.net([inputs[n] for n in chosen])
-            amounts[chosen] = found.amount
-            for n, row, places in zip(chosen, found.logits.softmax(-1), found.real.sum(1).tolist(), strict=True):
-                severities[n] = row[:places]
-        return Lessons(tuple(severities), amounts)
+            places = found.real.sum(1).tolist()
+            for n, row, length, amount in zip(chosen, found.logits.softmax(-1), places, found.amount, strict=True):
+                self.known[names[n]] = row[:length].clone(), amount

@@ -24,6 +24,7 @@ from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
+from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.checkpoints import pretrained
 from rome.features.values import Analysis
 from rome.storage.files import atomic_path
@@ -286,7 +287,7 @@ class _SentenceVectors:
         for start in range(0, len(order), TOGETHER):
             chosen = order[start : start + TOGETHER]
             inputs = self.tokenizer([texts[n] for n in chosen], padding=True, return_tensors="pt")
-            with torch.autocast("cpu", torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
                 states = self.model(**inputs).last_hidden_state.float()
             mask = inputs["attention_mask"][..., None]
             mean = (states * mask).sum(1) / mask.sum(1)

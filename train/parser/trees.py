@@ -25,6 +25,7 @@ from rome.data.sources import data_file
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
+from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import touched
 from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
@@ -261,7 +262,7 @@ def fit(head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample
         layers = torch.zeros(head.sizes["mixed"], *mask.shape, head.sizes["width"])
         for n, example in enumerate(batch):
             layers[:, n, : len(example.pieces)] = known[example.pieces].float()
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
             return loss_of(head, layers, mask, batch)
 
     train(head, optimizer, {"loss": loss}, options.steps, log, clip=5.0, average_after=options.steps * 2 // 3)
