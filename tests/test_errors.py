@@ -84,6 +84,7 @@ def test_another_added_word_never_helps(text: str, at: int) -> None:
         ("The house is big.", "The house is small.", {"big": "ADJ", "small": "ADJ"}, "replacement", "antonym", "critical"),
         ("Watson is old.", "Adler is old.", {"Watson": "PROPN", "Adler": "PROPN"}, "replacement", "name", "critical"),
         ("The house is big.", "the house is big.", {}, "surface", "casing", "minor"),
+        ('"The house is big."', '"the house is big."', {}, "surface", "casing", "minor"),
         ("The house is big.", "The house is big .", {}, "surface", "spacing", "minor"),
         ("The house is big.", "The house is big", {}, "missing", "punctuation", "minor"),
         ("The house is big.", "The house house is big.", {}, "unnecessary", "repetition", "minor"),
@@ -196,7 +197,7 @@ def test_slips_weigh_little_and_are_listed(hypothesis: str) -> None:
     assert error.type in TYPO_TYPES and found.raw == error.weight == ERRORS.config.surface.slip * error.confidence * MINOR
     end = ERRORS.measure(analysis("The house is big."), analysis("The house is big"))
     assert end.raw == ERRORS.config.surface.punctuation.no_end * MINOR
-    strict = RuleBasedErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_weight=0.95))
+    strict = RuleBasedErrors(IDF, ERRORS.lexicon, replace(ERRORS.config, smallest_probability=0.95))
     assert not strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.errors
     assert strict.measure(analysis("The house is big."), analysis(hypothesis)).evidence.differences == (
         replace(error, weight=0.0, severity="none"),

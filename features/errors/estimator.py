@@ -26,10 +26,13 @@ class ErrorsConfig:
     Attributes
     ----------
     smallest_weight
-        What weighs less is a difference without consequence: it is listed as such and does not count. Of casing, spacing and punctuation the
-        probability of a mistake decides instead.
+        What weighs less is a difference without consequence: it is listed as such and does not count.
+    smallest_probability
+        The same of casing, spacing and punctuation, which never weigh much: how likely they are mistakes.
     threshold
         The probability of a mistake from which a word is part of one.
+    words
+        The share that what the reader expects of each word has in the amount, beside its judgement of the whole pair (see `learned.judged`).
     forgiveness
         How much sooner an addition is forgiven than a loss: the reader's amount is multiplied by the quotient of the two lengths (reference by
         hypothesis, characters of their words, from 1/e to e) to this power. 0 takes both alike. The closed rules have
@@ -46,7 +49,9 @@ class ErrorsConfig:
     severity: SeverityConfig = field(default_factory=SeverityConfig)
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     smallest_weight: float = 0.25
+    smallest_probability: float = 0.25
     threshold: float = 0.3
+    words: float = 0.0
     forgiveness: float = 1.2
     estimator: Literal["learned", "edit-script"] = "edit-script"
     head: str = ""
@@ -146,8 +151,9 @@ class Errors(Feature[PreparedText]):
 
     def _forgiven(self, error: ErrorSpan) -> bool:
         """Whether it is a mere difference: it weighs too little, or, a slip that never weighs much, is hardly a mistake."""
-        strength = error.confidence if error.type in TYPO_TYPES else error.weight
-        return error.severity == "none" or strength < self.config.smallest_weight
+        if error.type in TYPO_TYPES:
+            return error.confidence < self.config.smallest_probability
+        return error.severity == "none" or error.weight < self.config.smallest_weight
 
     @abstractmethod
     def word_errors(self, pairs: Sequence[PairDifferences]) -> list[list[ErrorSpan]]:

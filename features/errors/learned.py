@@ -74,14 +74,14 @@ class LearnedErrors(Errors):
     def _spans(self, pair: PairDifferences, reading: PairPrediction) -> list[ErrorSpan]:
         """The spans of one pair."""
         repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
-        told = forgiven(reading.amount, pair, self.config.forgiveness)
+        told = forgiven(judged(reading, self.config.words), pair, self.config.forgiveness)
         units, amount = _counted(_units(pair, reading, self.config.threshold), told, pair)
         groups = _groups(units, pair)
         weights = self._shared(groups, max(amount, repeated))
         return [_span(pair, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
     def _shared(self, groups: Sequence[Sequence[_Unit]], amount: float) -> list[float]:
-        """What each group weighs: the amount in proportion to their costs, at most CRITICAL a word.
+        """What each group weighs: the amount in proportion to their costs.
 
         Groups that would weigh too little to be errors get nothing. Where no group is likely enough an error although the pair as a
         whole has one, the costliest is it.
@@ -93,8 +93,8 @@ class LearnedErrors(Errors):
         kept = likely & (amount * costs >= self.config.smallest_weight * costs[likely].sum())
         kept[int(np.argmax(np.where(likely, costs, 0.0) if likely.any() else costs))] = True
         shares = np.where(kept, costs, 0.0)
-        most = CRITICAL * np.array([len(group) for group in groups])
-        return np.minimum(amount * shares / max(float(shares.sum()), LEAST_COST), most).tolist()
+        weights: list[float] = (amount * shares / max(float(shares.sum()), LEAST_COST)).tolist()
+        return weights
 
 
 def _units(pair: PairDifferences, reading: PairPrediction, threshold: float) -> list[_Unit]:
@@ -125,6 +125,23 @@ def _units(pair: PairDifferences, reading: PairPrediction, threshold: float) -> 
             units.append(unit("order" if same else "replacement", i, j))
     matched = {match.reference for match in matches}
     return units + [unit("missing", i, None) for i in reference.places if i not in matched]
+
+
+def judged(reading: PairPrediction, share: float) -> float:
+    """What the errors of a pair weigh together: the geometric mean of what the reader says of the whole and of what its words add up to.
+
+    The judgement of the whole knows what says the same in other words, that of each word is steadier between texts that are almost equal.
+
+    Parameters
+    ----------
+    share
+        Of the words, in [0, 1].
+    """
+    if reading.amount >= MAXIMUM:  # a very long pair, read in parts
+        return reading.amount
+    words = float((reading.probabilities.astype(np.float64) @ np.array(WEIGHTS)).sum())
+    limited = -MAXIMUM * math.expm1(-words / MAXIMUM)
+    return math.expm1((1.0 - share) * math.log1p(reading.amount) + share * math.log1p(limited))
 
 
 def forgiven(amount: float, pair: PairDifferences, forgiveness: float) -> float:

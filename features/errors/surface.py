@@ -155,7 +155,10 @@ class SurfaceConfig:
 
 
 def _opens_sentence(words: Sequence[Word], index: int) -> bool:
-    return index == 0 or words[index - 1].sentence != words[index].sentence
+    """Whether a word is the first of its sentence, but for marks."""
+    before = (word for word in reversed(words[:index]) if not is_mark(word))
+    last = next(before, None)
+    return last is None or last.sentence != words[index].sentence
 
 
 def _casing(
