@@ -189,6 +189,25 @@ def test_tokenised_reference_excuses_spacing_and_lower_case_reference_excuses_ca
     assert ERRORS.measure(analysis("the house is big ."), analysis("The House is big .")).value == 1.0
 
 
+@pytest.mark.parametrize(
+    ("hypothesis", "place"),
+    [
+        ("It lasts a short time(an hour).", "("),
+        ("It lasts a while,an hour.", ","),
+        ("It lasts a while.An hour.", "."),
+        ("It lasts the hour(s).", None),
+        ("It lasts 1,000 hours, e.g. f(x) of U.S.A. time.", None),
+    ],
+)
+def test_a_blank_too_few_is_a_slip(hypothesis: str, place: str | None) -> None:
+    """A bracket right after a word, and a mark right before one; endings in brackets, numbers and abbreviations are written so."""
+    found = ERRORS.measure(analysis("It lasts a short while (an hour), so."), analysis(hypothesis)).evidence.errors
+    texts = [error.hypothesis.text for error in found if error.type == "spacing" and error.hypothesis is not None]
+    assert texts == ([] if place is None else [place])
+    shared = ERRORS.measure(analysis("The(an hour) while,an hour.An end."), analysis(hypothesis)).evidence.errors
+    assert not [error for error in shared if error.type == "spacing"]
+
+
 @pytest.mark.parametrize("hypothesis", ["the house is big.", "The house is big .", "The, house is big."])
 def test_slips_weigh_little_and_are_listed(hypothesis: str) -> None:
     """Case, spacing and marks count their probability times a fifth of a minor error; unlikely slips are differences. A missing end counts in full."""

@@ -170,6 +170,23 @@ def test_texts_beyond_every_limit_are_parsed(parser):
         assert max(len(sentence.tokens) for sentence in sentences) <= LONGEST_SENTENCE
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Last week Maple River National Park was closed because of a storm.", 1),
+        ("Cancelled after drummer Paul Reed hurt himself when he slipped on stage.", 1),
+        ("It rained on Monday. Nobody came to the market.", 2),
+        ('"It rained on Monday." Nobody came to the market.', 2),
+        ("A day of rain\n\nNobody came to the market", 2),
+    ],
+)
+def test_a_sentence_ends_with_a_mark_or_a_blank_line(parser, text, count):
+    """Names in the middle of a sentence begin no new one; the trees stay whole, a root each and heads inside the sentence."""
+    (sentences,) = parser.parse([text])
+    assert len(sentences) == count
+    check(text, sentences)
+
+
 def test_no_text_gives_no_result(parser):
     """No texts give an empty list, empty texts an empty list each."""
     assert parser.parse([]) == []

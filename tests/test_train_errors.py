@@ -609,9 +609,31 @@ def test_the_recipe_end_to_end(
     assert errors.run(parser.parse_args([*none, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
     assert (tmp_path / "e" / "reader.safetensors").read_bytes() == files[0]
     assert f"went on from the reader that `{card['recipe']}` (2 steps" in read_card(tmp_path / "e")["notes"]
+    given = ["--texts", str(prepared), "--agreement", str(agreement)]
+    for share in ("1.0", "0.5"):
+        kept = ["--out", str(tmp_path / share), *common, "--begin", str(models), "--kept", share]
+        assert errors.run(parser.parse_args([*kept, *given])) == 0
+    assert (tmp_path / "1.0" / "reader.safetensors").read_bytes() == files[0] != (tmp_path / "0.5" / "reader.safetensors").read_bytes()
+    assert "by a share of 0.5" in read_card(tmp_path / "0.5")["notes"] and "--kept 0.5" in read_card(tmp_path / "0.5")["recipe"]
+    for wrong in (["--kept", "0.5"], ["--kept", "1.5", "--begin", str(models)]):
+        with pytest.raises(InputError, match="--kept"):
+            errors.run(parser.parse_args(["--out", str(tmp_path / "f"), *common, *wrong, *given]))
     one, other = with_states("the old dog"), with_states("a new dog ran", 1)
     (reading,) = PairReader(models, 1)([(one, other)])
     assert reading.probabilities.shape == (7, len(SEVERITIES)) and math.isfinite(reading.amount)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_net_keeps_a_share_of_its_first_weights(models: Path, share: float) -> None:
+    """Law: every weight lies so far on the straight way back to its first value."""
+    first, net = net_of(models).state_dict(), net_of(models)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    trained = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    errors.keep(net, first, share)
+    for name, tensor in net.state_dict().items():
+        torch.testing.assert_close(tensor, (1.0 - share) * trained[name] + share * first[name])
 
 
 def test_nothing_is_learned_from_a_teacher_that_says_the_same(models: Path, groups: Groups, tmp_path: Path) -> None:

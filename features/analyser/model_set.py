@@ -25,7 +25,7 @@ ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 PARTS = (*ANALYSING, "idf", "lexicon")
 """The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
 Config = TypeVar("Config")
-FORMAT = "analysis-3"
+FORMAT = "analysis-4"
 RUN = "run-2"
 """How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 

@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ LEMMAS = 100_000
 """Words whose lemmas are remembered, about 20 MB; then it begins anew."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
+SENTENCE_END = re.compile(r"[.!?…:;。！？)\]}][\"'”’»*_]*$")
+"""What a sentence closes with, unless a line ends there."""
 
 
 class SurfaceToken(NamedTuple):
@@ -135,13 +138,13 @@ class Parser:
         return [known[word] for word in words]
 
     def _tokenized(self, texts: Sequence[str]) -> list[Document]:
-        """A document a text with its sentences and tokens, long sentences cut."""
+        """A document a text with its sentences and tokens; sentences are joined where nothing closes the first, and long ones cut."""
         documents = [Document([], text=text) for text in texts]
         groups = [[document] for document in documents if len(document.text) > LONG_TEXT]
         groups.append([document for document in documents if len(document.text) <= LONG_TEXT])
         for group in groups:  # empty texts at both ends, so that every text has a blank line on both sides
             self.pipeline.processors["tokenize"].bulk_process([Document([], text=""), *group, Document([], text="")])
-        return [_cut(document) for document in documents]
+        return [_cut(_joined(document)) for document in documents]
 
 
 def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None = None) -> Parser:
@@ -212,6 +215,28 @@ def _has_multi_word(document: Document) -> bool:
     return any(token.misc for sentence in document.sentences for token in sentence.tokens)
 
 
+def _joined(document: Document) -> Document:
+    """The document with each sentence that neither a mark nor the end of a line closes joined to the next one.
+
+    The tokenizer, which knows the web's unfinished lines, otherwise ends one before a capital: "Maple River National | Park was closed".
+    """
+    sentences, text = document.sentences, document.text
+    open_ends = [
+        not SENTENCE_END.search(text, 0, one.tokens[-1].end_char)
+        and "\n" not in text[one.tokens[-1].end_char : other.tokens[0].start_char]
+        for one, other in pairwise(sentences)
+    ]
+    if not any(open_ends):
+        return document
+    parts: list[list[dict[str, Any]]] = []
+    for sentence, goes_on in zip(document.to_dict(), [False, *open_ends], strict=True):
+        if goes_on:
+            parts[-1] += sentence
+        else:
+            parts.append(sentence)
+    return Document([_numbered(part) for part in parts], text)
+
+
 def _cut(document: Document) -> Document:
     """The document with sentences of more than LONGEST_SENTENCE tokens in even parts."""
     if all(len(sentence.tokens) <= LONGEST_SENTENCE for sentence in document.sentences):
@@ -220,9 +245,13 @@ def _cut(document: Document) -> Document:
     for sentence in document.to_dict():
         count = -(-len(sentence) // LONGEST_SENTENCE)
         size = -(-len(sentence) // count)
-        for start in range(0, len(sentence), size):
-            parts.append([{**token, "id": (n,)} for n, token in enumerate(sentence[start : start + size], 1)])
+        parts += [_numbered(sentence[start : start + size]) for start in range(0, len(sentence), size)]
     return Document(parts, document.text)
+
+
+def _numbered(tokens: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tokens of one sentence, counted from 1."""
+    return [{**token, "id": (n,)} for n, token in enumerate(tokens, 1)]
 
 
 def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence:

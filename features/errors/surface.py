@@ -12,7 +12,7 @@ from ..values import Word
 from .edits import WordMatch
 from .evidence import MAJOR, MINOR, ErrorSpan, Kind, TextSpan
 from .prepared import PreparedText, PunctuationMark, is_mark
-from .typos import SPACE_PATTERNS, repeated_words
+from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words
 
 TERMINAL = frozenset(".!?")
 TYPO_TYPES = frozenset(("casing", "spacing", "punctuation"))
@@ -194,8 +194,8 @@ def _sentence_casing(
 
 
 def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
-    """Blanks where English writes none; a habit that the reference shares (tokenised text) is no mistake."""
-    for pattern in SPACE_PATTERNS:
+    """Blanks where English writes none, and none where it writes one; a habit that the reference shares (tokenised text) is no mistake."""
+    for pattern in (*SPACE_PATTERNS, *MISSING_SPACES):
         if not pattern.search(reference.text):
             for found in pattern.finditer(hypothesis.text):
                 yield _minor("spacing", config.spacing, hypothesis.span(*found.span()), share=config.slip)

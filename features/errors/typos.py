@@ -18,6 +18,12 @@ SPACE_PATTERNS = (
     re.compile(r"[ \t]{2,}"),
 )
 """Blanks where English writes none, or one."""
+MISSING_SPACES = (
+    re.compile(r"(?<=[^\W\d_]{2})\((?![a-z]{1,2}\))|(?<=[,;:])\((?=\w)"),
+    re.compile(r"(?<=[^\W\d_])[,;](?=[^\W\d_])"),
+    re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])"),
+)
+"""Marks with a blank too few: a bracket right after a word, but for endings as in ``pass(es)``, and marks right before one."""
 WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
 LONGEST_RUN = 8
 MOST_REPEATED = 1 / 3

@@ -9,11 +9,13 @@ import argparse
 import json
 import random
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
+from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET, set_folder
 from rome.features.analyser.encoder import load_trunk
 from rome.features.analyser.weights import save_weights
@@ -66,6 +68,9 @@ class ErrorsOptions(TrainingOptions):
         A model set.
     begin
         A model set whose reader training goes on from, with its sizes; without one it starts from the trunk.
+    kept
+        The share of the reader that training began from in the one that is written, weight by weight: between the two lies one that is
+        steadier than both (Wortsman et al. 2022, WiSE-FT).
     meaning, mistakes, outputs, rated, ladders
         Groups of these kinds in a step of the second.
     signals
@@ -78,6 +83,7 @@ class ErrorsOptions(TrainingOptions):
     drawn: int = 0
     teacher: str = DEFAULT_SET
     begin: str = ""
+    kept: float = 0.0
     rate: float = 5e-4
     below: int = 4
     above: int = 3
@@ -139,6 +145,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train errors`: make the texts' changes, train, write weights and card. Raises InputError when data is missing."""
     options = read_options(arguments, ErrorsOptions)
+    if not 0.0 <= options.kept <= 1.0 or (options.kept and not options.begin):
+        raise InputError(f"--kept is {options.kept:g}: give a share from 0 to 1 of the reader that --begin names")
     seed, work = options.seed, options.work
     pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.pairs]
     surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
@@ -152,11 +160,14 @@ def run(arguments: argparse.Namespace) -> int:
     net, sides = _begun(options)
     if options.signals and not options.resume:
         sys.stderr.write(f"signals: {learn_signals(net, sides, generated, options.signals, options.rate, seed)}\n")
+    first = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     seconds = fit(net, sides, groups, options)
+    keep(net, first, options.kept)
     export(net, options.out)
     figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
     before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
     before += f"It went on from the reader that {_origin(options.begin)} gave. " if options.begin else ""
+    before += f"Its weights are by a share of {options.kept:g} those of that reader. " if options.kept else ""
     before += f"The reader of {options.teacher} taught it in the last {options.taught} steps. " if options.taught else ""
     sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
     write_training_card("errors", options, options.all_steps, seconds, figures, before=before, **sizes)
@@ -201,6 +212,13 @@ def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> i
         schedule=lambda step, _: options.stage(step)[1], every=options.every, keep=checkpoint.save,
     )  # fmt: skip
     return log.seconds()
+
+
+@torch.no_grad()
+def keep(net: PairNet, first: Mapping[str, torch.Tensor], share: float) -> None:
+    """Move every weight of a net back towards its first value, by a share of the way."""
+    for name, tensor in net.state_dict().items():
+        tensor.lerp_(first[name], share)
 
 
 @torch.no_grad()
