@@ -178,7 +178,8 @@ def test_scores_that_depend_on_the_call_are_made_in_calls_of_their_own() -> None
 
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {tests!r})
 import rome.cli
 from rome.cli import serve
@@ -190,7 +191,10 @@ sys.exit(rome.cli.main(["serve", "--port", "0", *sys.argv[1:]], metric=lambda op
 
 @contextmanager
 def _process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """`rome serve` with a slow small metric, in a process; and what `ask` needs of a server."""
+    """`rome serve` with a slow small metric, in a process; and what `ask` needs of a server.
+
+    Ctrl-C is heard also where the tests run in the background of a shell, which has its children ignore it.
+    """
     script = SCRIPT.format(tests=str(Path(__file__).parent))
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
