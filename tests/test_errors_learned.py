@@ -217,7 +217,9 @@ def test_the_rules_name_what_they_know_better_and_the_reader_the_rest() -> None:
     """A changed number is a number whatever the reader calls it; "other" is no name where the word's class is known."""
     other = saying(5.0, _=("major", 1.0, "name"))
     assert [error.type for error in evidence(other, "three dogs", "five dogs").errors] == ["number"]
-    assert [error.type for error in evidence(other, "the red dogs", "the big dogs").errors] == ["name"]
+    assert [error.type for error in evidence(other, "the red dogs", "the big dogs").errors] == ["noun"]  # neither is a name
+    unit = saying(5.0, _=("major", 1.0, "unit"))
+    assert [error.type for error in evidence(unit, "the red dogs", "the big dogs").errors] == ["unit"]
     vague = saying(5.0, _=("major", 1.0, "other"))
     assert [error.type for error in evidence(vague, "the red dogs", "the big dogs").errors] == ["noun"]
 

@@ -4,48 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..idf import IdfTable
 from ..protocol import Resources
 from .estimator import Errors, ErrorsConfig, PairDifferences, RuleBasedErrors
-from .evidence import CRITICAL, MAXIMUM, SEVERITIES, TYPES, WEIGHTS, ErrorSpan, Kind, PairErrorModel, PairPrediction, Severity
-from .lexicon import AntonymLexicon, compare_numbers, form_of
+from .evidence import CRITICAL, MAXIMUM, SEVERITIES, WEIGHTS, ErrorSpan, PairErrorModel, PairPrediction, Severity
+from .lexicon import AntonymLexicon, compare_numbers
+from .severity import SeverityRules
+from .units import Sides, Unit, joined
 
-VAGUE = frozenset(("other", "addition", "omission", "substitution"))
-"""What the reader calls a word when it has no better name than the rules have."""
-CLOSED = frozenset(("number", "negation", "gender", "spelling", "repetition"))
-"""What the rules know better."""
-
-
-SUPPORT = 0.4
+SUPPORT = 0.2
 """The share of a severity's weight that an error of this severity has at least."""
 LEAST_COST = 1e-9
-
-
-class _Unit(NamedTuple):
-    """A pair of words that stand for each other, or one word alone, and what the reader says of it.
-
-    Attributes
-    ----------
-    cost
-        The expected weight.
-    severity
-        The likeliest of an error.
-    wrong
-        Whether it is likely enough one.
-    """
-
-    kind: Kind
-    reference: int | None
-    hypothesis: int | None
-    cost: float
-    confidence: float
-    severity: Severity
-    wrong: bool
-    type: str
 
 
 class LearnedErrors(Errors):
@@ -75,12 +47,14 @@ class LearnedErrors(Errors):
         """The spans of one pair."""
         repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
         told = forgiven(judged(reading, self.config.words), pair, self.config.forgiveness)
-        units, amount = _counted(_units(pair, reading, self.config.threshold), told, pair)
-        groups = _groups(units, pair)
+        rules = SeverityRules(pair.reference, pair.hypothesis, self.idf, self.lexicon, self.config.severity)
+        sides = Sides(pair, reading, self.config.threshold, rules)
+        units, amount = _counted(sides.units(), told, pair)
+        groups = joined(sides.relaid(units), pair)
         weights = self._shared(groups, max(amount, repeated))
         return [_span(pair, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
-    def _shared(self, groups: Sequence[Sequence[_Unit]], amount: float) -> list[float]:
+    def _shared(self, groups: Sequence[Sequence[Unit]], amount: float) -> list[float]:
         """What each group weighs: the amount in proportion to their costs.
 
         Groups that would weigh too little to be errors get nothing. Where no group is likely enough an error although the pair as a
@@ -95,36 +69,6 @@ class LearnedErrors(Errors):
         shares = np.where(kept, costs, 0.0)
         weights: list[float] = (amount * shares / max(float(shares.sum()), LEAST_COST)).tolist()
         return weights
-
-
-def _units(pair: PairDifferences, reading: PairPrediction, threshold: float) -> list[_Unit]:
-    """One unit for every match whose words differ or moved, and every word without one, those of the hypothesis first, in order."""
-    reference, hypothesis, matches, edits = pair.reference, pair.hypothesis, pair.matches, pair.edits
-    p = len(reference.words)
-    probabilities, types = reading.probabilities.astype(np.float64), reading.types.astype(np.float64)
-    known = {(side, n): j.type for edit, j in edits for side, ns in ((0, edit.reference), (1, edit.hypothesis)) for n in ns}
-    there = {match.hypothesis: (k, match.reference) for k, match in enumerate(matches)}
-
-    def unit(kind: Kind, i: int | None, j: int | None) -> _Unit:
-        rows = [n for n in (i, None if j is None else p + j) if n is not None]
-        chances = probabilities[rows].mean(axis=0)
-        ruled = known.get((1, j)) if j is not None else known.get((0, i or 0))
-        wrong = float(1.0 - chances[0])
-        severity: Severity = SEVERITIES[1 + int(chances[1:].argmax())]
-        name = _type(kind, ruled, TYPES[int(types[rows].sum(axis=0).argmax())])
-        return _Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, wrong >= threshold, name)
-
-    units = []
-    for j in hypothesis.places:
-        if j not in there:
-            units.append(unit("unnecessary", None, j))
-            continue
-        k, i = there[j]
-        same = form_of(reference.words[i].text) == form_of(hypothesis.words[j].text)
-        if not same or k in pair.moved:
-            units.append(unit("order" if same else "replacement", i, j))
-    matched = {match.reference for match in matches}
-    return units + [unit("missing", i, None) for i in reference.places if i not in matched]
 
 
 def judged(reading: PairPrediction, share: float) -> float:
@@ -157,7 +101,7 @@ def forgiven(amount: float, pair: PairDifferences, forgiveness: float) -> float:
     return MAXIMUM * (1.0 - (1.0 - amount / MAXIMUM) ** math.exp(forgiveness * shorter))
 
 
-def _counted(units: list[_Unit], amount: float, pair: PairDifferences) -> tuple[list[_Unit], float]:
+def _counted(units: list[Unit], amount: float, pair: PairDifferences) -> tuple[list[Unit], float]:
     """Units and amount after the numbers were compared by value: the same one is no error, another one is critical."""
     aligned = {match.reference: match.hypothesis for match in pair.matches}
     numbers = compare_numbers(pair.reference.quantities, pair.hypothesis.quantities, aligned)
@@ -174,37 +118,7 @@ def _counted(units: list[_Unit], amount: float, pair: PairDifferences) -> tuple[
     return found, max(amount * kept / max(whole, LEAST_COST), CRITICAL * numbers.count)
 
 
-def _type(kind: Kind, ruled: str | None, learned: str) -> str:
-    """What an error is about: a closed rule where one speaks, else the reader, else the word's class."""
-    if ruled is not None and ruled in CLOSED:
-        return ruled
-    if learned not in VAGUE:
-        return learned
-    return ruled or {"missing": "omission", "unnecessary": "addition"}.get(kind, "substitution")
-
-
-def _groups(units: Sequence[_Unit], pair: PairDifferences) -> list[list[_Unit]]:
-    """Units joined with their neighbours: the next compared word on every side that they touch, of one kind, severity and type."""
-    following = pair.reference.following, pair.hypothesis.following
-    groups: list[list[_Unit]] = []
-    last: _Unit | None = None
-    for unit in units:
-        if (
-            last is not None
-            and (last.kind, last.wrong) == (unit.kind, unit.wrong)
-            and (last.severity == unit.severity or not unit.wrong)
-            and (last.type == unit.type or unit.kind in ("missing", "unnecessary"))
-            and (last.reference is None or following[0].get(last.reference) == unit.reference)
-            and (last.hypothesis is None or following[1].get(last.hypothesis) == unit.hypothesis)
-        ):
-            groups[-1].append(unit)
-        else:
-            groups.append([unit])
-        last = unit
-    return groups
-
-
-def _span(pair: PairDifferences, group: Sequence[_Unit], weight: float) -> ErrorSpan:
+def _span(pair: PairDifferences, group: Sequence[Unit], weight: float) -> ErrorSpan:
     """One span of a group that weighs so much; its type is that of its costliest unit, its confidence the highest."""
     heaviest = max(group, key=lambda unit: unit.cost)
     return ErrorSpan(

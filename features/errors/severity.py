@@ -222,7 +222,7 @@ class SeverityRules:
         if is_negation(old.text) != is_negation(new.text):
             return EditSeverity("negation", 1.0, config.negation_replaced_major, True)
         if self.lexicon.antonyms(old.lemma, new.lemma):
-            return EditSeverity("gender" if _genders(old, new) else "antonym", 1.0, config.antonym_major, True)
+            return EditSeverity("gender" if genders(old, new) else "antonym", 1.0, config.antonym_major, True)
         spelled = edit.match.spelling_similarity if edit.match else 0.0
         if old.lemma.lower() == new.lemma.lower():
             return EditSeverity("inflection", config.inflection, config.inflection_major)
@@ -235,7 +235,7 @@ class SeverityRules:
         return None
 
 
-def _genders(old: Word, new: Word) -> bool:
+def genders(old: Word, new: Word) -> bool:
     """Whether two words are pronouns of different gender, which lists of antonyms hold too."""
     one, other = ({part for part in word.feats.split("|") if part.startswith("Gender=")} for word in (old, new))
     return bool(one and other) and one != other
