@@ -143,7 +143,7 @@ class Errors(Feature[PreparedText]):
         listed = [error for error in every if not self._forgiven(error)]
         total = math.fsum(error.weight for error in listed)
         if total > MAXIMUM:
-            listed = [replace(error, weight=error.weight * MAXIMUM / total) for error in listed]
+            listed = [replace(error, weight=min(MAXIMUM, error.weight * MAXIMUM / total)) for error in listed]
         differences = [replace(error, weight=0.0, severity="none") for error in every if self._forgiven(error)]
         count = min(total, MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(differences))
@@ -152,7 +152,7 @@ class Errors(Feature[PreparedText]):
     def _forgiven(self, error: ErrorSpan) -> bool:
         """Whether it is a mere difference: it weighs too little, or, a slip that never weighs much, is hardly a mistake."""
         if error.type in TYPO_TYPES:
-            return error.confidence < self.config.smallest_probability
+            return not error.weight or error.confidence < self.config.smallest_probability
         return error.severity == "none" or error.weight < self.config.smallest_weight
 
     @abstractmethod

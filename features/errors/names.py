@@ -35,7 +35,8 @@ LEAST_STEM = 4
 """Letters that words of one stem share at least."""
 SHORT = 4
 """Words of so many letters are misspelled in one place at most, longer ones in two."""
-ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "ly", "'s")
+ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "ly")
+"""What a regular form of a known word ends in."""
 SUFFIXES = frozenset(
     "s es d ed e ing y ly ily er or r st est ment ness al ial cial ally ive ative tive ion tion sion ation ition ate ated ating ful less able ible"
     " ity ty ic ical tic ous ious ence ance ce cy ent ant t ize ise ized ised ian an n ese ish ist ism en ened self selves hood ship th ied ies".split()
