@@ -22,7 +22,7 @@ from rome.data.readers.demetr import KINDS, MinimalPair, read_demetr
 from rome.metric import RoMe
 
 SUBSTITUTION = ("substitution", "noun", "verb", "adjective", "adverb", "other", "interjection", "symbol")
-GRAMMAR = ("grammar", "inflection", "auxiliary", "pronoun", "determiner", "preposition", "conjunction", "particle", "article")
+GRAMMAR = tuple("grammar inflection tense auxiliary pronoun determiner preposition conjunction particle article".split())
 OF_ITS_OWN = ("repetition", "negation", "punctuation", "spacing", "casing")
 INFLECTING = ("auxiliary", "particle")
 """One of these more or less makes another form of the verb."""

@@ -114,7 +114,7 @@ EVIDENCE = {
         "pairs": [{"reference": 0, "hypothesis": 0, "similarity": 0.5, "distance": 1.0}],
     },
     "syntax": {"reference": TREE, "hypothesis": TREE, "equal": [[True, False], [False, True]], "distance": 0.0, "bound": 1.0},
-    "grammar": {"sentences": [SENTENCE], "reference_probability": 0.5},
+    "grammar": {"sentences": [SENTENCE], "reference_probability": 0.5, "different_words": 0.5},
     "errors": {"errors": [{**ERROR, "confidence": 0.9, "reference": {"text": "Cats", "start": 0, "end": 4}}], "count": 4.5},
 }
 PARTS = ("semantic", "syntax", "grammar", "errors")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,18 @@ class GrammarConfig:
         Measure the hypothesis against the reference's own probability; False takes its probability as it is.
     floor
         Texts less likely than it count as this likely when they are set against each other: what is noise is not divided by noise.
+    own
+        The power of the hypothesis' own probability beside that quotient, where the texts differ.
+    different
+        The share of different words from which that power is full.
     """
 
     smallest: float = 1e-4
     fluency: float = 2.0
     relative: bool = True
     floor: float = 0.01
+    own: float = 0.2
+    different: float = 0.04
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,13 @@ class GrammarEvidence:
     reference_probability
         In [0, 1], the reference's own, that the hypothesis' was measured against; None where it was not, because the reference has no sentences
         or ``relative`` is False.
+    different_words
+        In [0, 1], the share of the words of both texts that the other one does not have.
     """
 
     sentences: tuple[SentenceAcceptability, ...]
     reference_probability: float | None = None
+    different_words: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +89,20 @@ class TextAcceptability:
     ----------
     log_probability
         Of the text, that of ``smallest`` for one without sentences.
+    words
+        How often it has each of its words.
     """
 
     log_probability: float
     sentences: tuple[SentenceAcceptability, ...]
+    words: Mapping[str, int]
 
 
 class Grammar(Feature[TextAcceptability]):
-    """The acceptability of the hypothesis, as a share of the reference's."""
+    """The acceptability of the hypothesis, as a share of the reference's and, where it has words of its own, in itself."""
 
     name, config_class = "grammar", GrammarConfig
-    about = "is it acceptable English? The output's probability as a share of the reference's own, at most 1."
+    about = "is it acceptable English? The output's probability as a share of the reference's own and, where their words differ, in itself."
 
     def __init__(self, config: GrammarConfig = GrammarConfig()) -> None:
         self.config = config
@@ -107,7 +120,11 @@ class Grammar(Feature[TextAcceptability]):
             for s in row["sentences"]
         )
         own = row["reference_probability"]
-        return GrammarEvidence(tuple(SentenceAcceptability(*s) for s in sentences), None if own is None else number(own))
+        return GrammarEvidence(
+            tuple(SentenceAcceptability(*s) for s in sentences),
+            None if own is None else number(own),
+            number(row.get("different_words", 0.0)),
+        )
 
     @staticmethod
     def describe(evidence: GrammarEvidence) -> Sequence[tuple[Any, ...]]:
@@ -118,38 +135,52 @@ class Grammar(Feature[TextAcceptability]):
     def prepare(self, text: AnalysedText) -> TextAcceptability:
         """The text's own probability."""
         config, sentences = self.config, _sentences(text.analysis)
+        words = Counter(word.text for word in text.analysis.words)
         if not sentences:
-            return TextAcceptability(math.log(config.smallest), ())
+            return TextAcceptability(math.log(config.smallest), (), words)
         lengths = [max(1, s.end - s.start) for s in sentences]
         logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
         mean = sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths)
-        return TextAcceptability(mean, sentences)
+        return TextAcceptability(mean, sentences, words)
 
     def compare(self, reference: TextAcceptability, hypothesis: TextAcceptability) -> Component:
-        """min(1, P(hypothesis) / P(reference)), both at least ``floor``; raw is the logarithm of P(hypothesis).
+        """min(1, P(hypothesis) / P(reference)) * P(hypothesis) ** power, each P at least ``floor``; raw is the logarithm of P(hypothesis).
 
         P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable
         when all of it is: the mean of logarithms lets a bad sentence count in proportion to its share of the characters, and splitting
         a text at other places changes little. The classifier alone overlooks missing and doubled words; the words' own probabilities
-        see them, and both together agree better with people's ratings of fluency. Against the reference's own probability, because
-        names and rare words, which both texts share, are no mistakes: a text against itself is 1.
+        see them, and both together agree better with people's ratings of fluency.
+
+        Against the reference's own probability, because names and rare words, which both texts share, are no mistakes: a text against
+        itself is 1. But a reference may read oddly, and the words of a text that are its own have to stand for themselves: the power is
+        ``own`` where at least the share ``different`` of the words of both texts is not in the other one, and 0 where all are.
 
         A hypothesis without sentences has nothing to accept: 0, or 1 where the reference has none either. Against a reference without
         sentences, and with ``relative=False``, the value is P(hypothesis).
         """
         mean, sentences = hypothesis.log_probability, hypothesis.sentences
-        own = reference.log_probability if self.config.relative and reference.sentences else None
-        evidence = GrammarEvidence(sentences, None if own is None else math.exp(own))
+        other = reference.log_probability if self.config.relative and reference.sentences else None
+        apart = _different_words(reference.words, hypothesis.words)
+        evidence = GrammarEvidence(sentences, None if other is None else math.exp(other), apart)
         if sentences:
-            value = math.exp(mean if own is None else self._against(mean, own))
+            value = math.exp(mean if other is None else self._against(mean, other, apart))
         else:
             value = float(self.config.relative and not reference.sentences)
         return Component(self.name, value, mean, "log probability", evidence)
 
-    def _against(self, mean: float, own: float) -> float:
-        """The logarithm of the quotient, at most 0."""
+    def _against(self, mean: float, other: float, apart: float) -> float:
+        """The logarithm of the value, at most 0."""
         lowest = math.log(self.config.floor)
-        return min(0.0, max(mean, lowest) - max(own, lowest))
+        mean, other = max(mean, lowest), max(other, lowest)
+        share = min(1.0, apart / self.config.different) if self.config.different else float(apart > 0.0)
+        return min(0.0, mean - other) + self.config.own * share * mean
+
+
+def _different_words(reference: Mapping[str, int], hypothesis: Mapping[str, int]) -> float:
+    """The share of the words of both texts that the other one does not have, in [0, 1]; 0 for two texts without words."""
+    total = sum(reference.values()) + sum(hypothesis.values())
+    shared = sum(min(count, reference.get(word, 0)) for word, count in hypothesis.items())
+    return 1.0 - 2.0 * shared / total if total else 0.0
 
 
 def _log(probability: float, config: GrammarConfig) -> float:

@@ -19,7 +19,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, set_folder
 from rome.features.errors.estimator import ErrorsConfig, RuleBasedErrors, find_differences
 from rome.features.errors.evidence import MAXIMUM, SEVERITIES, TYPES, ErrorsEvidence, PairErrorModel, PairPrediction
-from rome.features.errors.learned import LearnedErrors, forgiven, judged
+from rome.features.errors.learned import LearnedErrors, forgiven
 from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import AnalysedText, Resources
@@ -149,23 +149,13 @@ def test_a_huge_amount_is_cut() -> None:
     reader = saying(400.0, old=("critical", 1.0, "name"), new=("critical", 1.0, "name"), _=("major", 1.0, "name"))
     found = evidence(reader, "the old dog saw a red house", "the new dog saw a red town")
     assert [error.weight for error in found.errors] == pytest.approx([MAXIMUM * 2 / 3, MAXIMUM / 3])
-    (error,) = evidence(saying(16.0, old=("critical", 1.0, "name"), new=("critical", 1.0, "name")), "the old dog", "the new dog").errors
+    (error,) = evidence(
+        saying(16.0, old=("critical", 1.0, "name"), new=("critical", 1.0, "name")), "the old dog", "the new dog"
+    ).errors
     assert error.weight == pytest.approx(16.0)
     found = evidence(reader, "the old dog saw a red house here", "the new dog heard a red town here")
     weights = [error.weight for error in found.errors]
     assert weights == pytest.approx([MAXIMUM / 2, MAXIMUM / 4, MAXIMUM / 4])
-
-
-@given(st.floats(0.0, 40.0), st.integers(0, 30), st.floats(0.0, 1.0))
-def test_the_judgement_lies_between_that_of_the_pair_and_that_of_its_words(amount: float, count: int, share: float) -> None:
-    """Law: at the ends of the share it is the one and the other; between them it moves from one to the other and stays below the most."""
-    rows = np.tile(np.array([0.5, 0.2, 0.2, 0.1], np.float32), (count, 1))
-    reading = PairPrediction(rows, np.full((count, len(TYPES)), 1 / len(TYPES), np.float32), amount)
-    words = MAXIMUM * (1.0 - math.exp(-2.2 * count / MAXIMUM))
-    whole, told, most = judged(reading, 0.0), judged(reading, share), judged(reading, 1.0)
-    assert whole == pytest.approx(amount)
-    assert most == pytest.approx(words if amount < MAXIMUM else amount, rel=1e-5)
-    assert min(whole, most) - 1e-9 <= told <= max(whole, most) + 1e-9
 
 
 @pytest.mark.parametrize("amount", [0.0, 0.2, 2.0, 24.9, 25.0, 40.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -72,17 +73,43 @@ def test_an_empty_hypothesis_is_not_acceptable() -> None:
 # against the reference's own probability
 
 PROBABILITY = st.floats(0.0, 1.0)
+CHANGES: list[dict[str, Any]] = [{"relative": False}, {"floor": 0.02}, {"own": 0.1}, {"different": 0.5}]
 
 
 @given(PROBABILITY, PROBABILITY)
 def test_the_value_is_a_share_of_the_reference(wanted: float, found: float) -> None:
-    """The quotient of the two probabilities, at most 1, both raised to the floor; raw and evidence keep both as they are."""
+    """The quotient of the two probabilities, at most 1, times a power of the hypothesis' own, both raised to the floor; raw and evidence
+    keep both as they are.
+    """
     reference, hypothesis = (analysis(t, acceptable=p, probability=1.0) for t, p in (("cats sleep", wanted), ("dogs", found)))
+    share = min(1.0, max(found, 0.01) / max(wanted, 0.01))
     part = Grammar().measure(reference, hypothesis)
-    assert part.value == pytest.approx(min(1.0, max(found, 0.01) / max(wanted, 0.01)))
+    assert part.value == pytest.approx(share * max(found, 0.01) ** GrammarConfig().own)
+    assert Grammar(GrammarConfig(own=0.0)).measure(reference, hypothesis).value == pytest.approx(share)
     assert part.raw == ABSOLUTE.measure(reference, hypothesis).raw == pytest.approx(math.log(max(found, 1e-4)))
     assert part.evidence.reference_probability == pytest.approx(max(wanted, 1e-4))
     assert [s.text for s in part.evidence.sentences] == ["dogs"]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "different", "power"),
+    [
+        ("the old cat sat on a mat and slept", 0.0, 0.0),
+        ("a mat sat on the old cat and slept", 0.0, 0.0),
+        ("the old cat sat on a mat and slept slept", 1 / 19, 8 / 19),
+        ("the old cat sat on a mat and dozed", 1 / 9, 8 / 9),
+        ("the old cat sat on a mat", 1 / 8, 1.0),
+        ("all dogs bark", 1.0, 1.0),
+    ],
+)
+def test_words_of_its_own_stand_for_themselves(hypothesis: str, different: float, power: float) -> None:
+    """The more of its words differ, the more of its own probability counts, up to a share; the same words count as the reference's do."""
+    reference = analysis("the old cat sat on a mat and slept", acceptable=0.2, probability=1.0)
+    part = Grammar(GrammarConfig(own=0.5, different=0.125)).measure(
+        reference, analysis(hypothesis, acceptable=0.36, probability=1.0)
+    )
+    assert part.evidence.different_words == pytest.approx(different)
+    assert part.value == pytest.approx(0.6**power)
 
 
 @given(PROBABILITY, PROBABILITY)
@@ -112,6 +139,6 @@ def test_texts_without_sentences() -> None:
 
 def test_every_setting_changes_the_signature() -> None:
     """So does ``relative``: the two measures are told apart."""
-    configs = [GrammarConfig(), *(GrammarConfig(**change) for change in ({"relative": False}, {"floor": 0.02}))]
+    configs = [GrammarConfig(), *(GrammarConfig(**change) for change in CHANGES)]
     signatures = [feature_signature("s", "m", "i", SemanticConfig(), SyntaxConfig(), one, ErrorsConfig()) for one in configs]
-    assert len(set(signatures)) == 3
+    assert len(set(signatures)) == 1 + len(CHANGES)

@@ -212,7 +212,7 @@ def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
     """So a net can be fitted to a new set's own features."""
     metric = RoMe(models=linked_set(tmp_path / "set", but=("scorer",)), progress=False)
-    assert metric.feature_signature.startswith("features:6|models:other.")
+    assert metric.feature_signature.startswith("features:7|models:other.")
     with pytest.raises(ModelMissingError, match="the scorer .*set/scorer/scorer.safetensors is missing: .*rome train scorer"):
         metric.combiner  # noqa: B018
 
@@ -352,7 +352,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
     from rome.cli.metric import make_metric
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
-    assert make_metric(options).signature.startswith("features:6|models:other.")  # type: ignore[attr-defined]
+    assert make_metric(options).signature.startswith("features:7|models:other.")  # type: ignore[attr-defined]
     (other / "mwt" / "mwt.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
     assert "is incomplete, mwt/mwt.safetensors missing" in capsys.readouterr().err

@@ -31,12 +31,12 @@ class ErrorsConfig:
         The same of casing, spacing and punctuation, which never weigh much: how likely they are mistakes.
     threshold
         The probability of a mistake from which a word is part of one.
-    words
-        The share that what the reader expects of each word has in the amount, beside its judgement of the whole pair (see `learned.judged`).
     forgiveness
         How much sooner an addition is forgiven than a loss: the reader's amount is multiplied by the quotient of the two lengths (reference by
         hypothesis, characters of their words, from 1/e to e) to this power. 0 takes both alike. The closed rules have
         ``SeverityConfig.unnecessary``.
+    tense, conjunction
+        What a verb in another tense or aspect and a lost conjunction weigh beside what the reader finds (see features/errors/clauses.py).
     estimator
         "learned" (the reader of both texts) or "edit-script" (rules alone).
     head
@@ -51,8 +51,9 @@ class ErrorsConfig:
     smallest_weight: float = 0.25
     smallest_probability: float = 0.25
     threshold: float = 0.3
-    words: float = 0.0
     forgiveness: float = 1.2
+    tense: float = 0.5
+    conjunction: float = 0.4
     estimator: Literal["learned", "edit-script"] = "edit-script"
     head: str = ""
     below: int = 0

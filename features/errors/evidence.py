@@ -53,7 +53,7 @@ class ErrorSpan:
     kind
         What was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
     type
-        What it is about: number, name, negation, antonym, noun, verb, inflection, spelling, casing, spacing, punctuation, article, ...
+        What it is about: number, name, negation, antonym, noun, verb, inflection, tense, spelling, casing, spacing, punctuation, article, ...
     severity
         Minor, major or critical (the meaning is turned); none for a difference without consequence.
     confidence

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..idf import IdfTable
 from ..protocol import Resources
+from .clauses import lost_conjunctions, other_times
 from .estimator import Errors, ErrorsConfig, PairDifferences, RuleBasedErrors
 from .evidence import CRITICAL, MAXIMUM, SEVERITIES, WEIGHTS, ErrorSpan, PairErrorModel, PairPrediction, Severity
 from .lexicon import AntonymLexicon, compare_numbers
@@ -18,6 +19,8 @@ from .units import Sides, Unit, joined
 SUPPORT = 0.2
 """The share of a severity's weight that an error of this severity has at least."""
 LEAST_COST = 1e-9
+SURE = 0.5
+"""How likely at least a verb in another tense and a lost conjunction are mistakes."""
 
 
 class LearnedErrors(Errors):
@@ -46,12 +49,14 @@ class LearnedErrors(Errors):
     def _spans(self, pair: PairDifferences, reading: PairPrediction) -> list[ErrorSpan]:
         """The spans of one pair."""
         repeated = sum(severity.weight for edit, severity in pair.edits if edit.repeated)
-        told = forgiven(judged(reading, self.config.words), pair, self.config.forgiveness)
+        told = forgiven(reading.amount, pair, self.config.forgiveness)
         rules = SeverityRules(pair.reference, pair.hypothesis, self.idf, self.lexicon, self.config.severity)
         sides = Sides(pair, reading, self.config.threshold, rules)
         units, amount = _counted(sides.units(), told, pair)
-        groups = joined(sides.relaid(units), pair)
-        weights = self._shared(groups, max(amount, repeated))
+        amount = max(amount, repeated)
+        units, amount = _of_clauses(sides.relaid(units), amount, pair, self.config)
+        groups = joined(units, pair)
+        weights = self._shared(groups, amount)
         return [_span(pair, group, weight) for group, weight in zip(groups, weights, strict=True)]
 
     def _shared(self, groups: Sequence[Sequence[Unit]], amount: float) -> list[float]:
@@ -69,23 +74,6 @@ class LearnedErrors(Errors):
         shares = np.where(kept, costs, 0.0)
         weights: list[float] = (amount * shares / max(float(shares.sum()), LEAST_COST)).tolist()
         return weights
-
-
-def judged(reading: PairPrediction, share: float) -> float:
-    """What the errors of a pair weigh together: the geometric mean of what the reader says of the whole and of what its words add up to.
-
-    The judgement of the whole knows what says the same in other words, that of each word is steadier between texts that are almost equal.
-
-    Parameters
-    ----------
-    share
-        Of the words, in [0, 1].
-    """
-    if reading.amount >= MAXIMUM:  # a very long pair, read in parts
-        return reading.amount
-    words = float((reading.probabilities.astype(np.float64) @ np.array(WEIGHTS)).sum())
-    limited = -MAXIMUM * math.expm1(-words / MAXIMUM)
-    return math.expm1((1.0 - share) * math.log1p(reading.amount) + share * math.log1p(limited))
 
 
 def forgiven(amount: float, pair: PairDifferences, forgiveness: float) -> float:
@@ -116,6 +104,29 @@ def _counted(units: list[Unit], amount: float, pair: PairDifferences) -> tuple[l
         found.append(unit)
     kept = sum(min(unit.cost, other.cost) for unit, other in zip(units, found, strict=True))
     return found, max(amount * kept / max(whole, LEAST_COST), CRITICAL * numbers.count)
+
+
+def _of_clauses(units: Sequence[Unit], amount: float, pair: PairDifferences, config: ErrorsConfig) -> tuple[list[Unit], float]:
+    """Units and amount after the clauses were compared: a verb in another tense or aspect, and a lost conjunction, weigh so much more.
+
+    Only where words differ: the costliest unit of the words of the two verbs takes the weight and the name, or that of the lost word the weight.
+    """
+    found, aligned = list(units), {match.reference: match.hypothesis for match in pair.matches}
+    reference, hypothesis = pair.reference, pair.hypothesis
+    verbs = other_times(reference.verbs, hypothesis.verbs, list(aligned.items()))
+    joining = reference.conjunctions, hypothesis.conjunctions
+    lost = lost_conjunctions(reference.words, hypothesis.words, joining, aligned)
+    told = [(old.words, new.words, config.tense, "tense") for old, new in verbs]
+    told += [((n,), (), config.conjunction, "") for n in lost]
+    for old, new, weight, name in told:
+        places = [n for n, unit in enumerate(found) if unit.reference in old or unit.hypothesis in new]
+        if places and weight:
+            n = max(places, key=lambda n: found[n].cost)
+            unit = found[n]
+            amount += weight
+            confidence = max(unit.confidence, SURE)
+            found[n] = unit._replace(cost=unit.cost + weight, confidence=confidence, wrong=True, type=name or unit.type)
+    return found, amount
 
 
 def _span(pair: PairDifferences, group: Sequence[Unit], weight: float) -> ErrorSpan:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..idf import IdfTable
 from ..protocol import AnalysedText
 from ..values import Analysis, Word
+from .clauses import VerbForm, conjunctions, verb_forms
 from .evidence import TextSpan
 from .lexicon import Number, form_of, number_value, numbers_of
 from .typos import repeated_words, tidy, wrong_articles
@@ -71,6 +72,8 @@ class PreparedText:
         Of every word the TF-IDF weight, relative to the text's average word (1); 0 for those that are not compared.
     marks, articles, quantities
         See `marks_of`, `wrong_articles` and `numbers_of`.
+    verbs, conjunctions
+        See `verb_forms` and `conjunctions`.
     """
 
     analysis: Analysis
@@ -86,6 +89,8 @@ class PreparedText:
     marks: tuple[PunctuationMark, ...]
     articles: tuple[tuple[int, int], ...]
     quantities: tuple[Number, ...]
+    verbs: Mapping[int, VerbForm]
+    conjunctions: Mapping[int, tuple[int, ...]]
 
     @property
     def text(self) -> str:
@@ -132,6 +137,8 @@ def prepare(text: AnalysedText, idf: IdfTable) -> PreparedText:
         marks=marks_of(analysis),
         articles=wrong_articles(analysis),
         quantities=numbers_of(analysis),
+        verbs=verb_forms(analysis.words),
+        conjunctions=conjunctions(analysis.words),
     )
 
 

@@ -52,7 +52,7 @@ def feature_signature(
         The name of the IDF table.
     """
     parts = {
-        "features": "6",
+        "features": "7",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,

@@ -29,6 +29,7 @@ NAMES = {
     "spacing": ("spacing mistake", "spacing mistakes"),
     "spelling": ("misspelling", "misspellings"),
     "substitution": ("wrong word", "wrong words"),
+    "tense": ("wrong tense", "wrong tenses"),
 }
 """Types whose name says already what was done, one and several."""
 PLURALS = {"modality": "modalities", "frequency": "frequencies", "auxiliary": "auxiliaries"}
