@@ -24,7 +24,7 @@ from rome.metric import RoMe
 SUBSTITUTION = ("substitution", "noun", "verb", "adjective", "adverb", "other", "interjection", "symbol")
 GRAMMAR = tuple("grammar inflection tense auxiliary pronoun determiner preposition conjunction particle article".split())
 OF_ITS_OWN = ("repetition", "negation", "punctuation", "spacing", "casing")
-INFLECTING = ("auxiliary", "particle")
+INFLECTING = ("auxiliary", "particle", "tense")
 """One of these more or less makes another form of the verb."""
 CLASSES = {
     **dict.fromkeys(SUBSTITUTION, "substitution"),

@@ -52,6 +52,7 @@ def test_the_answer_is_the_heaviest_new_error(benchmark: ModuleType) -> None:
         ("missing", "noun", "omission"),
         ("unnecessary", "adjective", "addition"),
         ("unnecessary", "auxiliary", "grammar"),
+        ("unnecessary", "tense", "grammar"),
         ("unnecessary", "repetition", "repetition"),
         ("missing", "punctuation", "punctuation"),
         ("missing", "negation", "negation"),
