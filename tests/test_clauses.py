@@ -78,8 +78,8 @@ def test_verbs_of_other_times(one: str, other: str) -> None:
     verbs = len(one.split()), len(other.split())
     forms = verb_forms(a), verb_forms(b)
     expected = int(None not in (CLAUSES[one], CLAUSES[other]) and CLAUSES[one] != CLAUSES[other])
-    assert len(other_times(*forms, [verbs])) == len(other_times(*forms[::-1], [verbs[::-1]])) == expected
-    assert len(other_times(*forms, [(1, 1)])) == expected and other_times(*forms, []) == []
+    assert len(other_times(*forms, dict([verbs]))) == len(other_times(*forms[::-1], dict([verbs[::-1]]))) == expected
+    assert len(other_times(*forms, {1: 1})) == expected and other_times(*forms, {}) == []
 
 
 def test_a_copula_belongs_to_what_it_stands_with() -> None:
@@ -108,9 +108,9 @@ def joined_by(middle: str) -> Analysis:
 def lost(reference: Analysis, hypothesis: Analysis) -> list[str]:
     """The lost conjunctions, where equal words stand for each other."""
     places = {word.text: n for n, word in enumerate(hypothesis.words)}
-    matches = {n: places[word.text] for n, word in enumerate(reference.words) if word.text in places}
+    aligned = {n: places[word.text] for n, word in enumerate(reference.words) if word.text in places}
     joining = conjunctions(reference.words), conjunctions(hypothesis.words)
-    return [reference.words[n].text for n in lost_conjunctions(reference.words, hypothesis.words, joining, matches)]
+    return [reference.words[n].text for n in lost_conjunctions(reference.words, hypothesis.words, joining, aligned)]
 
 
 def test_lost_conjunctions() -> None:

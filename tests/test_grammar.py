@@ -110,6 +110,10 @@ def test_words_of_its_own_stand_for_themselves(hypothesis: str, different: float
     )
     assert part.evidence.different_words == pytest.approx(different)
     assert part.value == pytest.approx(0.6**power)
+    at_once = Grammar(GrammarConfig(own=0.5, different=0.0)).measure(
+        reference, analysis(hypothesis, acceptable=0.36, probability=1.0)
+    )
+    assert at_once.value == pytest.approx(0.6 if different else 1.0)
 
 
 @given(PROBABILITY, PROBABILITY)

@@ -65,23 +65,23 @@ def _form(words: Sequence[Word], chain: Sequence[int]) -> VerbForm | None:
 
 
 def other_times(
-    reference: Mapping[int, VerbForm], hypothesis: Mapping[int, VerbForm], matches: Sequence[tuple[int, int]]
+    reference: Mapping[int, VerbForm], hypothesis: Mapping[int, VerbForm], aligned: Mapping[int, int]
 ) -> list[tuple[VerbForm, VerbForm]]:
     """The verbs that stand for each other and whose tense or aspect differs.
 
     Parameters
     ----------
-    matches
-        Words that stand for each other, (index of the reference, of the hypothesis). Verbs stand for each other when their predicates do; those
-        that are left over, when one of their auxiliaries does.
+    aligned
+        Words that stand for each other, index of the reference: of the hypothesis. Verbs stand for each other when their predicates do; those that
+        are left over, when one of their auxiliaries does.
     """
-    paired = {i: j for i, j in matches if i in reference and j in hypothesis}
+    paired = {i: j for i, j in aligned.items() if i in reference and j in hypothesis}
     taken = set(paired.values())
     owners = [
         {n: p for p, form in side.items() if p not in known for n in form.words}
         for side, known in ((reference, paired), (hypothesis, taken))
     ]
-    for i, j in matches:
+    for i, j in aligned.items():
         old, new = owners[0].get(i), owners[1].get(j)
         if old is not None and new is not None and old not in paired and new not in taken:
             paired[old] = new
@@ -102,7 +102,7 @@ def lost_conjunctions(
     reference: Sequence[Word],
     hypothesis: Sequence[Word],
     joining: tuple[Mapping[int, Sequence[int]], Mapping[int, Sequence[int]]],
-    matches: Mapping[int, int],
+    aligned: Mapping[int, int],
 ) -> list[int]:
     """Words of the reference that join two things which the hypothesis has in one sentence too, with nothing to join them.
 
@@ -110,13 +110,13 @@ def lost_conjunctions(
     ----------
     joining
         Of both texts, see `conjunctions`.
-    matches
-        Words that stand for each other, index of the reference: of the hypothesis.
+    aligned
+        As for `other_times`.
     """
     found = []
     for head, places in joining[0].items():
-        here, there = matches.get(head), matches.get(reference[head].head)
-        lost = [n for n in places if n not in matches and reference[n].text.lower() not in OPTIONAL]
+        here, there = aligned.get(head), aligned.get(reference[head].head)
+        lost = [n for n in places if n not in aligned and reference[n].text.lower() not in OPTIONAL]
         if not lost or here is None or there is None or here in joining[1]:
             continue
         if hypothesis[here].sentence == hypothesis[there].sentence:

@@ -113,7 +113,7 @@ def _of_clauses(units: Sequence[Unit], amount: float, pair: PairDifferences, con
     """
     found, aligned = list(units), {match.reference: match.hypothesis for match in pair.matches}
     reference, hypothesis = pair.reference, pair.hypothesis
-    verbs = other_times(reference.verbs, hypothesis.verbs, list(aligned.items()))
+    verbs = other_times(reference.verbs, hypothesis.verbs, aligned)
     joining = reference.conjunctions, hypothesis.conjunctions
     lost = lost_conjunctions(reference.words, hypothesis.words, joining, aligned)
     told = [(old.words, new.words, config.tense, "tense") for old, new in verbs]
