@@ -9,8 +9,6 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from .edits import WordEdit, WordMatch
 from .estimator import PairDifferences
 from .evidence import SEVERITIES, TYPES, WEIGHTS, Kind, PairPrediction, Severity
@@ -51,7 +49,7 @@ class Sides:
     def __init__(self, pair: PairDifferences, reading: PairPrediction, threshold: float, rules: SeverityRules) -> None:
         self.pair, self.threshold, self.rules, self.counts = pair, threshold, rules, rules.idf.counts
         self.words = pair.reference.words, pair.hypothesis.words
-        self.probabilities, self.types = reading.probabilities.astype(np.float64), reading.types.astype(np.float64)
+        self.probabilities, self.types = reading.probabilities.tolist(), reading.types.tolist()
         self.cosines = {match.reference: match.cosine for match in pair.matches}
         self.anchors = [(match.reference, match.hypothesis) for k, match in enumerate(pair.matches) if k not in pair.moved]
         self.ruled = {
@@ -109,13 +107,14 @@ class Sides:
     def _unit(self, kind: Kind, i: int | None, j: int | None) -> Unit:
         """What is said of word i of the reference and word j of the hypothesis, or of one of them."""
         rows = [n for n in (i, None if j is None else len(self.words[0]) + j) if n is not None]
-        chances = self.probabilities[rows].mean(axis=0)
-        wrong = float(1.0 - chances[0])
-        severity: Severity = SEVERITIES[1 + int(chances[1:].argmax())]
-        learned = TYPES[int(self.types[rows].sum(axis=0).argmax())]
+        chances = [sum(column) / len(rows) for column in zip(*(self.probabilities[n] for n in rows), strict=True)]
+        types = [sum(column) for column in zip(*(self.types[n] for n in rows), strict=True)]
+        wrong, learned = 1.0 - chances[0], TYPES[types.index(max(types))]
+        severity: Severity = SEVERITIES[chances.index(max(chances[1:]), 1)]
+        cost = sum(chance * weight for chance, weight in zip(chances, WEIGHTS, strict=True))
         sides = None if i is None else self.words[0][i], None if j is None else self.words[1][j]
         name = name_of(kind, self._ruled(kind, i, j), learned, *sides, self.counts)
-        return Unit(kind, i, j, float(chances @ np.array(WEIGHTS)), wrong, severity, wrong >= self.threshold, name)
+        return Unit(kind, i, j, cost, wrong, severity, wrong >= self.threshold, name)
 
     def _ruled(self, kind: Kind, i: int | None, j: int | None) -> str:
         """What the rules call it."""
