@@ -255,6 +255,13 @@ class PairBlocks:
     def __init__(self, metric: RoMe) -> None:
         self._metric = metric
 
+    def load(self) -> None:
+        """Load features and models now, which the first text would do. Raises ModelMissingError."""
+        metric = self._metric
+        if metric.idf == "embedded":
+            metric._features(metric._idf_table)
+        metric._analyses.load()
+
     def begin_block(self) -> None:
         """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
 

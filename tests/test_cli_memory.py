@@ -1,13 +1,19 @@
-"""Processes of the command line give large arrays back, and keep what was compiled for few shapes alone."""
+"""Processes of the command line give large arrays back, keep what was compiled for few shapes alone, and load their models at once."""
 
 from __future__ import annotations
 
+import argparse
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from rome.cli.metric import load_at_once
+from rome.exceptions import ModelMissingError
+from rome.metric import PairBlocks, RoMe
 
 FREED = """
 import os, sys
@@ -85,3 +91,42 @@ def test_what_was_compiled_for_shapes_is_forgotten(tmp_path: Path) -> None:
     if everything < 4000:
         pytest.skip("this torch compiles nothing for shapes")
     assert grown() < everything / 2
+
+
+LOADED = """
+import argparse, gc, sys
+from rome import RoMe
+from rome.cli.metric import load_at_once
+
+options = argparse.Namespace(store=None, workers=1)
+vars(options).update(eval(sys.argv[1]))
+metric = RoMe(models="small", store=options.store)
+load_at_once(metric, options)
+print(gc.isenabled(), gc.get_freeze_count() > 200_000, "stanza" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    (("{}", "True True True"), ("{'store': 'here.sqlite'}", "True False False"), ("{'workers': 2}", "True False False")),
+)
+def test_models_are_loaded_at_once_where_they_are_needed(tmp_path: Path, options: str, told: str) -> None:
+    """The collector leaves what is loaded alone and goes on; a store may know all texts, and workers load for themselves."""
+    pytest.importorskip("stanza", reason="needs the extra models")
+    done = subprocess.run([sys.executable, "-c", LOADED, options], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.returncode) == (told, 0), done.stderr
+
+
+def test_the_collector_goes_on_where_models_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is raised, and garbage is collected as before; what stands in for a metric is left alone."""
+
+    def missing(_: object) -> None:
+        assert not gc.isenabled()
+        raise ModelMissingError("no models")
+
+    options = argparse.Namespace(store=None)
+    monkeypatch.setattr(PairBlocks, "load", missing)
+    with pytest.raises(ModelMissingError, match="no models"):
+        load_at_once(RoMe(models="small"), options)
+    load_at_once("a metric of a test", options)
+    assert gc.isenabled()

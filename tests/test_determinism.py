@@ -77,7 +77,7 @@ def test_threads_change_nothing(alone: NDArray[np.float64]) -> None:
 def test_what_is_stored_changes_nothing(alone: NDArray[np.float64], tmp_path: Path) -> None:
     """Half of the texts come from the store, in another grouping, then all of them; from memory too."""
     metric = RoMe(progress=False, threads=1, store=tmp_path / "analyses.sqlite")
-    metric._analyses._analyser = whole_metric()._analyses.analyser
+    metric._analyses._analyser = whole_metric()._analyses.load()
     numbers(metric, MIXED[: len(MIXED) // 2], 3)
     check(numbers(metric, EVERYTHING, len(EVERYTHING)), alone)
     fresh = RoMe(progress=False, threads=1, store=tmp_path / "analyses.sqlite")

@@ -140,7 +140,7 @@ def test_exact_rows_of_the_real_metric_have_the_same_bits_in_any_company() -> No
     metric = own_metric()()
     first = rows_of(score_rows(columns(rows), metric))
     other = own_metric()()
-    other._analyses._analyser = metric._analyses.analyser  # type: ignore[attr-defined]  # the same models, nothing remembered
+    other._analyses._analyser = metric._analyses.load()  # type: ignore[attr-defined]  # the same models, nothing remembered
     assert rows_of(score_rows(columns(rows[::-1]), other))[::-1] == first
     assert [rows_of(score_rows(columns([row]), metric))[0] for row in rows] == first
     other._analyses._memory.clear()  # type: ignore[attr-defined]

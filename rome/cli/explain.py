@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments, positive
+from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments, load_at_once, positive
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
 from rome.storage.files import open_output
@@ -45,7 +45,9 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         if given is None:
             segments = _stored(options)
         else:
-            segments = list(metric(options).score(references=[given[0]], hypotheses=[given[1]]))
+            made = metric(options)
+            load_at_once(made, options)
+            segments = list(made.score(references=[given[0]], hypotheses=[given[1]]))
         stream.write(_written(segments, options.format, stream))
     return 0
 

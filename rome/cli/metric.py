@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -115,6 +116,25 @@ def make_metric(options: argparse.Namespace) -> RoMe:
     keep_memory_flat()
     net = named_net(options) if hasattr(options, "net") else None
     return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
+
+
+def load_at_once(metric: object, options: argparse.Namespace) -> None:
+    """Load the models of a metric whose first text loads them anyhow: without a store, and where this process does the work.
+
+    What they and their packages are made of, half a million objects, stays as long as the process, so Python's collector of garbage, which
+    would go through them nine times, is off meanwhile and leaves them alone afterwards. For processes of the command line alone. Raises
+    ModelMissingError.
+    """
+    from rome.metric import RoMe
+
+    if not isinstance(metric, RoMe) or options.store is not None or getattr(options, "workers", 1) > 1:
+        return
+    gc.disable()
+    try:
+        metric.blocks.load()
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def keep_memory_flat() -> None:

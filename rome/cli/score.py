@@ -19,7 +19,7 @@ from itertools import chain, count, islice
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import PLAN, Checkpoint
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, add_mean_arguments, finished, say_mean, shown_output
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.metric import MakeMetric, add_metric_arguments, load_at_once
 from rome.cli.pairs import (
     add_pair_arguments,
     add_worker_argument,
@@ -63,6 +63,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         found, blocks = stack.enter_context(checked_blocks(options))
         make = block_metric(options, metric, found)
         made = make()
+        load_at_once(made, options)
         work = partial(LineScorer, make if options.workers > 1 else lambda: made, options.format, options.evidence, found)
         signature = getattr(made, "signature", "")
         if kept is None:

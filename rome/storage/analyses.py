@@ -81,9 +81,8 @@ class Analyses:
         """Which models these are; their files are read and hashed once. Raises ModelMissingError as `ModelSet.load`."""
         return models_identity(self.models)
 
-    @property
-    def analyser(self) -> Analyser:
-        """The loaded models. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
+    def load(self) -> Analyser:
+        """The models, loaded unless they are. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
         with self._lock:
             if self._analyser is None:
                 check_versions()
@@ -145,7 +144,7 @@ class Analyses:
     def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:
         """Lists of new analyses, longest texts first, so that batches hold texts of similar length."""
         batch: list[Analysis] = []
-        for analysis in self.analyser.analyse(sorted(texts, key=len, reverse=True)) if texts else ():
+        for analysis in self.load().analyse(sorted(texts, key=len, reverse=True)) if texts else ():
             batch.append(analysis)
             if len(batch) == self._batch:
                 yield batch
