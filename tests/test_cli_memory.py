@@ -94,12 +94,11 @@ def test_what_was_compiled_for_shapes_is_forgotten(tmp_path: Path) -> None:
 
 
 LOADED = """
-import argparse, gc, sys
+import argparse, gc, json, sys
 from rome import RoMe
 from rome.cli.metric import load_at_once
 
-options = argparse.Namespace(store=None, workers=1)
-vars(options).update(eval(sys.argv[1]))
+options = argparse.Namespace(**{"store": None, "workers": 1, **json.loads(sys.argv[1])})
 metric = RoMe(models="small", store=options.store)
 load_at_once(metric, options)
 print(gc.isenabled(), gc.get_freeze_count() > 200_000, "stanza" in sys.modules)
@@ -108,7 +107,7 @@ print(gc.isenabled(), gc.get_freeze_count() > 200_000, "stanza" in sys.modules)
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    (("{}", "True True True"), ("{'store': 'here.sqlite'}", "True False False"), ("{'workers': 2}", "True False False")),
+    (("{}", "True True True"), ('{"store": "here.sqlite"}', "True False False"), ('{"workers": 2}', "True False False")),
 )
 def test_models_are_loaded_at_once_where_they_are_needed(tmp_path: Path, options: str, told: str) -> None:
     """The collector leaves what is loaded alone and goes on; a store may know all texts, and workers load for themselves."""

@@ -122,7 +122,7 @@ def load_at_once(metric: object, options: argparse.Namespace) -> None:
     """Load the models of a metric whose first text loads them anyhow: without a store, and where this process does the work.
 
     What they and their packages are made of, half a million objects, stays as long as the process, so Python's collector of garbage, which
-    would go through them nine times, is off meanwhile and leaves them alone afterwards. For processes of the command line alone. Raises
+    would go through them again and again, is off meanwhile and leaves them alone afterwards. For processes of the command line alone. Raises
     ModelMissingError.
     """
     from rome.metric import RoMe
