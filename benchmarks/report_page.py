@@ -178,14 +178,14 @@ def _peers(rows: Sequence[Row]) -> list[Part]:
     names = tuple(", ".join(filter(None, (row["metric"], row.get("models"), row.get("mode")))) for row in learned)
     title = "Pairs a second, all in one run"
     columns = [[_number(row[name]) for row in learned] for name in ("pairs_per_second", "lowest", "highest")]
-    bars = Bars("speed_peers", title, names, *map(tuple, columns), axis="pairs a second")
+    bars = Bars("speed_peers", title, names, *map(tuple, columns), axis="pairs a second", digits=1)
     return [_table(rows), bars]
 
 
 def _stages(rows: Sequence[Row]) -> list[Part]:
     shares = [(row["stage"], _number(row["share_percent"])) for row in rows[:-1]]
     labels, values = zip(*sorted(shares, key=lambda pair: -pair[1]), strict=True)
-    return [_table(rows), Bars("speed_stages", "Share of the time of a pair, cold", labels, values, axis="percent")]
+    return [_table(rows), Bars("speed_stages", "Share of the time of a pair, cold", labels, values, axis="percent", digits=1)]
 
 
 def _pairs(rows: Sequence[Row]) -> list[Part]:

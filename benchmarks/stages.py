@@ -1,6 +1,6 @@
 """Where the time goes: milliseconds of every stage of RoMe, a text or a pair, cold, on one thread.
 
-    python benchmarks/stages.py --output benchmarks/results/stages.tsv
+    python benchmarks/stages.py [--models small] [--precision int8] --output benchmarks/results/stages.tsv
 
 The stages are methods of this repository and of Stanza, wrapped while the benchmark runs; what one calls is taken from its own time, so
 the stages add up to the whole. A stage whose methods are no longer there, or no longer called, is named, and its time then stands with the
@@ -25,6 +25,7 @@ from typing import Any
 from result_rows import conditions, write_rows
 from speed_texts import Pair, mean_words, pairs, source
 
+from rome.config import MetricConfig
 from rome.metric import RoMe
 
 COLUMNS = ("stage", "a", "ms", "share_percent")
@@ -184,15 +185,18 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=300)
     parser.add_argument("--before", type=int, default=LOADED, help="pairs before those that count")
+    parser.add_argument("--models", default=MetricConfig.models, help="the model set (default: %(default)s)")
+    parser.add_argument("--precision", default=MetricConfig.precision, help="of the models' products (default: %(default)s)")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     told = conditions(1)
-    metric = RoMe(threads=1, progress=False)
+    metric = RoMe(models=options.models, precision=options.precision, threads=1, progress=False)
     known = pairs(options.before + options.pairs)
     profile(metric, known[: options.before])
     chosen = known[options.before :]
     counting, seconds = profile(metric, chosen)
-    notes = [f"{len(chosen)} pairs, {source()}, {mean_words(chosen):.1f} words a text; {told}; {seconds:.1f} s in all"]
+    read = f"{len(chosen)} pairs, {source()}, {mean_words(chosen):.1f} words a text"
+    notes = [f"{options.models} in {options.precision}; {read}; {told}; {seconds:.1f} s in all"]
     gone = [stage.name for stage in STAGES if not counting.seconds[stage.name]]
     notes += [f"not found, so counted with what is around them: {', '.join(gone)}"] if gone else []
     write_rows(options.output, notes, COLUMNS, table(counting, chosen))

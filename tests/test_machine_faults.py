@@ -63,6 +63,14 @@ def test_a_full_disk(start: Start, tmp_path: Path) -> None:
     assert start("score", "none.txt", "hyp.txt", streams="2> /dev/full").returncode == 2
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("words", [("--help",), ("score", "--help"), ("--version",), ("--print-completion", "bash")])
+def test_help_that_cannot_be_written(start: Start, words: tuple[str, ...]) -> None:
+    """Whether Python keeps what is written for a while or not, as in many containers."""
+    for unbuffered in ("", "1"):
+        assert one_line(start(*words, streams="> /dev/full", PYTHONUNBUFFERED=unbuffered), "No space left on device")
+
+
 STORE = """
 import sys, types
 from rome.cli import main

@@ -312,6 +312,7 @@ def test_plots_are_pictures(folder: Path) -> None:
         assert figure.title in {element.text for element in root.iter() if element.text}
         assert not [element for element in root.iter() if element.tag.endswith("script")]
     heat = {element.text for element in ElementTree.parse(folder / "figures" / "heat.svg").iter()}
+    assert ">160.2<" in figures.render(Bars("rates", "Pairs a second", ("a", "b"), (160.24, 5.0), digits=1))[1]
     assert {"negation", "<tense>", "$chrF_2$", "critical", "minor", "0.50", "0.33"} <= heat
 
 
@@ -321,6 +322,7 @@ def test_descriptions_say_what_stands_out() -> None:
         "Accuracy. Heat map of 3 rows by 2 columns. Highest 1.00 (<tense>, $chrF_2$), lowest 0.12 (empty, BLEU)."
     )
     assert describe(BARS) == "Taus. Bars of 2 values, with intervals. Highest 0.300 (a & b), lowest 0.300 (a & b)."
+    assert "Highest 160.2 (a)" in describe(Bars("rates", "Pairs a second", ("a", "b"), (160.24, 5.0), digits=1))
     assert describe(LINES) == "Drift. Lines of 2 series over alpha: RoMe from 0.500 to 0.500; _x from 0.250 to 0.750."
 
 

@@ -37,6 +37,10 @@ class Parser(argparse.ArgumentParser):
             self.error(self._unknown(unknown))
         return found, unknown
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse itself does not say when it cannot be written and Python does not buffer (PYTHONUNBUFFERED)."""
+        print(self.format_help(), end="", file=file)
+
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2 and one line on standard error."""
         self.exit(BAD_INPUT, f"{self.prog}: error: {visible(' '.join(message.split()))} (see `{self.prog} --help`)\n")

@@ -188,7 +188,7 @@ def _bars(axes: Any, figure: Bars) -> None:
             axes.plot(end, places, linestyle="none", marker="|", markersize=6, color=COLOURS["ink"])
     for place, (value, number) in enumerate(zip(figure.values, values, strict=True)):
         right = max(float(np.nan_to_num(ends[1][place], posinf=0.0, neginf=0.0)), float(number), 0.0)
-        axes.annotate(shown(value), (right, place), (6, 0), textcoords="offset points", va="center", ha="left")
+        axes.annotate(shown(value, figure.digits), (right, place), (6, 0), textcoords="offset points", va="center", ha="left")
     axes.set_yticks(places, [shorten(name, LABEL) for name in figure.labels])
     axes.set(ylim=(len(values) - 0.4, -0.6), xlabel=shorten(figure.axis, 90))
     axes.margins(x=0.12)

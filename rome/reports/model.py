@@ -123,6 +123,8 @@ class Bars:
     ----------
     low, high
         Ends of the intervals, or empty.
+    digits
+        Decimals of the values.
     """
 
     name: str
@@ -133,6 +135,7 @@ class Bars:
     high: tuple[float, ...] = ()
     axis: str = ""
     note: str = ""
+    digits: int = 3
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rome.exceptions import InputError
-from rome.reports.model import Bars, Cell, Figure, Heatmap, Report, Strip, Table
+from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Report, Strip, Table
 
 DASH = "–"
 DIGITS = 3
@@ -141,7 +141,7 @@ def as_table(part: Table | Figure) -> Table:
     """A table as it is; a figure's data as a table of the same name and title, every number in it, its columns' names distinct."""
     if isinstance(part, Table):
         return part
-    digits = part.digits if isinstance(part, Heatmap) else DIGITS
+    digits = DIGITS if isinstance(part, Lines) else part.digits
     columns, rows = _data(part)
     return Table(part.name, part.title, tuple(_distinct(columns)), rows, part.note, digits)
 
@@ -179,13 +179,13 @@ def describe(figure: Figure) -> str:
         return f"{figure.title}. {size}. {_ends(names, [float(value) for value in figure.values.flat], figure.digits)}"
     if isinstance(figure, Bars):
         ends = ", with intervals" if figure.low or figure.high else ""
-        return f"{figure.title}. Bars of {len(figure.labels)} values{ends}. {_ends(figure.labels, figure.values)}"
+        return f"{figure.title}. Bars of {len(figure.labels)} values{ends}. {_ends(figure.labels, figure.values, figure.digits)}"
     axis = f" over {figure.x_label}" if figure.x_label else ""
     turns = "; ".join(f"{name} from {_turn(ys)}" for name, ys in figure.series.items())
     return f"{figure.title}. Lines of {len(figure.series)} series{axis}: {turns}."
 
 
-def _ends(names: Sequence[str], values: Sequence[float], digits: int = 3) -> str:
+def _ends(names: Sequence[str], values: Sequence[float], digits: int) -> str:
     """The highest and the lowest value with their names."""
     finite = [(value, name) for value, name in zip(values, names, strict=True) if math.isfinite(value)]
     if not finite:
