@@ -37,6 +37,23 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Any:
     return SimpleNamespace(**{name: importlib.import_module(name) for name in NAMES})
 
 
+def test_stages_are_those_of_the_set_and_precision_asked_for(scripts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The metric is made so, and the table says so."""
+    made: list[dict[str, Any]] = []
+
+    def metric(**options: Any) -> Any:
+        made.append(options)
+        return SimpleNamespace(score=lambda **_: None)
+
+    monkeypatch.setattr(scripts.stages, "RoMe", metric)
+    where = ("--pairs", "2", "--before", "1", "--output", str(tmp_path / "stages.tsv"))
+    for words, expected in (((), ("base", "float32")), (("--models", "small", "--precision", "int8"), ("small", "int8"))):
+        assert scripts.stages.main([*where, *words]) == 0
+        assert (made[-1]["models"], made[-1]["precision"], made[-1]["threads"]) == (*expected, 1)
+        (note, *_), _ = scripts.result_rows.read_rows(tmp_path / "stages.tsv")
+        assert f"{expected[0]} in {expected[1]}; 2 pairs" in note
+
+
 def test_stages_add_up_to_the_whole(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a stage calls is taken from its own time, also after an error; methods are put back; a stage that is not there is named."""
     now, work = [0.0], ModuleType("work_of_a_test")

@@ -276,6 +276,21 @@ class TestEightBits:
         exact = (states @ weight.T + bias).numpy()
         assert np.abs(found - exact).mean() < 0.02 * np.abs(exact).mean()
 
+    @pytest.mark.parametrize("lowest", [None, eight_bits.LOWEST_GELU])
+    @pytest.mark.parametrize("columns", [None, torch.tensor([3])])
+    def test_what_is_given_stays(self, columns: torch.Tensor | None, lowest: float | None) -> None:
+        """The states, the bias, and so a second product of the same."""
+        generator = torch.Generator().manual_seed(3)
+        states, weight, bias = (torch.rand(*shape, generator=generator) for shape in ((16, 32), (48, 32), (48,)))
+        before, product = states.clone(), EightBits(weight, bias, columns, lowest)
+        first = product(states)
+        assert torch.equal(states, before) and torch.equal(product(states), first)
+
+    def test_every_step_has_its_byte(self) -> None:
+        """As torch itself turns whole numbers into uint8."""
+        steps = torch.arange(256.0)
+        assert torch.equal(eight_bits._bytes(steps.clone()), steps.to(torch.uint8))
+
     def test_a_row_does_not_depend_on_the_others(self) -> None:
         """A row beside one a thousand times as large gives the bits that it gives elsewhere; zeros give the bias."""
         generator = torch.Generator().manual_seed(1)

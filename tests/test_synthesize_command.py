@@ -105,6 +105,7 @@ def test_pairs_statistics_and_report(rome: Run, texts: str, tmp_path: Path) -> N
     assert all(hypothesis_of(pair) == pair.hypothesis and pair.seed == 3 for pair in pairs)
     assert "skipped 1 blank, 1 repeated, 1 too short" in err and "pairs a second" in printed and "swap" in printed
     assert read_manifest(folder)["metrics"] == {"sescore": pairs[0].pipeline} and read_manifest(folder)["seed"] == 3
+    assert not {"version", "print_completion"} & read_manifest(folder)["options"].keys(), "these print and leave"
     assert (folder / "tables" / "synthesis_examples.tsv").read_text(encoding="utf-8").count("\n") == min(len(pairs), 10) + 1
 
 

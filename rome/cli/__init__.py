@@ -63,7 +63,8 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands, or of the one that is asked for, which spares the others' imports; it imports nothing heavy."""
     parser = Parser(prog="rome", description="Score generated English text against references, and say why.")
-    parser.add_argument("--version", "-V", action=_Version, help="print the version and leave")
+    told: dict[str, Any] = {"action": _Version, "nargs": 0, "default": argparse.SUPPRESS}
+    parser.add_argument("--version", "-V", help="print the version and leave", **told)
     completion = "print a script that completes commands, options and files in this shell, and leave"
     parser.add_argument("--print-completion", action=_Completion, choices=SHELLS, default=argparse.SUPPRESS, help=completion)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
@@ -72,16 +73,13 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
         summary = (module.__doc__ or "").splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary)
         module.add_arguments(command)
-        command.add_argument("--version", "-V", action=_Version, help=argparse.SUPPRESS)
+        command.add_argument("--version", "-V", help=argparse.SUPPRESS, **told)
         command.set_defaults(run=module.run)
     return parser
 
 
 class _Version(argparse.Action):
-    """Prints the version and leaves; no option keeps it."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, **settings)
+    """Prints the version and leaves."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         print("rome", version("rome-metric"))
