@@ -1,0 +1,56 @@
+"""Annotated groups: every mark becomes one error at its exact place, and a text with it is what the annotator wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rome.data.readers.groups import AnnotatedText, parse_marks, read_groups
+from rome.exceptions import InputError
+
+
+def test_a_mark_is_one_error_at_its_place():
+    """Offsets are those of the acceptable text, and each alternative is an error of its own."""
+    text = parse_marks("It {rose=>fell|critical|antonym||rises|minor|tense} by 5 %{=>, they say|major|addition}.")
+    assert text.text == "It rose by 5 %."
+    assert [text.with_errors(error) for error in text.errors] == [
+        "It fell by 5 %.",
+        "It rises by 5 %.",
+        "It rose by 5 %, they say.",
+    ]
+    assert [(error.severity, error.type) for error in text.errors] == [
+        ("critical", "antonym"),
+        ("minor", "tense"),
+        ("major", "addition"),
+    ]
+    assert all(text.text[error.start : error.end] == error.right for error in text.errors)
+
+
+def test_errors_combine_whatever_their_order():
+    """Several errors of one text do not move each other."""
+    text = parse_marks("{A=>The|minor|article} dog {barked=>slept|critical|verb}.")
+    assert text.with_errors(*text.errors) == text.with_errors(*reversed(text.errors)) == "The dog slept."
+
+
+def test_a_text_without_marks_is_acceptable_as_it_stands():
+    """No mark, no error."""
+    assert parse_marks("Nothing to see.") == AnnotatedText("Nothing to see.", ())
+
+
+@pytest.mark.parametrize("mark", ["{a=>b}", "{a=>b|bad|noun}", "{a=>a|minor|noun}", "{a}"])
+def test_an_unreadable_mark_names_its_line(tmp_path, mark):
+    """File, line and the mark itself are in the message."""
+    path = tmp_path / "groups.jsonl"
+    row = {"id": "1", "domain": "d", "reference": "r", "texts": ["r", mark]}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"groups.jsonl.*1.*cannot be read"):
+        list(read_groups(path))
+
+
+def test_a_missing_key_names_its_line(tmp_path):
+    """The message says what a group needs."""
+    path = tmp_path / "groups.jsonl"
+    path.write_text('{"id": "1"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="needs id, domain, reference and texts"):
+        list(read_groups(path))
