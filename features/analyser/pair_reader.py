@@ -27,7 +27,19 @@ from ..errors.lexicon import form_of
 from ..values import Analysis
 from .config import BATCH_SIZE
 from .encoder import load_last_layers
-from .trunk import LayerWeights, Trunk, at_least, bert_layers, blocks, distance_bias, in_precision, layer_states, torch_threads
+from .trunk import (
+    LayerWeights,
+    Trunk,
+    TrunkConfig,
+    TrunkLayer,
+    at_least,
+    bert_layers,
+    blocks,
+    distance_bias,
+    in_precision,
+    layer_states,
+    torch_threads,
+)
 from .weights import load_weights
 
 LONGEST = 1000
@@ -38,6 +50,8 @@ CLOSING = frozenset(".!?")
 """Marks that end a text."""
 ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
 """The linear maps of a layer, in the order in which they are applied."""
+FURTHER = "further."
+"""Before the names of layers that follow the trunk's and that only the reader has."""
 
 
 class PairReader:
@@ -84,7 +98,9 @@ class PairReader:
                 "write the reader's number into set.json (settings, errors, below)"
             )
         own = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
-        trunk = load_last_layers(self.folder / "encoder", len(own))
+        further = {name.split(".")[1] for name in tensors if name.startswith(FURTHER)}
+        trunk = load_last_layers(self.folder / "encoder", len(own) - len(further))
+        trunk.encoder.layer.extend(further_layers(tensors, trunk.config))
         adapt(trunk, tensors)
         trunk.to(self.device)
         tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}
@@ -132,6 +148,18 @@ class PairReader:
 def _limited(amount: float) -> float:
     """The same where it is small, and never more than MAXIMUM, so that bad texts differ still."""
     return -MAXIMUM * math.expm1(-amount / MAXIMUM)
+
+
+def further_layers(tensors: Mapping[str, torch.Tensor], config: TrunkConfig) -> list[TrunkLayer]:
+    """Return the layers that a reader's file holds, to be adapted like the trunk's own."""
+    names = [name for name in tensors if name.startswith(FURTHER)]
+    layers = []
+    for n in range(len({name.split(".")[1] for name in names})):
+        stem = f"{FURTHER}{n}."
+        layer = TrunkLayer(config)
+        layer.load_state_dict({name.removeprefix(stem): tensors[name] for name in names if name.startswith(stem)}, assign=True)
+        layers.append(layer.requires_grad_(False))
+    return layers
 
 
 def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -202,6 +202,11 @@ class WordPieces:
             columns["offset_mapping"] = [encoding.offsets for encoding in found]
         return columns if several else {name: column[0] for name, column in columns.items()}
 
+    def number(self, piece: str) -> int | None:
+        """Return the id of a piece, None for one that the vocabulary does not have."""
+        found: int | None = self._tokenizer.token_to_id(piece)
+        return found
+
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """How the pieces are written."""
         return [str(self._tokenizer.id_to_token(n)) for n in ids]

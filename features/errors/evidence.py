@@ -24,8 +24,9 @@ WEIGHTS = (0.0, MINOR, MAJOR, CRITICAL)
 MARKS = ("start", "between", "end")
 """Places of a row that are no words: before the reference, between the texts, after the hypothesis."""
 TYPES = tuple(
-    "addition omission substitution antonym negation name number gender grammar order spelling"
-    " roles quantifier condition modality unit relation frequency time cause other".split()
+    "negation number unit date time name place roles quantifier condition modality cause relation antonym frequency comparison"
+    " verb noun adjective addition omission generalisation pronoun reference tense agreement article preposition order spelling"
+    " punctuation repetition idiom style".split()
 )
 """What an error can be about."""
 

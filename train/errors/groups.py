@@ -23,7 +23,7 @@ from rome.train.synthesis.pairs import SyntheticPair
 NAN = float("nan")
 GRADES = ("none", "minor", "major", "critical")
 COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
-UNRELATED = 25.0
+MOST = UNRELATED = 25.0
 RUNGS = (1, 2, 4, 8)
 """Changes of the members of a ladder, at most."""
 OWN = 0.5
@@ -62,7 +62,7 @@ class Member:
 
     Attributes
     ----------
-    severity
+    cost
         What its errors weigh together, NaN where that is not known.
     sure
         How sure its words' labels are.
@@ -72,14 +72,20 @@ class Member:
         Whether it was made of the reference itself.
     reference
         Its own, where it is not the group's.
+    reference_sure
+        How sure the labels of the reference's words are; None where it is as with the text's own.
+    somewhere
+        Whether some word of the reference, or of either text where ``sure`` is 0, is part of an error although nobody knows which.
     """
 
     text: Made
-    severity: float
+    cost: float
     level: float
     sure: float
     near: bool = False
     reference: Made | None = None
+    reference_sure: float | None = None
+    somewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +132,8 @@ class Groups:
     def step(self, mixture: Mixture, chance: random.Random) -> Iterator[Group]:
         """The groups of one step."""
         outputs, synthesized = mixture.outputs if self.outputs else 0, mixture.synthesized if self.generated else 0
-        draws = [self.meaning] * mixture.meaning + [self._mistakes] * mixture.mistakes + [self._ranked] * outputs
-        draws += [self._rating] * mixture.rated + [self._ladder] * mixture.ladders + [self._synthesized] * synthesized
+        draws = [self.meaning] * mixture.meaning + [self.mistakes] * mixture.mistakes + [self.ranked] * outputs
+        draws += [self.rating] * mixture.rated + [self.ladder] * mixture.ladders + [self._synthesized] * synthesized
         for draw in draws:
             yield draw(chance)
 
@@ -192,7 +198,7 @@ class Groups:
             members.append(Member(made(chance.choice(self.texts), ()), UNRELATED, 3.0, 0.0))
         return Group("meaning", made(one, ()), tuple(members))
 
-    def _mistakes(self, chance: random.Random) -> Group:
+    def mistakes(self, chance: random.Random) -> Group:
         """A real output, and the same with one mistake each; what is wrong with the output itself nobody knows."""
         pair = chance.choice(self.real or self.pairs)
         reference, output = self.pool.texts[pair.one], self.pool.texts[pair.other]
@@ -201,22 +207,23 @@ class Groups:
         members = [Member(made(output, [change]), NAN, float(GRADES.index(change.severity)), 0.3) for change in chosen]
         return Group("mistakes", made(reference, ()), (Member(made(output, ()), NAN, 0.0, 0.15), *members))
 
-    def _ranked(self, chance: random.Random) -> Group:
+    def ranked(self, chance: random.Random) -> Group:
         """Outputs of one segment, those that agree least with the others last."""
         row = chance.choice(self.outputs)
         chosen = chance.sample(row["outputs"], min(TOGETHER, len(row["outputs"])))
         members = [Member(plain(text), UNLIKE * (1.0 - agreement), -10.0 * agreement, 0.0) for text, agreement in chosen]
         return Group("outputs", plain(row["reference"]), tuple(members))
 
-    def _rating(self, chance: random.Random) -> Group:
+    def rating(self, chance: random.Random) -> Group:
         """Sentences rated by people; the reference of a group is its first member's, each member has its own."""
         rows = chance.sample(self.rated, TOGETHER)
         members = [
-            Member(plain(other), _weight_of(rating), RATING - rating, 0.0, False, plain(one)) for one, other, rating in rows
+            Member(plain(other), weight_of_rating(rating), RATING - rating, 0.0, False, plain(one))
+            for one, other, rating in rows
         ]
         return Group("rated", plain(""), tuple(members))
 
-    def _ladder(self, chance: random.Random) -> Group:
+    def ladder(self, chance: random.Random) -> Group:
         """A text, and what more and more of one list of changes make of it."""
         own = chance.random() < OWN
         pair = chance.choice(self.pairs if own else self.real or self.pairs)
@@ -248,7 +255,7 @@ class Groups:
         return Group("synthesized", reference, (Member(reference, 0.0, 0.0, 1.0, True), *members))
 
 
-def _weight_of(rating: float) -> float:
+def weight_of_rating(rating: float) -> float:
     """What the errors weigh of a sentence whose likeness was rated so: none for the highest rating, those of an unrelated text for 0."""
     return UNRELATED * (1.0 - rating / RATING) ** RATING_POWER
 

@@ -1,77 +1,61 @@
-"""The pair reader in torch, with gradients: the trunk's upper layers over the words of both texts, changed by low-rank adapters.
+"""The pair reader with gradients: frozen lower layers read each text, adapted layers read the words of both.
 
-What `features/analyser/pair_reader.py` computes; here batched with padding. Source of the adapters: Hu et al. 2022 (LoRA), equation 3.
+It computes what `features/analyser/pair_reader.py` does, in padded batches on any device. Source of the adapters: Hu et al. 2022 (LoRA),
+equation 3.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, softplus
 
-from rome.data.perturbations.changes import Made, Spans, plain
-from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, read_meaning
-from rome.exceptions import InputError
-from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import EmbeddedEncoder, load_tokenizer, load_trunk
-from rome.features.analyser.model_set import multiplies_bf16
-from rome.features.analyser.pair_reader import ADAPTED, COMPANY, joined
-from rome.features.analyser.pieces import pooled, touched
-from rome.features.analyser.trunk import Trunk, distance_bias
+from rome.features.analyser.encoder import load_trunk
+from rome.features.analyser.pair_reader import ADAPTED, COMPANY, FURTHER, further_layers
+from rome.features.analyser.trunk import Trunk, TrunkLayer, distance_buckets
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
+from rome.train.errors.batches import Batch
 
-CHUNK = 16
-"""Pairs of like length that pass the net together."""
-
-
-def fast_numbers() -> torch.dtype:
-    """bfloat16 where the processor multiplies it itself; elsewhere float32, which is several times as fast there."""
-    return torch.bfloat16 if multiplies_bf16() else torch.float32
+HIDDEN = -1e4
+"""Added to the attention scores of padding."""
 
 
 class Adapted(nn.Module):
     """A frozen linear map plus a product of two narrow ones, the second of them zero at first."""
 
-    def __init__(self, base: nn.Linear, rank: int, dtype: torch.dtype) -> None:
+    def __init__(self, base: nn.Linear, rank: int) -> None:
         super().__init__()
-        self.register_buffer("weight", base.weight.detach().to(dtype), persistent=False)
+        self.register_buffer("weight", base.weight.detach(), persistent=False)
         self.bias = nn.Parameter(base.bias.detach().clone())
         self.down = nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
         self.up = nn.Parameter(torch.zeros(base.out_features, rank))
 
     def forward(self, states: Tensor) -> Tensor:
-        """(..., out) of (..., in)."""
-        return linear(states, self.weight, self.bias.to(self.weight.dtype)) + linear(linear(states, self.down), self.up)
+        """Map (..., in) to (..., out)."""
+        return linear(states, self.weight, self.bias) + linear(linear(states, self.down), self.up)
 
 
 class Layer(nn.Module):
     """A layer of the trunk with its linear maps adapted."""
 
-    def __init__(self, layer: Any, rank: int, dropout: float, dtype: torch.dtype) -> None:
+    def __init__(self, layer: TrunkLayer, rank: int, dropout: float) -> None:
         super().__init__()
-        own, out = layer.attention["self"], layer.attention["output"]
+        own: Any = layer.attention["self"]
+        out: Any = layer.attention["output"]
         maps = (own["query"], own["key"], own["value"], out["dense"], layer.intermediate["dense"], layer.output["dense"])
-        self.maps = nn.ModuleDict({name: Adapted(one, rank, dtype) for name, one in zip(ADAPTED, maps, strict=True)})
+        self.maps = nn.ModuleDict({name: Adapted(one, rank) for name, one in zip(ADAPTED, maps, strict=True)})
         self.norms = nn.ModuleList(copy.deepcopy(one["LayerNorm"]).requires_grad_(True) for one in (out, layer.output))
         self.heads, self.drop = layer.heads, nn.Dropout(dropout)
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
-        """(b, N, d) states to states.
-
-        Parameters
-        ----------
-        bias
-            (b, heads or 1, N, N) added to the scores of attention.
-        """
+        """Return (b, N, d) states of states; bias (b, heads or 1, N, N) is added to the scores of attention."""
         shape = (*states.shape[:2], self.heads, -1)
         query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ADAPTED[:3])
         seen = scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
@@ -81,17 +65,9 @@ class Layer(nn.Module):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One text as the reader gets it: (n, d) states of its words, and their forms in small letters."""
-
-    states: NDArray[np.float32]
-    forms: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the reader says of b pairs of up to N words, the marks among them.
+    """What the reader says of b pairs of up to N places.
 
     Attributes
     ----------
@@ -100,9 +76,9 @@ class Read:
     types
         (b, N, types).
     amount
-        (b,) >= 0, log(1 + what the pair's errors weigh together).
+        (b,) >= 0, log(1 + expected cost of the pair's errors).
     start
-        (b, d) states of the first mark, from which the amount is told.
+        (b, d) states of the first mark.
     real
         (b, N) which places are no padding.
     """
@@ -120,33 +96,32 @@ class PairNet(nn.Module):
     Parameters
     ----------
     trunk
-        Whose last layers it starts from, so many as ``above``.
-    below
-        Layers that read each text alone.
-    dtype
-        Of the trunk's own matrices: `fast_numbers`, unless it is given.
+        Whose layers after ``below`` are adapted; those up to it read each text alone, and stay as they are.
+    further
+        Layers of the published model that follow the trunk's, adapted likewise.
     """
 
     def __init__(
-        self,
-        trunk: Trunk,
-        below: int,
-        rank: int = 32,
-        above: int = 3,
-        dropout: float = 0.1,
-        dtype: torch.dtype | None = None,
+        self, trunk: Trunk, below: int, rank: int = 64, further: Sequence[TrunkLayer] = (), dropout: float = 0.1
     ) -> None:
         super().__init__()
-        config, dtype = trunk.config, dtype or fast_numbers()
-        self.below, width = below, config.hidden_size
-        self.layers = nn.ModuleList(Layer(one, rank, dropout, dtype) for one in trunk.encoder.layer[-above:])
+        self.below, width = below, trunk.config.hidden_size
+        self.further = {
+            f"{FURTHER}{n}.{name}": tensor for n, layer in enumerate(further) for name, tensor in layer.state_dict().items()
+        }
+        upper = [*trunk.encoder.layer[below:], *further]
+        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in upper)  # type: ignore[arg-type]
         self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
         if self.distance is not None:
             self.distance.requires_grad_(True)
+        self.lower = copy.deepcopy(trunk)
+        self.lower.encoder.layer = self.lower.encoder.layer[:below]
+        self.lower.requires_grad_(False)
         self.marks = nn.Parameter(torch.randn(len(MARKS), width) * 0.02)
         self.sides, self.shared = nn.Parameter(torch.zeros(2, width)), nn.Parameter(torch.zeros(COMPANY, width))
         self.severity, self.kind = nn.Linear(width, len(SEVERITIES)), nn.Linear(width, len(TYPES))
         self.amount = nn.Linear(width + 2, 1)
+        self.register_buffer("weights", torch.tensor(WEIGHTS), persistent=False)
         with torch.no_grad():
             self.severity.weight *= 0.1
             self.severity.bias.copy_(torch.tensor([4.0, 0.0, 0.0, 0.0]))
@@ -154,154 +129,77 @@ class PairNet(nn.Module):
             self.amount.weight[0, -2:] = 0.5
             self.amount.bias.fill_(-2.0)
 
-    def start_marks(self, states: Tensor) -> None:
-        """Begin the marks as (3, d) states of the trunk's own."""
-        with torch.no_grad():
-            self.marks.copy_(states)
+    def own(self) -> dict[str, Tensor]:
+        """Return by name what is trained, which is what a reader's file holds beside further layers."""
+        return {name: parameter for name, parameter in self.named_parameters() if parameter.requires_grad}
 
-    def rows(self, pairs: Sequence[tuple[Side, Side]]) -> tuple[Tensor, Tensor]:
-        """(b, N, d) what goes in and (b, N) which places are real: mark, reference, mark, hypothesis, mark."""
-        lengths = [len(one.forms) + len(other.forms) + len(MARKS) for one, other in pairs]
-        rows = self.marks.new_zeros(len(pairs), max(lengths), self.marks.shape[1])
-        real = torch.zeros(rows.shape[:2], dtype=torch.bool)
-        for n, (one, other) in enumerate(pairs):
-            row = joined(one.states, other.states, one.forms, other.forms, self.marks, self.sides, self.shared)
-            rows[n, : len(row)], real[n, : len(row)] = row, True
-        return rows, real
+    @torch.no_grad()
+    def start_marks(self, ids: tuple[int, int]) -> None:
+        """Begin the marks as the trunk's own states of the marks of a text without pieces."""
+        states = self._read_alone(torch.tensor([ids], device=self.marks.device), torch.tensor([2], device=self.marks.device))
+        self.marks.copy_(states[0, [0, 1, 1]])
 
-    def forward(self, pairs: Sequence[tuple[Side, Side]]) -> Read:
-        """Read some pairs."""
-        states, real = self.rows(pairs)
-        bias = torch.zeros(len(pairs), 1, 1, states.shape[1]).masked_fill(~real[:, None, None, :], -1e4)
+    @torch.no_grad()
+    def _read_alone(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Return (S, L, d) states of sentences after the lower layers."""
+        places = torch.arange(ids.shape[1], device=ids.device)
+        bias = torch.zeros(len(ids), 1, 1, ids.shape[1], device=ids.device)
+        bias = bias.masked_fill((places >= lengths[:, None])[:, None, None, :], HIDDEN)
+        if self.lower.encoder.relative_attention_bias is not None:
+            bias = bias + self.lower.encoder.position_bias(ids.shape[1])
+        states: Tensor = self.lower.embeddings(ids, places)
+        for layer in self.lower.encoder.layer:
+            states = layer(states, bias.expand(-1, -1, ids.shape[1], -1).to(states.dtype))
+        return states
+
+    def rows(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return (b, N, d) what the adapted layers get and (b, N) which places are real."""
+        states = self._read_alone(batch.ids, batch.lengths).flatten(0, 1).float()
+        count = int(batch.word.max()) + 1 if len(batch.word) else 0
+        words = states.new_zeros(count, states.shape[1]).index_add_(0, batch.word, states[batch.pooled])
+        size = states.new_zeros(count).index_add_(0, batch.word, torch.ones_like(batch.word, dtype=states.dtype))
+        words = words / size.clamp_min(1.0)[:, None]
+        real, is_word = batch.row >= 0, (batch.row >= len(MARKS))[..., None]
+        marks = picked(self.marks, torch.where(is_word[..., 0] | ~real, len(MARKS), batch.row))
+        known = picked(self.sides, batch.side) + picked(self.shared, batch.company)
+        rows = torch.cat([words.new_zeros(len(MARKS), words.shape[1]), words])[batch.row.clamp_min(0)]
+        return rows + known * is_word + marks, real
+
+    def forward(self, batch: Batch) -> Read:
+        """Read the pairs of a batch."""
+        states, real = self.rows(batch)
+        bias = torch.zeros_like(real, dtype=states.dtype).masked_fill(~real, HIDDEN)[:, None, None, :]
         if self.distance is not None:
-            bias = bias + distance_bias(self.distance, states.shape[1])
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.layers[0].maps["query"].weight.dtype == torch.bfloat16):
-            for layer in self.layers:
-                states = layer(states, bias)
+            buckets = distance_buckets(states.shape[1], self.distance.num_embeddings).to(states.device)
+            bias = bias + picked(self.distance.weight, buckets).permute(2, 0, 1)[None]
+        bias = bias.expand(-1, -1, states.shape[1], -1)
+        for layer in self.layers:
+            states = layer(states, bias)
         states = states.float()
-        logits = self.severity(states)
-        costs = logits.softmax(-1) @ torch.tensor(WEIGHTS) * real
+        logits = self.severity(states).float()
+        costs = logits.softmax(-1) @ self.weights * real
         seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
-        amount = softplus(self.amount(torch.cat([states[:, 0], seen], dim=1)))[:, 0]
-        return Read(logits, self.kind(states), amount, states[:, 0], real)
+        amount = softplus(self.amount(torch.cat([states[:, 0], seen], dim=1)).float())[:, 0]
+        return Read(logits, self.kind(states).float(), amount, states[:, 0], real)
 
 
-class Sides:
-    """Reads texts with the lower layers of a trunk.
+def picked(table: Tensor, rows: Tensor) -> Tensor:
+    """Return (..., d) rows of a small table, zeros for the number of its rows; a product, whose gradient is fast on graphics cards."""
+    chosen: Tensor = nn.functional.one_hot(rows, len(table) + 1)[..., :-1].to(table.dtype) @ table
+    return chosen
 
-    Parameters
-    ----------
-    folder
-        Of the encoder.
-    below
-        How many layers read each text alone.
-    dtype
-        `fast_numbers`, unless it is given.
+
+def load_reader(folder: Path) -> PairNet:
+    """Return the reader of a model set's folder as it was trained; one of other types of errors gets a new map to them.
+
+    Raises ModelMissingError for a set without one.
     """
-
-    def __init__(self, folder: Path, below: int, dtype: torch.dtype | None = None) -> None:
-        trunk = load_trunk(folder)
-        trunk.encoder.layer = trunk.encoder.layer[:below]
-        self.width, self.below = trunk.config.hidden_size, below
-        self.encoder = EmbeddedEncoder(trunk.to(dtype or fast_numbers()), load_tokenizer(folder), torch.zeros(1))
-
-    def marks(self) -> torch.Tensor:
-        """(3, width) states of the marks that the trunk itself puts before and after a text, for the reader to begin with."""
-        row = self.encoder.states_of_rows([self.encoder.tokenizer("The company said so.")["input_ids"]])[0][-1]
-        return torch.stack([row[0], row[-1], row[-1]])
-
-    def of(self, texts: Sequence[Made]) -> list[Side]:
-        """One side a text, each different one read once."""
-        different = {(text.text, text.words): text for text in texts}
-        surfaces = [text.text[a:b] for text in different.values() for a, b in text.sentences]
-        read = iter(self.encoder.read(surfaces))
-        found: dict[tuple[str, Spans], Side] = {}
-        for name, text in different.items():
-            words = _by_sentence(text)
-            parts = [_pooled(start, own, next(read), self.below) for (start, _), own in zip(text.sentences, words, strict=True)]
-            forms = tuple(text.text[a:b].lower() for own in words for a, b in own)
-            found[name] = Side(np.concatenate(parts) if parts else np.zeros((0, self.width), np.float32), forms)
-        return [found[text.text, text.words] for text in texts]
-
-    def pairs(self, pairs: Sequence[tuple[Made, Made]]) -> list[tuple[Side, Side]]:
-        """Both sides of pairs of reference and hypothesis."""
-        read = self.of([text for pair in pairs for text in pair])
-        return list(zip(read[::2], read[1::2], strict=True))
-
-
-def load_reader(models: str) -> tuple[PairNet, Sides]:
-    """The reader of a model set as it was trained, and what reads the texts for it. Raises ModelMissingError for a set without one."""
-    folder = set_folder(models)
     tensors, about = load_weights(folder / "errors" / READER_FILE)
     below, rank = int(str(about["below"])), len(tensors["layers.0.maps.query.down"])
-    above = len({name.split(".")[1] for name in tensors if name.startswith("layers.")})
-    net = PairNet(load_trunk(folder / "encoder"), below, rank, above)
-    net.load_state_dict(tensors)
-    return net, Sides(folder / "encoder", below)
-
-
-def by_length(pairs: Sequence[tuple[Side, Side]]) -> Iterator[list[int]]:
-    """The numbers of pairs, those of like length together, as many as pass the net at once."""
-    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0].forms) + len(pairs[n][1].forms))
-    yield from (order[start : start + CHUNK] for start in range(0, len(order), CHUNK))
-
-
-def _by_sentence(text: Made) -> list[Spans]:
-    """The words of each sentence; a word belongs to the last sentence that begins before it."""
-    rows: list[list[tuple[int, int]]] = [[] for _ in text.sentences]
-    n = 0
-    for a, b in text.words if rows else ():
-        while n + 1 < len(text.sentences) and text.sentences[n + 1][0] <= a:
-            n += 1
-        rows[n].append((a, b))
-    return [tuple(row) for row in rows]
-
-
-def _pooled(start: int, words: Spans, states: Any, layer: int) -> NDArray[np.float32]:
-    """(n, d) states of a sentence's words."""
-    return pooled(states.merged(layer), touched(states.pieces.spans, [(a - start, b - start) for a, b in words]))
-
-
-BATCH = 32
-
-
-@torch.no_grad()
-def counts(net: PairNet, sides: Sides, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
-    """(n,) what the errors of each pair of reference and hypothesis weigh together, with words and sentences by simple rules."""
-    net.eval()
-    found = np.zeros(len(pairs))
-    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1]))
-    for start in range(0, len(order), BATCH):
-        chosen = order[start : start + BATCH]
-        found[chosen] = (
-            net(sides.pairs([(plain(pairs[n][0]), plain(pairs[n][1])) for n in chosen])).amount.expm1().double().numpy()
-        )
-    return found
-
-
-def meaning_figures(net: PairNet, sides: Sides, limit: int | None = None) -> dict[str, float]:
-    """Of each set that is there the share of comparisons in order, and of groups that are in order as a whole.
-
-    Parameters
-    ----------
-    limit
-        At most so many groups of each kind.
-    """
-    figures: dict[str, float] = {}
-    for name in MEANING_SETS:
-        try:
-            groups = read_meaning(name, limit)
-        except InputError:
-            continue
-        results = [_in_order(net, sides, group) for group in groups]
-        figures[f"{name}_in_order"] = round(float(np.mean(np.concatenate([one.ravel() for one in results]))), 4)
-        figures[f"{name}_whole_groups"] = round(float(np.mean([one.all() for one in results])), 4)
-    return figures
-
-
-def _in_order(net: PairNet, sides: Sides, group: MeaningGroup) -> NDArray[np.bool_]:
-    """(acceptable, critical) whether the first has the lower count, the lowest over the references."""
-    texts = [one.text for one in (*group.acceptable, *group.critical)]
-    found = np.min([counts(net, sides, [(reference, text) for text in texts]) for reference in group.references], axis=0)
-    acceptable, critical = np.split(found, [len(group.acceptable)])
-    return np.asarray(acceptable[:, None] < critical[None, :])
+    trunk = load_trunk(folder / "encoder")
+    net = PairNet(trunk, below, rank, further_layers(tensors, trunk.config))
+    known = {name: tensor for name, tensor in tensors.items() if not name.startswith(FURTHER)}
+    if about["types"] != list(TYPES):
+        known = {name: tensor for name, tensor in known.items() if not name.startswith("kind.")}
+    net.load_state_dict(known, strict=False)
+    return net.eval()

@@ -1,45 +1,43 @@
-"""Train the reader of both texts: every word judged, what says the same above what does not, however near.
+"""`rome train errors`: teach the reader of both texts, from annotated groups, people's judgements and perturbed texts.
 
-Every step holds groups of all kinds (see groups.py). DEMETR, the rated sets and the groups of data/meaning only judge.
+The lessons of all sources (`sources.py`) are packed once (`packing.py`); then every step holds groups of all of them. What judges never
+trains: see the README of the data.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from rome.exceptions import InputError
-from rome.features.analyser.config import DEFAULT_SET, set_folder
-from rome.features.analyser.encoder import load_trunk
-from rome.features.analyser.weights import save_weights
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import load_tokenizer, load_trunk
+from rome.features.analyser.model_set import multiplies_bf16
+from rome.features.analyser.pair_reader import FURTHER, further_layers
+from rome.features.analyser.trunk import TrunkConfig, TrunkLayer
+from rome.features.analyser.weights import load_weights, save_weights
+from rome.features.checkpoints import pretrained
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_card, read_options, write_training_card
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Checkpoint, Log, train
-from rome.train.errors.groups import Groups, Mixture
+from rome.train.errors.batches import Array, Batch, Batches, batches
+from rome.train.errors.judging import judge
 from rome.train.errors.losses import Weights, losses
-from rome.train.errors.net import PairNet, Sides, load_reader, meaning_figures
-from rome.train.errors.signals import learn_signals
-from rome.train.errors.teacher import Teacher
-from rome.train.errors.texts import Pool, paraphrases, prepare, write_agreements
-from rome.train.synthesis.pairs import read_synthetic
+from rome.train.errors.net import PairNet, Read, load_reader
+from rome.train.errors.packing import Lessons, pack
 
-FIRST = Mixture()
-TAUGHT = Mixture(meaning=2, mistakes=6, outputs=4, ladders=2)
-"""Above all real outputs, which a teacher knows best, and the same with one mistake more."""
-LATER_RATE, TAUGHT_RATE = 0.7, 0.5
-WARMING = 100
-"""Steps at the beginning of a stage in which the rate rises, at most an eighth of it."""
-BITS = 6
-"""Of the adapters' numbers."""
-HELD = 40
-"""Steps' worth of groups, drawn by another seed, that show how it goes."""
+LESSONS, HELD_OUT = "lessons.npz", "held_out.npz"
+BITS = FURTHER_BITS = 6
+"""Of the adapters' numbers and of further layers', which archives store in that much less space."""
+PACKED_FOR = "base"
+"""The set whose word pieces the packed lessons hold."""
 
 
 @dataclass(frozen=True)
@@ -49,194 +47,194 @@ class ErrorsOptions(TrainingOptions):
     Attributes
     ----------
     below
-        Layers of the trunk that read each text alone.
-    above
-        Of its last layers, that read both.
+        Layers of the trunk that read each text alone; all others read both.
+    further
+        Layers of the published model after the trunk's that read both texts too.
     rank
         Of the adapters.
-    wikipedia, systems
-        Pairs of these kinds that are drawn beside all others.
-    pairs
-        Of all those, so many are used.
-    segments
-        Of which outputs are ranked.
-    steps, later, taught
-        Of the three stages; in the third the reader of ``teacher`` teaches too.
-    drawn
-        So many of the third stage's steps draw groups, the others take those again, which the teacher has read already; 0: all draw.
+    pairs, parts
+        Pairs of a step, about, and parts of like length that they are read in.
+    workers
+        Processes that make the batches.
+    device
+        Where to train: cpu or cuda.
     teacher
-        A model set.
+        A model set whose reader teaches too; none by default.
     begin
-        A model set whose reader training goes on from, with its sizes; without one it starts from the trunk.
-    kept
-        The share of the reader that training began from in the one that is written, weight by weight: between the two lies one that is
-        steadier than both (Wortsman et al. 2022, WiSE-FT).
-    meaning, mistakes, outputs, rated, ladders
-        Groups of these kinds in a step of the second.
-    signals
-        Steps before both that learn BLEURT's signals of the pairs that --synthesized gives.
+        A model set whose reader training goes on from, with its sizes.
+    wikipedia, systems, paraphrases, segments
+        Pairs of these kinds whose texts are perturbed, how many pairs in all, and segments whose outputs are ranked.
     """
 
-    steps: int = 900
-    later: int = 1500
-    taught: int = 0
-    drawn: int = 0
-    teacher: str = DEFAULT_SET
+    steps: int = 2200
+    rate: float = 1e-3
+    below: int = 2
+    further: int = 0
+    rank: int = 64
+    pairs: int = 768
+    parts: int = 6
+    workers: int = 0
+    device: str = "cpu"
+    teacher: str = ""
     begin: str = ""
-    kept: float = 0.0
-    rate: float = 5e-4
-    below: int = 4
-    above: int = 3
-    rank: int = 32
     wikipedia: int = 4000
     systems: int = 4500
-    pairs: int = 8000
-    segments: int = 3000
-    meaning: int = 3
-    mistakes: int = 4
-    outputs: int = 4
-    rated: int = 1
-    ladders: int = 1
-    signals: int = 0
-
-    @property
-    def second(self) -> Mixture:
-        """The groups of a step of the second stage."""
-        return Mixture(self.meaning, self.mistakes, self.outputs, self.rated, ladders=self.ladders)
-
-    def stage(self, step: int) -> tuple[Mixture, float]:
-        """The groups of a step, counted from 1, and its share of the rate: meaning first, then more of what real and bad outputs are like.
-
-        The third stage is the teacher's. In each stage the rate rises, and falls to next to nothing.
-        """
-        if step <= self.steps:
-            return FIRST, _slope(step, self.steps)
-        if step <= self.steps + self.later:
-            return self.second, LATER_RATE * _slope(step - self.steps, self.later)
-        return TAUGHT, TAUGHT_RATE * _slope(step - self.steps - self.later, self.taught)
-
-    def draw(self, step: int) -> int:
-        """The step whose groups a step takes: its own, but in the third stage one of the first ``drawn``."""
-        first = self.steps + self.later + 1
-        return step if step < first or not self.drawn else first + (step - first) % self.drawn
-
-    @property
-    def all_steps(self) -> int:
-        """Of all stages."""
-        return self.steps + self.later + self.taught
-
-
-def _slope(step: int, steps: int) -> float:
-    """The share of the rate at a step of a stage."""
-    return min(1.0, step / min(WARMING, max(1, steps // 8))) * max(0.02, 1.0 - step / steps)
+    paraphrases: int = 8000
+    segments: int = 6000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
     add_training_arguments(parser, ErrorsOptions, models=True, resumed=True)
-    parser.add_argument("--texts", type=Path, nargs="+", help="texts with their changes, made before (JSON lines)")
-    parser.add_argument("--agreement", type=Path, help="outputs with their agreement, made before (JSON lines)")
-    parser.add_argument(
-        "--synthesized", type=Path, nargs="+", default=[], help="more pairs, made by `rome synthesize` (JSON lines)"
-    )
+    parser.add_argument("--lessons", type=Path, help=f"folder with {LESSONS} and {HELD_OUT}, packed before")
+    parser.add_argument("--source", type=Path, help="folder of the published model that --further layers come from")
     parser.add_argument("--every", type=int, default=100, help="steps between checkpoints")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out `rome train errors`: make the texts' changes, train, write weights and card. Raises InputError when data is missing."""
+    """Carry out `rome train errors`: pack the lessons, train, write weights and card. Raises InputError when data is missing."""
     options = read_options(arguments, ErrorsOptions)
-    if not 0.0 <= options.kept <= 1.0 or (options.kept and not options.begin):
-        raise InputError(f"--kept is {options.kept:g}: give a share from 0 to 1 of the reader that --begin names")
-    seed, work = options.seed, options.work
-    pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.pairs]
-    surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
-    made = work / "texts.jsonl", work / "analyses.sqlite"
-    texts = arguments.texts or [prepare(surfaces, options.models, seed, *made, options.threads)]
-    agreement = arguments.agreement or write_agreements(work / "agreement.jsonl", seed, options.segments)
-    files = enumerate(arguments.synthesized)
-    generated = [replace(pair, id=f"{number}-{pair.id}") for number, path in files for pair in read_synthetic(path)]
-    groups = Groups(Pool(texts), pairs, agreement, seed, generated)
-    torch.manual_seed(seed)
-    net, sides = _begun(options)
-    if options.signals and not options.resume:
-        sys.stderr.write(f"signals: {learn_signals(net, sides, generated, options.signals, options.rate, seed)}\n")
-    first = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    seconds = fit(net, sides, groups, options)
-    keep(net, first, options.kept)
+    folder = arguments.lessons or packed(options)
+    if arguments.source:
+        pack_further(arguments.source, options.models, folder)
+    torch.manual_seed(options.seed)
+    net = begun(options, folder)
+    seconds = fit(net, Lessons.load(folder / LESSONS), options)
     export(net, options.out)
-    figures = {"held_out": held_out(net, sides, groups, options), "development": meaning_figures(net, sides)}
-    before = "Texts and changes made before; their making is not in the seconds. " if arguments.texts else ""
-    before += f"It went on from the reader that {_origin(options.begin)} gave. " if options.begin else ""
-    before += f"Its weights are by a share of {options.kept:g} those of that reader. " if options.kept else ""
-    before += f"The reader of {options.teacher} taught it in the last {options.taught} steps. " if options.taught else ""
-    sizes = {"pairs": len(groups.pairs), "texts": len(groups.texts), "outputs": len(groups.outputs)}
-    write_training_card("errors", options, options.all_steps, seconds, figures, before=before, **sizes)
+    tokens = tokens_of(options.models)
+    figures = judge(net, Batches(Lessons.load(folder / HELD_OUT), *tokens, parts=options.parts), options.device)
+    before = "The lessons were packed before; that is not in the seconds. " if arguments.lessons else ""
+    before += f"It went on from the reader of {options.begin}. " if options.begin else ""
+    before += f"The reader of {options.teacher} taught it too. " if options.teacher else ""
+    write_training_card("errors", options, options.steps, seconds, {"held_out_groups": figures}, before=before)
     sys.stderr.write(json.dumps(figures) + "\n")
     return 0
 
 
-def _begun(options: ErrorsOptions) -> tuple[PairNet, Sides]:
-    """A net to train."""
+def packed(options: ErrorsOptions) -> Path:
+    """Pack the lessons of all sources into the work folder, and return it."""
+    from rome.train.errors.sources import Perturbed, held_out_lessons, lessons
+    from rome.train.errors.texts import paraphrases, prepare, write_agreements
+
+    work, seed = options.work, options.seed
+    if (work / LESSONS).is_file():
+        return work
+    pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.paraphrases]
+    surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
+    texts = prepare(surfaces, "small", seed, work / "texts.jsonl", work / "analyses.sqlite", options.threads)
+    agreement = write_agreements(work / "agreement.jsonl", seed, options.segments)
+    folder = set_folder(PACKED_FOR) / "encoder"
+    tokenizer, window = load_tokenizer(folder), load_trunk(folder).config.window
+    pack(held_out_lessons(), tokenizer, window).save(work / HELD_OUT)
+    pack(lessons(Perturbed(texts, agreement, seed), seed), tokenizer, window).save(work / LESSONS)
+    return work
+
+
+def begun(options: ErrorsOptions, folder: Path) -> PairNet:
+    """Return a net to train."""
     if options.begin:
-        return load_reader(options.begin)
-    folder = set_folder(options.models) / "encoder"
-    sides = Sides(folder, options.below)
-    net = PairNet(load_trunk(folder), options.below, options.rank, options.above)
-    net.start_marks(sides.marks())
-    return net, sides
+        return load_reader(set_folder(options.begin)).to(options.device)
+    trunk = load_trunk(set_folder(options.models) / "encoder")
+    net = PairNet(trunk, options.below, options.rank, further_of(folder, options, trunk.config))
+    net.to(options.device).start_marks(tokens_of(options.models)[0])
+    return net
 
 
-def _origin(models: str) -> str:
-    """Where the reader of a set comes from, as its card says."""
-    card = read_card(set_folder(models) / "errors")
-    return f"`{card['recipe']}` ({card['steps']} steps, {card['seconds']} seconds)"
+def pack_further(source: Path, models: str, folder: Path) -> None:
+    """Write the layers of the published model that follow a set's trunk, rounded as they will be stored.
+
+    Raises InputError when the folder does not hold the model.
+    """
+    if json.loads((source / "config.json").read_text()).get("model_type") == "mpnet":
+        from rome.train.base.recipe import read_mpnet
+
+        layers: list[torch.nn.Module] = list(read_mpnet(source).encoder.layer)
+    else:
+        from transformers import AutoModel
+
+        layers = list(pretrained(AutoModel, source).encoder.layer)
+    first = load_trunk(set_folder(models) / "encoder").config.num_hidden_layers
+    named = ((n, layer.state_dict()) for n, layer in enumerate(layers[first:]))
+    tensors = {f"{FURTHER}{n}.{name}": tensor for n, state in named for name, tensor in state.items()}
+    save_weights(folder / further_file(models), tensors, {"source": source.name}, bits=dict.fromkeys(tensors, FURTHER_BITS))
 
 
-def fit(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> int:
-    """Train; returns the seconds spent, those before an interruption included."""
-    parameters = [parameter for parameter in net.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(parameters, options.rate, weight_decay=0.01, betas=(0.9, 0.98))
+def further_file(models: str) -> str:
+    """Return the name of the file with the layers that follow a set's trunk."""
+    return f"further_{Path(models).name}.safetensors"
+
+
+def further_of(folder: Path, options: ErrorsOptions, config: TrunkConfig) -> list[TrunkLayer]:
+    """Return the first of the layers that follow the trunk. Raises InputError when there are fewer than are wanted."""
+    if not options.further:
+        return []
+    path = folder / further_file(options.models)
+    layers = further_layers(load_weights(path)[0], config) if path.is_file() else []
+    if len(layers) < options.further:
+        raise InputError(
+            f"--further is {options.further}, but {path} has {len(layers)} layers: give the published model as --source"
+        )
+    return layers[: options.further]
+
+
+def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
+    """Return the ids of the marks around a text in a set's tokenizer, and its ids for the packed ones (None for the same)."""
+    own = load_tokenizer(set_folder(models) / "encoder")
+    marks = own.cls_token_id, own.sep_token_id
+    other = load_tokenizer(set_folder(PACKED_FOR) / "encoder")
+    size = load_trunk(set_folder(PACKED_FOR) / "encoder").config.vocab_size
+    pieces = [own.number(piece) for piece in other.convert_ids_to_tokens(range(size))]
+    numbers = np.array([own.unk_token_id if n is None else n for n in pieces], dtype=np.int64)
+    return marks, None if np.array_equal(numbers, np.arange(size)) else numbers
+
+
+def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
+    """Train; return the seconds spent, those before an interruption included."""
+    optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
-    teacher = Teacher(options.teacher) if options.taught else None
+    steps = _steps(lessons, options.models, options, checkpoint.step)
+    teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
+    taught = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
+    fast = options.device == "cuda" or multiplies_bf16()
+
+    def read(reader: PairNet, parts: Sequence[Batch]) -> list[Read]:
+        with torch.autocast(options.device, torch.bfloat16, enabled=fast):
+            return [reader(part) for part in parts]
 
     def loss(step: int) -> torch.Tensor:
-        drawn = groups.step(options.stage(step)[0], random.Random(f"{options.seed}|{options.draw(step)}"))
-        taught = step > options.steps + options.later
-        total, figures = losses(net, sides, list(drawn), Weights(), teacher if taught else None)
+        parts = next(steps)
+        told: list[Read] = []
+        if teacher is not None and taught is not None:
+            with torch.no_grad():
+                told = read(teacher, next(taught))
+        total, figures = losses(read(net, parts), parts, Weights(), lessons.sources.tolist(), told)
         log.add(figures)
         return total
 
     train(
-        net, optimizer, {"loss": loss}, options.all_steps, log, first=checkpoint.step, logged=options.every,
-        schedule=lambda step, _: options.stage(step)[1], every=options.every, keep=checkpoint.save,
+        net, optimizer, {"loss": loss}, options.steps, log, first=checkpoint.step, logged=options.every,
+        every=options.every, keep=checkpoint.save,
     )  # fmt: skip
     return log.seconds()
 
 
-@torch.no_grad()
-def keep(net: PairNet, first: Mapping[str, torch.Tensor], share: float) -> None:
-    """Move every weight of a net back towards its first value, by a share of the way."""
-    for name, tensor in net.state_dict().items():
-        tensor.lerp_(first[name], share)
-
-
-@torch.no_grad()
-def held_out(net: PairNet, sides: Sides, groups: Groups, options: ErrorsOptions) -> dict[str, float]:
-    """The losses and the shares of comparisons in order on groups that no step drew; their texts may have been seen in others."""
-    net.eval()
-    found = Log(None)
-    for step in range(HELD):
-        drawn = groups.step(options.second, random.Random(f"held out|{options.seed}|{step}"))
-        found.add(losses(net, sides, list(drawn), Weights())[1])
-    return found.means()
+def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int) -> Iterator[list[Batch]]:
+    """Yield the parts of each step on the device, as a set's tokenizer has them."""
+    marks, numbers = tokens_of(models)
+    source = Batches(lessons, marks, numbers, options.pairs, options.parts, options.seed)
+    for parts in batches(source, first, options.steps, options.workers):
+        yield [part.to(options.device) for part in parts]
 
 
 def export(net: PairNet, out: Path) -> None:
-    """Write what the reader has besides the trunk: adapters, norms, marks and the maps to what it says.
+    """Write what the reader has besides the trunk: adapters, norms, marks, the maps to what it says, and further layers.
 
-    Matrices as int8, those of the adapters with fewer different values, which archives store in less space.
+    Matrices as int8, those of the adapters and of further layers with fewer different values, which archives store in less space.
     """
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
-    tensors = {name: parameter.detach().float() for name, parameter in net.named_parameters()}
-    save_weights(out / READER_FILE, tensors, about, bits={name: BITS for name in tensors if ".maps." in name})
+    tensors = {name: tensor.detach().float().cpu() for name, tensor in net.own().items()}
+    bits = {name: BITS for name in tensors if ".maps." in name}
+    further = {name: tensor.cpu() for name, tensor in net.further.items()}
+    bits |= {name: FURTHER_BITS for name in further}
+    save_weights(out / READER_FILE, tensors | further, about, bits=bits)

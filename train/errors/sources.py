@@ -1,0 +1,329 @@
+"""The sources that teach the reader of both texts: what each is, what it teaches, and how many of its lessons are drawn.
+
+A lesson is a `Group` of one reference, or of several texts that are compared. `SOURCES` is the table; `lessons` draws from all of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from math import log1p
+from pathlib import Path
+from typing import Any
+
+from rome.data.perturbations.changes import Mark, plain
+from rome.data.readers.groups import AnnotatedGroup, AnnotatedText, SingleError, read_groups
+from rome.data.readers.held_out import is_held_out_group, is_held_out_paws, is_held_out_summary
+from rome.data.sources import data_file, read_jsonl
+from rome.train.errors.groups import COST, MOST, Group, Groups, Member, weight_of_rating
+
+ACCEPTABLE, CRITICAL = 0.0, 2.0
+"""Levels of texts that are only known to be acceptable, or not."""
+CONTRADICTION = 12.0
+"""Expected cost of a text that contradicts its reference as a whole."""
+INVERSE = {"addition": "omission", "omission": "addition"}
+LANGUAGE = frozenset("tense agreement article preposition order spelling punctuation repetition idiom style".split())
+"""Types that are errors of the text itself: no reference can have them on its behalf."""
+TOGETHER = 6
+"""Hypotheses of one lesson, at most, of sources with many."""
+
+
+def level_of(cost: float) -> float:
+    """Return the level of a text whose errors cost so much: 0 for none, 2 for one critical error."""
+    return CRITICAL * log1p(cost) / log1p(COST["critical"])
+
+
+def touching(words: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, ...]:
+    """Return the places of the words that share a character with ``text[start:end]``."""
+    return tuple(n for n, (a, b) in enumerate(words) if a < end and b > start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """An acceptable text of a group and some of its errors."""
+
+    text: AnnotatedText
+    errors: tuple[SingleError, ...]
+
+    @property
+    def cost(self) -> float:
+        """What the errors cost together."""
+        return min(MOST, sum(COST[error.severity] for error in self.errors))
+
+
+def annotated(group: AnnotatedGroup, chance: random.Random) -> Group:
+    """Return one lesson of an annotated group: acceptable texts, single errors near and far, and several errors in one text."""
+    texts = list(group.texts)
+    own = texts[0] if chance.random() < 0.6 else chance.choice(texts)
+    others = [text for text in texts if text is not own]
+    members = [_member(own, _Choice(text, ())) for text in chance.sample(others, min(2, len(others)))]
+    near = [_Choice(own, (error,)) for error in own.errors]
+    far = [_Choice(text, (error,)) for text in others for error in text.errors]
+    for severity in ("critical", "critical", "major", "major", "minor", "minor"):
+        pool = near if chance.random() < 0.5 else far
+        fitting = [choice for choice in pool if choice.errors[0].severity == severity]
+        if fitting:
+            chosen = chance.choice(fitting)
+            pool.remove(chosen)
+            members.append(_member(own, chosen))
+    members += _several(own, chance.choice(texts), chance)
+    if chance.random() < 0.4:
+        members += _exchanged(texts, chance)
+    return Group("groups", plain(own.text), tuple(members))
+
+
+def _several(own: AnnotatedText, text: AnnotatedText, chance: random.Random) -> list[Member]:
+    """Return a text with two or three of its errors, if it has as many."""
+    chosen: list[SingleError] = []
+    for error in chance.sample(text.errors, len(text.errors)):
+        if len(chosen) < 3 and all(error.end < other.start or other.end < error.start for other in chosen):
+            chosen.append(error)
+    chosen = chosen[: chance.choice((2, 3))]
+    return [_member(own, _Choice(text, tuple(chosen)))] if len(chosen) > 1 else []
+
+
+def _member(own: AnnotatedText, choice: _Choice) -> Member:
+    """Return what is known of a text with some of its errors against a reference."""
+    near, shift, marks = choice.text is own, 0, []
+    text = plain(choice.text.with_errors(*choice.errors))
+    words = plain(own.text).words
+    for error in sorted(choice.errors, key=lambda error: error.start):
+        start = error.start + shift
+        shift += len(error.wrong) - len(error.right)
+        new = touching(text.words, start, start + len(error.wrong))
+        old = touching(words, error.start, error.end) if near else ()
+        marks.append(Mark(error.type, error.severity, new, old, ()))
+    text = replace(text, marks=tuple(marks))
+    unplaced = not near and any(
+        error.type not in LANGUAGE and error.severity != "minor" and error.right or not error.wrong for error in choice.errors
+    )
+    known = 1.0 if near or not marks else 0.1
+    return Member(text, choice.cost, level_of(choice.cost), 1.0, near, reference_sure=known, somewhere=unplaced)
+
+
+def _exchanged(texts: Sequence[AnnotatedText], chance: random.Random) -> list[Member]:
+    """Return an acceptable text against a reference that has an error: the same difference the other way round."""
+    wrong = chance.choice(texts)
+    errors = [error for error in wrong.errors if error.severity != "minor" and error.type not in LANGUAGE]
+    if not errors:
+        return []
+    error = chance.choice(errors)
+    reference, right = plain(wrong.with_errors(error)), chance.choice([wrong, *texts])
+    near = right is wrong
+    text = plain(right.text)
+    new = touching(text.words, error.start, error.end) if near else ()
+    old = touching(reference.words, error.start, error.start + len(error.wrong))
+    text = replace(text, marks=(Mark(INVERSE.get(error.type, error.type), error.severity, new, old, ()),))
+    cost = COST[error.severity]
+    return [Member(text, cost, level_of(cost), 1.0 if near else 0.1, True, reference, reference_sure=1.0)]
+
+
+def differing(reference: str, hypothesis: str, cost: float, sure: float, name: str = "") -> Member:
+    """Return a near-copy whose error lies where its words differ from the reference's; no place is known where most words differ."""
+    one, other = plain(reference), plain(hypothesis)
+    codes = [code for code in SequenceMatcher(None, one.forms(), other.forms(), False).get_opcodes() if code[0] != "equal"]
+    old = tuple(n for _, a, b, _, _ in codes for n in range(a, b))
+    new = tuple(n for _, _, _, a, b in codes for n in range(a, b))
+    if len(old) + len(new) > 0.4 * (len(one.words) + len(other.words)):
+        return Member(other, cost, level_of(cost), 0.0, reference=one, somewhere=True)
+    severity = "critical" if cost > 7.5 else "major"
+    other = replace(other, marks=(Mark(name, severity, new, old, ()),))
+    return Member(other, cost, level_of(cost), sure, True, one, reference_sure=sure)
+
+
+def acceptable(reference: str, hypothesis: str, sure: float = 0.5) -> Member:
+    """Return a text that says the same as its reference."""
+    return Member(plain(hypothesis), 0.0, ACCEPTABLE, sure, reference=plain(reference), reference_sure=sure)
+
+
+def contradicting(reference: str, hypothesis: str, cost: float = COST["critical"]) -> Member:
+    """Return a text that is wrong nobody knows where."""
+    return Member(plain(hypothesis), cost, CRITICAL, 0.0, reference=plain(reference), somewhere=True)
+
+
+def _lesson(kind: str, members: Iterable[Member]) -> Group:
+    return Group(kind, plain(""), tuple(members))
+
+
+def _groups(chance: random.Random, times: float) -> Iterator[Group]:
+    rows = [group for group in training_groups() if not is_held_out_group(group.id)]
+    for _ in range(round(24 * times)):
+        for group in rows:
+            lesson = annotated(group, chance)
+            more = _with_another_sentence(group, chance.choice(rows), chance) if chance.random() < 0.3 else []
+            yield replace(lesson, members=(*lesson.members, *more))
+
+
+def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance: random.Random) -> list[Member]:
+    """Return a pair of which one text has one more sentence: an unsupported one, a lost one, or one that contradicts."""
+    own, text, stranger = chance.choice(group.texts), chance.choice(group.texts), chance.choice(other.texts).text
+    kind = chance.choice(("addition", "omission", "contradiction"))
+    wrong = [error for error in text.errors if error.severity == "critical" and error.wrong]
+    if wrong and kind == "contradiction":
+        error, start = chance.choice(wrong), len(text.text) + 1
+        made = plain(f"{text.text} {text.with_errors(error)}")
+        new = touching(made.words, start + error.start, start + error.start + len(error.wrong))
+        made = replace(made, marks=(Mark(error.type, "critical", new, (), ()),))
+        return [Member(made, COST["critical"], CRITICAL, 0.2, False, plain(own.text), reference_sure=0.1)]
+    longer = f"{(text if kind == 'addition' else own).text} {stranger}"
+    start = len(longer) - len(stranger)
+    one, two = (plain(own.text), plain(longer)) if kind == "addition" else (plain(longer), plain(text.text))
+    words = touching((two if kind == "addition" else one).words, start, len(longer))
+    mark = Mark(kind, "major", *((words, ()) if kind == "addition" else ((), words)), ())
+    made = replace(two, marks=(mark,))
+    return [Member(made, COST["major"], level_of(COST["major"]), 1.0, True, one, reference_sure=1.0)]
+
+
+def training_groups() -> Iterator[AnnotatedGroup]:
+    """Yield the annotated groups that may train, those that are held out included."""
+    for path in sorted(data_file("groups/train_01.jsonl").parent.glob("train_*.jsonl")):
+        yield from read_groups(path)
+
+
+def _summaries(chance: random.Random, times: float) -> Iterator[Group]:
+    found: dict[str, list[Any]] = defaultdict(list)
+    for row in read_jsonl(data_file("meaning/summedits.jsonl.gz")):
+        if not is_held_out_summary(row):
+            found[row["group"]].append(row)
+    for rows in found.values():
+        for _ in range(round(times * len(rows) * 1.5 / TOGETHER)):
+            chosen = chance.sample(rows, min(TOGETHER, len(rows)))
+            yield _lesson("summaries", (_judged(row["reference"], row["hypothesis"], row["consistent"]) for row in chosen))
+
+
+def _judged(reference: str, hypothesis: str, good: bool) -> Member:
+    return acceptable(reference, hypothesis) if good else contradicting(reference, hypothesis)
+
+
+def _together(kind: str, members: Sequence[Member], chance: random.Random, times: float) -> Iterator[Group]:
+    """Yield lessons of members with references of their own, as many times over as is wanted."""
+    for _ in range(max(1, round(times))):
+        order = chance.sample(list(members), len(members))
+        for start in range(0, len(order) - 1, TOGETHER):
+            yield _lesson(kind, order[start : start + TOGETHER])
+
+
+def _paws(chance: random.Random, times: float) -> Iterator[Group]:
+    rows = [row for row in read_jsonl(data_file("pairs/paws_wiki_dev.jsonl.gz")) if not is_held_out_paws(row)]
+    members = [_judged(*pair, row["paraphrase"]) for row in rows for pair in ((row["a"], row["b"]), (row["b"], row["a"]))]
+    yield from _together("paws", members, chance, 2 * times)
+
+
+def _captions(chance: random.Random, times: float) -> Iterator[Group]:
+    for row in read_jsonl(data_file("meaning/sugarcrepe_pp.jsonl.gz")):
+        one, other, wrong = row["reference"], row["acceptable"], row["critical"]
+        near = differing(one, wrong, COST["critical"], 0.0 if row["kind"].startswith("swap") else 0.7)
+        yield _lesson("captions", (acceptable(one, other), near))
+        if chance.random() < 0.5 * times:
+            yield _lesson("captions", (acceptable(other, one), contradicting(other, wrong)))
+
+
+def _foils(chance: random.Random, times: float) -> Iterator[Group]:
+    rows = read_jsonl(data_file("meaning/valse_foils.jsonl.gz"))
+    members = [differing(row["reference"], row["critical"], COST["critical"], 0.7) for row in rows]
+    yield from _together("foils", members, chance, times)
+
+
+def _turned(chance: random.Random, times: float) -> Iterator[Group]:
+    rows = read_jsonl(data_file("meaning/bump.jsonl.gz"))
+    members = [differing(row["reference"], row["critical"], COST["critical"], 0.8) for row in rows]
+    rows = read_jsonl(data_file("meaning/defacto.jsonl.gz"))
+    members += [differing(row["reference"], row["hypothesis"], 7.0, 0.5) for row in rows]
+    yield from _together("turned facts", members, chance, 2 * times)
+
+
+def _inference(chance: random.Random, times: float) -> Iterator[Group]:
+    members = []
+    for row in read_jsonl(data_file("pairs/nli.jsonl.gz")):
+        if row["source"] == "curriculum_syntactic_alternation":
+            members.append(_judged(row["a"], row["b"], row["label"] == "entailment"))
+        elif row["label"] == "contradiction":
+            members.append(contradicting(row["a"], row["b"], CONTRADICTION))
+    yield from _together("inference", members, chance, times)
+
+
+def _bio(chance: random.Random, times: float) -> Iterator[Group]:
+    found: dict[str, list[Member]] = defaultdict(list)
+    for row in read_jsonl(data_file("rated/bio_mqm.jsonl.gz")):
+        text = plain(row["hypothesis"])
+        errors = [error for error in row["errors"] if error["severity"] != "neutral"]
+        placed = [error for error in errors if error["start"] is not None]
+        marks = [Mark("", e["severity"], touching(text.words, e["start"], e["end"]), (), ()) for e in placed]
+        cost = min(MOST, sum(COST[error["severity"]] for error in errors))
+        text, reference = replace(text, marks=tuple(marks)), plain(row["reference"])
+        found[f"{row['lp']} {row['segment']}"].append(Member(text, cost, level_of(cost), 0.3, False, reference))
+    for members in found.values():
+        for _ in range(max(1, round(times))):
+            yield _lesson("bio", chance.sample(members, min(TOGETHER, len(members))))
+
+
+def _assessed(chance: random.Random, times: float) -> Iterator[Group]:
+    found: dict[str, list[Member]] = defaultdict(list)
+    for row in read_jsonl(data_file("rated/mlqe_pe.jsonl.gz")):
+        cost, text = weight_of_rating(row["da"] / 20.0), plain(row["hypothesis"])
+        member = Member(text, cost, -row["da"] / 25.0, 0.0, False, plain(row["reference"]))
+        telling = (row["da"] >= 90 and row["hter"] >= 0.3) or (row["da"] <= 50 and row["hter"] <= 0.2)
+        found[row["lp"]] += [member] * (3 if telling else 1)
+    for members in found.values():
+        yield from _together("assessed", members, chance, times)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """Draws the lessons that are made of perturbed texts, ranked outputs and rated sentences."""
+
+    texts: Path
+    agreement: Path
+    seed: int
+
+    def __call__(self, chance: random.Random, times: float) -> Iterator[Group]:
+        """Yield the lessons of every kind."""
+        from rome.train.errors.texts import Pool, paraphrases
+
+        known = paraphrases(self.seed, 4000, 4500)
+        groups = Groups(Pool([self.texts]), known, self.agreement, self.seed)
+        counts = {"meaning": 5000, "mistakes": 4000, "ranked": 9000, "rating": 3000, "ladder": 3000}
+        for name, count in counts.items():
+            for _ in range(round(times * count)):
+                yield getattr(groups, name)(chance)
+
+
+Draw = Callable[[random.Random, float], Iterator[Group]]
+SOURCES: dict[str, tuple[Draw, float, str]] = {
+    "groups": (_groups, 1.0, "single errors with place, severity and type; acceptable above minor above major above critical"),
+    "summaries": (_summaries, 4.0, "consistent above inconsistent summaries (SummEdits, without its domain podcast)"),
+    "paws": (_paws, 1.0, "paraphrases above sentences of the same words that say something else (half of PAWS-Wiki dev)"),
+    "captions": (_captions, 1.0, "rewritten captions above captions with one fact turned (SugarCrepe++)"),
+    "foils": (_foils, 1.0, "captions with one fact turned (VALSE)"),
+    "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto)"),
+    "inference": (_inference, 1.0, "contradictions are critical; active and passive say the same (NLI)"),
+    "bio": (_bio, 2.0, "error spans and severities of biomedical translations, by professionals (Bio-MQM)"),
+    "assessed": (_assessed, 1.0, "direct assessments of translations against their post-edits (MLQE-PE)"),
+}
+"""By name: what draws the lessons, how many times over, and what they teach. `Perturbed` draws the rest."""
+
+
+def lessons(perturbed: Draw | None, seed: int) -> Iterator[Group]:
+    """Yield the lessons of all sources, one source after the other."""
+    for name, (draw, times, _) in SOURCES.items():
+        yield from draw(random.Random(f"{seed}|{name}"), times)
+    if perturbed is not None:
+        yield from perturbed(random.Random(f"{seed}|perturbed"), 1.0)
+
+
+def held_out_lessons() -> Iterator[Group]:
+    """Yield the held-out groups whole: the acceptable texts, and every single error, each once."""
+    for group in training_groups():
+        if is_held_out_group(group.id):
+            yield whole(group)
+
+
+def whole(group: AnnotatedGroup) -> Group:
+    """Return a group as it judges: its acceptable texts but the reference, and each of its errors alone."""
+    own = group.texts[0]
+    choices = [_Choice(text, ()) for text in group.texts[1:]]
+    choices += [_Choice(text, (error,)) for text in group.texts for error in text.errors]
+    return Group("groups", plain(own.text), tuple(_member(own, choice) for choice in choices))
