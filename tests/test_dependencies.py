@@ -31,7 +31,7 @@ COPYLEFT = {"udapi": "stanza", "udtools": "stanza"}
 """Packages under the GPL, and what brings them: Stanza declares them for its own evaluation."""
 BROUGHT = {"markupsafe": "jinja2", "tokenizers": "transformers", "udtools": "stanza"}
 """Imported though not declared: part of what a declared package must bring."""
-MODULES = {"sklearn": "scikit-learn", "ot": "pot", "faiss": "faiss-cpu"}
+MODULES = {"sklearn": "scikit-learn", "ot": "pot", "faiss": "faiss-cpu", "text_to_num": "text2num"}
 EXTRAS: dict[str, tuple[str, ...]] = {
     "rome.train": ("models", "train", "evaluate"),
     "rome.features": ("models", "zss"),
