@@ -84,7 +84,8 @@ def of_meaning(asked: Asked) -> list[Row]:
     rows: list[Row] = []
     for name in MEANING_SETS:
         found = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10).rows
-        rows += [(f"{name}, {share}", [float(row[share] or np.nan) for row in found]) for share in SHARES[name]]
+        shares = [(share, [row[share] for row in found]) for share in SHARES[name]]
+        rows += [(f"{name}, {share}", [np.nan if one is None else float(one) for one in values]) for share, values in shares]
     return rows
 
 
@@ -119,7 +120,8 @@ def of_demetr(asked: Asked) -> list[Row]:
             severity: float(np.mean([np.nanmean(z[kinds == kind]) for kind in accuracy if KINDS[kind].severity == severity]))
             for severity in ("critical", "major", "minor")
         }
-        steps = drops["critical"] / drops["major"], drops["major"] / drops["minor"]
+        with np.errstate(divide="ignore", invalid="ignore"):  # a few pairs may have no drop, or no kind of a severity
+            steps = np.divide([drops["critical"], drops["major"]], [drops["major"], drops["minor"]]).tolist()
         columns.append([float(np.mean(list(accuracy.values()))), min(accuracy.values()), *steps])
     names = ("mean over kinds", "weakest kind", "critical to major", "major to minor")
     return [(f"DEMETR, {name}", list(row)) for name, row in zip(names, zip(*columns, strict=True), strict=True)]
