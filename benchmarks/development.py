@@ -63,12 +63,12 @@ PEOPLE = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is measured: a model set, its score and components as metrics, and how much of each development set.
+    """Combine a model set, its score and components as metrics, and how much of each development set is used.
 
     Attributes
     ----------
     limit
-        Groups, segments or pairs of each set; None for what the set's reader takes.
+        Groups, segments or pairs of each set; None for the default of each set.
     whole
         Whether sets that are sampled are taken whole.
     """
@@ -128,7 +128,7 @@ def of_demetr(asked: Asked) -> list[Row]:
 
 
 def of_groups(asked: Asked) -> list[Row]:
-    """Return what the annotated groups say of the score, of the components and of the listed errors."""
+    """Return the order of scores within annotated groups, per component, and the accuracy of the listed errors."""
     groups = list(read_groups(data_file("groups/dev.jsonl")))[: asked.limit]
     texts = texts_of(groups)
     segments = asked.rome.score(
@@ -143,7 +143,7 @@ def of_groups(asked: Asked) -> list[Row]:
 
 
 def of_free(asked: Asked) -> list[Row]:
-    """Return how well consistent summaries and paraphrases are told from others."""
+    """Return how often consistent summaries score above inconsistent ones, and paraphrases above other pairs."""
     return [
         (one.title, [one.auc(metric.score([[text] for text in one.references], one.hypotheses)) for metric in asked.metrics])
         for one in read_labelled(asked.limit, asked.whole)

@@ -1,4 +1,4 @@
-"""Judgements of free text as development sets: summaries with edits, paraphrases, assessments and marks of translations."""
+"""Read human judgements of free text as development sets: edited summaries, paraphrases, and translations with assessments or error marks."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from rome.data.readers.rated import RatedSegment
 from rome.data.sources import data_file, read_jsonl
 
 PAIRS, ASSESSED, MARKED, SEED = 1000, 1500, 150, 0
-"""At most this many pairs of PAWS, outputs of MLQE-PE, segments of TED are taken, by this seed."""
+"""The size of the sample of PAWS pairs, of MLQE-PE outputs and of TED segments, and the seed that draws it."""
 COSTS = {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 HUMAN = ("ref", "refB")
-"""Systems of the TED set that are its references."""
+"""Names under which the TED set lists its references as systems."""
 Item = TypeVar("Item")
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Pairs that people called good (1) or not (0); pairs are compared within their group."""
+    """Hold pairs that people labelled good (1) or bad (0); pairs are compared within their group."""
 
     title: str
     references: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Figures of the annotated groups: are texts in order, and are their errors listed where they are, as what they are?
+"""Measure on annotated groups whether scores are in order, and whether errors are listed at the right place with the right severity and type.
 
-Every group gives its acceptable texts (the reference's own text is only a base: it scores 1) and every text with exactly one error. A listed
-error is one of the errors' evidence. Functions take values and return values; no model is needed.
+Each group yields its acceptable texts and every text with exactly one error. The reference's own text scores 1, so it is only the base of the
+texts made from it. A listed error is an item of ``evidence.errors.errors``. The functions take and return plain values and need no model.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ Figures = Iterator[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class GroupText:
-    """One text of a group, acceptable or with one error.
+    """Hold one text of a group, acceptable or with one error.
 
     Attributes
     ----------
-    group, number
-        The number of its group, and of the acceptable text in the group that it is or that its error was made in; 0 is the reference's own.
+    group
+        Index of the group.
+    number
+        Index of the acceptable text, in the group, that it is or that was changed; 0 is the reference's own text.
     error
         None for an acceptable text.
     """
@@ -42,12 +44,12 @@ class GroupText:
 
     @property
     def severity(self) -> str:
-        """The severity of the error; ``acceptable`` without one, ``reference`` for the reference's own text."""
+        """Return the severity of the error; ``acceptable`` without one, ``reference`` for the reference's own text."""
         return self.error.severity if self.error else "acceptable" if self.number else "reference"
 
     @property
     def base(self) -> tuple[int, int]:
-        """What an acceptable text shares with the texts made of it."""
+        """Return the key that an acceptable text shares with the texts made from it."""
         return self.group, self.number
 
 
@@ -75,8 +77,8 @@ def order_figures(texts: Sequence[GroupText], scores: Scores) -> Figures:
     )
     base = {text.base: score for text, score in zip(texts, scores, strict=True) if text.error is None}
     for severity in HARDEST_FIRST:
-        found = [base[text.base] > score for text, score in zip(texts, scores, strict=True) if text.severity == severity]
-        yield f"own base above {severity}", _percent(found)
+        won = [base[text.base] > score for text, score in zip(texts, scores, strict=True) if text.severity == severity]
+        yield f"own base above {severity}", _percent(won)
     for severity in ("acceptable", *SEVERITIES):
         yield f"mean score, {severity}", _mean([s for text, s in zip(texts, scores, strict=True) if text.severity == severity])
 
@@ -142,9 +144,9 @@ def is_at(text: GroupText, listed: ErrorSpan) -> bool:
 
     Notes
     -----
-    It is when it overlaps the wrong characters of the hypothesis; of an omission, the place between two words that it touches. In a text made
-    of the reference's own, and of an omission there, it may overlap the right characters of the reference instead. Where an omission was made
-    in another text, its characters of the reference are unknown: the listed error's part of the reference must share a content word with it.
+    A listed error is at the place if it overlaps the wrong characters in the hypothesis, or touches the gap that an omission leaves. If the
+    error was made in the reference's own text, overlapping the right characters in the reference counts too. If an omission was made in another
+    text, its characters in the reference are unknown: then the listed error's part of the reference must share a content word with it.
     """
     error = text.error
     if error is None:
