@@ -127,7 +127,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", help="analyses are kept in this file between runs")
     parser.add_argument("--most", type=int, help="pairs of each kind (default: all)")
-    parser.add_argument("--errors", default="learned", choices=("learned", "edit-script"))
     parser.add_argument("--output", type=Path, help="write error_types.tsv into this folder")
     options = parser.parse_args()
     seen: Counter[str] = Counter()
@@ -136,7 +135,7 @@ def main() -> int:
         seen[pair.kind] += 1
         if pair.kind in FITTING and (options.most is None or seen[pair.kind] <= options.most):
             pairs.append(pair)
-    rows = rows_of(pairs, RoMe(store=options.store, progress=False, errors=options.errors))
+    rows = rows_of(pairs, RoMe(store=options.store, progress=False))
     notes = ["percent; named: of the pairs, right and severity: of the named; mostly: the commonest classes"]
     path = options.output / "error_types.tsv" if options.output else None
     write_rows(path, notes, "kind pairs named right severity mostly".split(), rows)

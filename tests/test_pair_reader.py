@@ -221,7 +221,7 @@ def test_an_analysis_has_what_the_sets_reader_starts_from(sets: tuple[Path, Path
     assert again.analyse(texts) == found
     (segment,) = other.score(references=[TEXT], hypotheses=[texts[2]]).segments
     (repeated,) = again.score(references=[TEXT], hypotheses=[texts[2]]).segments
-    assert segment == repeated and "errors:learned." in other.feature_signature
+    assert segment == repeated and "errors:" in other.feature_signature
     assert other.score(references=[TEXT], hypotheses=[TEXT]).segments[0].components.errors.value == 1.0
 
 
