@@ -121,7 +121,7 @@ class MetricConfig:
         Raises ModelMissingError for a setting that this version does not know.
         """
         from rome.features.analyser.model_set import file_digest
-        from rome.features.errors.errors import ErrorsConfig
+        from rome.features.errors.config import ErrorsConfig
         from rome.features.grammar import GrammarConfig
         from rome.features.protocol import feature_class
         from rome.features.semantic import SemanticConfig

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from rome.exceptions import ModelMissingError
 from rome.features.errors.alignment import match_words
-from rome.features.errors.errors import Errors, ErrorsConfig
+from rome.features.errors.config import ErrorsConfig
+from rome.features.errors.errors import Errors
 from rome.features.errors.evidence import (
     MAXIMUM,
     EqualWords,

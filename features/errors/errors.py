@@ -4,54 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ..protocol import AnalysedText, Feature, Resources, number, string
 from ..values import Component
 from .alignment import match_words
-from .evidence import (
-    MAXIMUM,
-    SEVERITIES,
-    EqualWords,
-    ErrorsEvidence,
-    ErrorSpan,
-    PairErrorModel,
-    PairPrediction,
-    TextSpan,
-    severity_of,
-    value_of,
-)
+from .config import ErrorsConfig
+from .evidence import MAXIMUM, SEVERITIES, ErrorsEvidence, ErrorSpan, PairErrorModel, TextSpan, severity_of, value_of
 from .prepared import PreparedText, prepare
-from .quantities import QuantitiesCompared, compare_quantities
+from .quantities import compare_quantities
 from .spans import PairWords, equal_words, find_spans, weigh
-from .surface import SurfaceConfig, surface_errors
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorsConfig:
-    """Set when words are errors.
-
-    Attributes
-    ----------
-    threshold
-        The probability of an error from which a word is marked.
-    join
-        The probability from which a neighbour of a marked word belongs to the same error.
-    smallest_weight
-        The least weight of an error of words; what weighs less is a difference that is not counted.
-    head
-        A digest of the reader's file.
-    below
-        After how many layers of the trunk the reader begins.
-    """
-
-    threshold: float = 0.5
-    join: float = 0.25
-    smallest_weight: float = 0.5
-    surface: SurfaceConfig = field(default_factory=SurfaceConfig)
-    head: str = ""
-    below: int = 0
+from .surface import surface_errors
 
 
 class Errors(Feature[PreparedText]):
@@ -97,21 +61,13 @@ class Errors(Feature[PreparedText]):
         quantities = [compare_quantities(one.text, one.quantities, other.text, other.quantities) for one, other in pairs]
         equal = [equal_words(*pair, compared.equal) for pair, compared in zip(pairs, quantities, strict=True)]
         readings = self.reader([(one.analysis, other.analysis) for one, other in pairs], equal)
-        return [self._compared(*each) for each in zip(pairs, quantities, equal, readings, strict=True)]
-
-    def _compared(
-        self,
-        pair: tuple[PreparedText, PreparedText],
-        quantities: QuantitiesCompared,
-        equal: EqualWords,
-        reading: PairPrediction,
-    ) -> Component:
-        """Return the component of a pair that the reader has read."""
-        config, matches = self.config, match_words(*pair)
-        limits = {"threshold": config.threshold, "join": config.join, "smallest": config.smallest_weight}
-        spans = find_spans(PairWords(*pair, reading, equal), matches, quantities.different, reading.amount, **limits)
-        words = weigh(spans, reading.amount, config.smallest_weight)
-        return self._component(*pair, [*words, *surface_errors(*pair, matches, config.surface)])
+        found = []
+        for pair, compared, same, reading in zip(pairs, quantities, equal, readings, strict=True):
+            matches = match_words(*pair)
+            spans = find_spans(PairWords(*pair, reading, same), matches, compared.different, reading.amount, self.config)
+            words = weigh(spans, reading.amount, self.config.smallest_weight)
+            found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, self.config.surface)]))
+        return found
 
     def _component(self, reference: PreparedText, hypothesis: PreparedText, errors: Sequence[ErrorSpan]) -> Component:
         """Return the component of a pair with these errors and differences."""
@@ -124,16 +80,11 @@ class Errors(Feature[PreparedText]):
         listed = [error for error in errors if error.weight]
         total = math.fsum(error.weight for error in listed)
         if total > MAXIMUM:
-            listed = [_scaled(error, MAXIMUM / total) for error in listed]
+            shares = [min(MAXIMUM, error.weight * MAXIMUM / total) for error in listed]
+            listed = [replace(e, weight=w, severity=severity_of(w)) for e, w in zip(listed, shares, strict=True)]
         count = min(total, MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight))
         return Component(self.name, 0.0 if empty else value_of(count), count, "severity-weighted errors", evidence)
-
-
-def _scaled(error: ErrorSpan, factor: float) -> ErrorSpan:
-    """Return the error with a smaller weight, and the severity of that weight."""
-    weight = min(MAXIMUM, error.weight * factor)
-    return replace(error, weight=weight, severity=severity_of(weight))
 
 
 def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:

@@ -79,6 +79,10 @@ class PreparedText:
         """Return the characters from ``start`` to ``end``."""
         return TextSpan(self.text[start:end], start, end)
 
+    def span_at(self, mark: PunctuationMark | None) -> TextSpan | None:
+        """Return the character of a mark; None without a mark."""
+        return None if mark is None else self.span(mark.place, mark.place + 1)
+
     def span_of(self, places: Sequence[int]) -> TextSpan | None:
         """Return the characters from the first to the last of some words; None without words."""
         words = [self.words[n] for n in places]

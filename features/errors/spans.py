@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .alignment import WordMatch
+from .config import ErrorsConfig
 from .evidence import CRITICAL, TYPES, WEIGHTS, EqualWords, ErrorSpan, Kind, PairPrediction, TextSpan, severity_of
 from .prepared import PreparedText
 from .quantities import Quantity
@@ -105,34 +106,20 @@ def equal_words(reference: PreparedText, hypothesis: PreparedText, equal: Quanti
 
 
 def find_spans(
-    pair: PairWords,
-    matches: Sequence[WordMatch],
-    different: Quantities,
-    amount: float,
-    *,
-    threshold: float,
-    join: float,
-    smallest: float,
+    pair: PairWords, matches: Sequence[WordMatch], different: Quantities, amount: float, config: ErrorsConfig
 ) -> list[Finding]:
     """Return the spans of one pair: its different quantities, and the marked words outside them.
 
-    Parameters
-    ----------
-    threshold
-        The probability of an error that at least one word of a span has.
-    join
-        The probability from which its neighbours belong to it.
-    smallest
-        The amount from which a pair has an error even where no word reaches the threshold: its costliest word.
+    Where the amount is that of an error although no word reaches the threshold, the costliest word is marked.
     """
     texts, found = (pair.reference, pair.hypothesis), [pair.quantity(*quantities) for quantities in different]
     taken = [{n for q in different for n in text.words_in(q[side].start, q[side].end)} for side, text in enumerate(texts)]
     free = [[n for n in text.places if n not in words] for text, words in zip(texts, taken, strict=True)]
     rows = pair.rows(*free)
-    sure = {row for row in rows if pair.errors[row] >= threshold}
-    if not sure and not found and amount >= smallest and any(pair.costs[rows]):
+    sure = {row for row in rows if pair.errors[row] >= config.threshold}
+    if not sure and not found and amount >= config.smallest_weight and any(pair.costs[rows]):
         sure = {max(rows, key=lambda row: float(pair.costs[row]))}
-    marked = sure | {row for row in rows if pair.errors[row] >= join}
+    marked = sure | {row for row in rows if pair.errors[row] >= config.join}
     steady = [match for match in matches if match.same and not match.moved]
     shift = len(pair.reference.words)
     old = _runs(pair.reference, free[0], marked, {match.reference for match in steady})

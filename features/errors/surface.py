@@ -6,10 +6,10 @@ The encoder is uncased and does not see blanks. A punctuation mark is right wher
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ..values import Word
 from .alignment import WordMatch
+from .config import SurfaceConfig
 from .evidence import MINOR_MOST, ErrorSpan, Kind, TextSpan
 from .prepared import PreparedText, PunctuationMark, is_mark
 from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words
@@ -17,32 +17,6 @@ from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words
 TERMINAL = frozenset(".!?")
 ODD = frozenset("_~^@*|")
 """Characters that are not punctuation of running text."""
-
-
-@dataclass(frozen=True, slots=True)
-class SurfaceConfig:
-    """Set the probability that a difference is an error; all such errors are minor.
-
-    Attributes
-    ----------
-    sure
-        Words typed twice, and the wrong one of `a` and `an`.
-    likely
-        A missing final mark, a stray mark, a sentence with a small first letter, a wrong blank.
-    possible
-        Other marks and capitals.
-    slip
-        The weight of an error in casing, spacing or punctuation relative to another minor error (.1 in MQM, Freitag et al. 2021). A missing
-        final mark has the full weight.
-    again
-        The weight of each further word typed twice.
-    """
-
-    sure: float = 0.9
-    likely: float = 0.6
-    possible: float = 0.35
-    slip: float = 0.2
-    again: float = 0.4
 
 
 def surface_errors(
@@ -76,13 +50,13 @@ def _casing(
     A capital that only opens a sentence in one of the texts is right.
     """
     first = [_sentence_openers(side.words) for side in (reference, hypothesis)]
-    capital = all(reference.words[n].text[:1].isupper() for n in first[0] if reference.words[n].text[:1].isalpha())
+    letters = {reference.words[n].text[0] for n in first[0] if reference.words[n].text[:1].isalpha()}
     twins = {match.hypothesis: match.reference for match in matches}
     for n, new in enumerate(hypothesis.words):
         old = reference.words[twins[n]] if n in twins else None
         span, small = hypothesis.span(new.start, new.end), n in first[1] and new.text[:1].islower()
         if old is None or old.text == new.text or old.text.lower() != new.text.lower():
-            if small and capital and first[0]:
+            if small and letters and all(map(str.isupper, letters)):
                 yield _slip("casing", config.likely, config, None, span)
             continue
         first_alone = {old.text[1:], new.text[1:]} == {old.text[1:].lower()}
@@ -106,41 +80,38 @@ def _punctuation(
     reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
 ) -> Iterator[ErrorSpan]:
     """Find marks that are missing, added or different; between words that do not follow each other in both texts they do not count."""
-    ends = [
-        next((m for m in reversed(side.marks) if m.after < 0 and m.character in TERMINAL), None)
-        for side in (reference, hypothesis)
-    ]
-    old, new = (
-        None if end is None else side.span(end.place, end.place + 1)
-        for side, end in zip((reference, hypothesis), ends, strict=True)
-    )
+    ends = _end(reference), _end(hypothesis)
+    old, new = reference.span_at(ends[0]), hypothesis.span_at(ends[1])
     if old and not new:
         yield _minor("punctuation", config.likely, config.likely, old, None, "missing")
     elif (old and old.text) != (new and new.text):
         yield _slip("punctuation", config.possible, config, old, new, "replacement" if old else "unnecessary")
     there = {-1: -1} | {match.reference: match.hypothesis for match in matches}
-    left, added = (
-        [mark for mark in side.marks if mark is not end] for side, end in zip((reference, hypothesis), ends, strict=True)
-    )
+    left = [mark for mark in reference.marks if mark is not ends[0]]
+    added = [mark for mark in hypothesis.marks if mark is not ends[1]]
     for mark in list(left):
-        twin = next(
-            (m for m in added if (m.character, m.stray) == (mark.character, mark.stray) and _beside(mark, m, there)), None
-        )
+        twin = next((other for other in added if _same(mark, other, there)), None)
         if twin is not None:
             left.remove(mark)
             added.remove(twin)
     for mark in left:
         likely = config.possible if _tight(mark, there, hypothesis) else 0.0
-        yield _slip("punctuation", likely, config, reference.span(mark.place, mark.place + 1), None, "missing")
+        yield _slip("punctuation", likely, config, reference.span_at(mark), None, "missing")
     back = {j: i for i, j in there.items()}
     for mark in added:
         likely = config.likely if _stray(hypothesis, mark) else config.possible if _tight(mark, back, reference) else 0.0
-        yield _slip("punctuation", likely, config, None, hypothesis.span(mark.place, mark.place + 1), "unnecessary")
+        yield _slip("punctuation", likely, config, None, hypothesis.span_at(mark), "unnecessary")
 
 
-def _beside(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) -> bool:
-    """Return whether two marks are beside matched words."""
-    return there.get(mark.before, -2) == other.before or there.get(mark.after, -2) == other.after
+def _end(text: PreparedText) -> PunctuationMark | None:
+    """Return the final mark of a text."""
+    return next((mark for mark in reversed(text.marks) if mark.after < 0 and mark.character in TERMINAL), None)
+
+
+def _same(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) -> bool:
+    """Return whether two marks are alike and beside matched words."""
+    beside = there.get(mark.before, -2) == other.before or there.get(mark.after, -2) == other.after
+    return beside and (mark.character, mark.stray) == (other.character, other.stray)
 
 
 def _tight(mark: PunctuationMark, there: dict[int, int], text: PreparedText) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rome.features.values import FEATURES
 
 if TYPE_CHECKING:
-    from rome.features.errors.errors import ErrorsConfig
+    from rome.features.errors.config import ErrorsConfig
     from rome.features.grammar import GrammarConfig
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
