@@ -208,11 +208,11 @@ def test_text_shows_every_number_and_the_errors() -> None:
     start = lines.index("before     The dog sleeps on the mat.")
     assert lines[start + 1] == "after      A cat sleeps." and "What moved the points" in lines[:start]
     went = '  3.00  major replacement: noun "cat" -> "dog"  (reference 4-7, hypothesis 4-7; confidence 0.70)'
-    slight = "  differences without consequence: cat -> w0, cat -> w1, cat -> w2"
+    slight = "  differences not counted: cat -> w0, cat -> w1, cat -> w2"
     start = lines.index("Errors that went")
     assert lines[start : start + 6] == ["Errors that went", went, slight, "", "Errors that came", "  None."]
     text = str(before.counterfactual(without=[0, 1]))
-    assert f"Without these errors\n{went}\n  differences without consequence: cat -> w0\n" in text
+    assert f"Without these errors\n{went}\n  differences not counted: cat -> w0\n" in text
     assert "before  " not in text.split("\n\n")[2]
 
 

@@ -7,7 +7,6 @@ tags, trees and vectors of the words around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -104,9 +103,10 @@ def tidy(text: str) -> Tidied:
     """
     if not WORD.search(text):
         return Tidied(text, tuple(range(len(text))), False)
-    characters, origin = text, list(range(len(text)))
-    for find in (STRAY.finditer, _stray_quotes, *(pattern.finditer for pattern in SPACE_PATTERNS)):
-        characters, origin = _without(characters, origin, [match.span() for match in find(characters)])
+    characters, origin = _without(text, list(range(len(text))), [match.span() for match in STRAY.finditer(text)])
+    characters, origin = _without(characters, origin, _stray_quotes(characters))
+    for pattern in SPACE_PATTERNS:
+        characters, origin = _without(characters, origin, [match.span() for match in pattern.finditer(characters)])
     characters, origin = _without(characters, origin, [(run.before, run.end) for run in repeated_words(characters)])
     first = re.search(r"\w", characters)
     if first and first.group().islower() and len(first.group().upper()) == 1:
@@ -125,8 +125,9 @@ def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tupl
     return "".join(text[n] for n in kept) if gone else text, [origin[n] for n in kept]
 
 
-def _stray_quotes(text: str) -> Iterator[re.Match[str]]:
-    """Find quotation marks that close nothing."""
+def _stray_quotes(text: str) -> list[tuple[int, int]]:
+    """Return the spans of quotation marks that close nothing."""
+    spans = []
     opened = {'"': 0, "'": 0}
     for match in QUOTE.finditer(text):
         mark = '"' if match.group() in '"“”' else "'"
@@ -135,7 +136,8 @@ def _stray_quotes(text: str) -> Iterator[re.Match[str]]:
         elif opened[mark]:
             opened[mark] -= 1
         else:
-            yield match
+            spans.append(match.span())
+    return spans
 
 
 def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
