@@ -95,12 +95,14 @@ def _punctuation(
             left.remove(mark)
             added.remove(twin)
     for mark in left:
-        likely = config.possible if _tight(mark, there, hypothesis) else 0.0
-        yield _slip("punctuation", likely, config, reference.span_at(mark), None, "missing")
+        weight = config.slip * config.possible * _tight(mark, there, hypothesis)
+        yield _minor("punctuation", config.possible, weight, reference.span_at(mark), None, "missing")
     back = {j: i for i, j in there.items()}
     for mark in added:
-        likely = config.likely if _stray(hypothesis, mark) else config.possible if _tight(mark, back, reference) else 0.0
-        yield _slip("punctuation", likely, config, None, hypothesis.span_at(mark), "unnecessary")
+        stray = _stray(hypothesis, mark)
+        likely = config.likely if stray else config.possible
+        weight = config.slip * likely * (stray or _tight(mark, back, reference))
+        yield _minor("punctuation", likely, weight, None, hypothesis.span_at(mark), "unnecessary")
 
 
 def _end(text: PreparedText) -> PunctuationMark | None:
