@@ -21,7 +21,7 @@ class SurfaceConfig:
         The weight of an error in casing, spacing or punctuation relative to another minor error (.1 in MQM, Freitag et al. 2021). A missing
         final mark has the full weight.
     again
-        The weight of each further word typed twice.
+        The weight of each further word typed twice, where such words are at most a third of the text.
     """
 
     sure: float = 0.9

@@ -14,7 +14,7 @@ from ..protocol import AnalysedText
 from ..values import Analysis, Word, form_of
 from .evidence import TextSpan
 from .quantities import Quantity, quantities_of
-from .typos import repeated_words, tidy, wrong_articles
+from .typos import repetitions, tidy, wrong_articles
 
 ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
 VISIBLE = re.compile(r"[^\w\s]|_")
@@ -116,8 +116,8 @@ def is_mark(word: Word) -> bool:
 
 
 def compared_words(analysis: Analysis) -> tuple[int, ...]:
-    """Return the indices of all words but marks and words typed twice, which features/errors/surface.py counts."""
-    runs = repeated_words(analysis.text)
+    """Return the indices of all words but marks and repetitions, which features/errors/surface.py counts."""
+    runs = repetitions(analysis.text)
     return tuple(
         n
         for n, word in enumerate(analysis.words)

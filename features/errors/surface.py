@@ -12,7 +12,7 @@ from .alignment import WordMatch
 from .config import SurfaceConfig
 from .evidence import MINOR_MOST, ErrorSpan, Kind, TextSpan
 from .prepared import PreparedText, PunctuationMark, is_mark
-from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words
+from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words, repetitions
 
 TERMINAL = frozenset(".!?")
 ODD = frozenset("_~^@*|")
@@ -118,11 +118,9 @@ def _same(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) 
 
 def _tight(mark: PunctuationMark, there: dict[int, int], text: PreparedText) -> bool:
     """Return whether the words around a mark have matches that follow each other in the other text, marks aside."""
-    if mark.before not in there or mark.after not in there:
-        return False
     order = {n: place for place, n in enumerate((-1, *text.places))}
-    before, after = order.get(there[mark.before]), order.get(there[mark.after])
-    return before is not None and (after or len(order)) == before + 1
+    before, after = (order.get(there.get(n, -2), -2) for n in (mark.before, mark.after))
+    return (after or len(order)) == before + 1
 
 
 def _stray(side: PreparedText, mark: PunctuationMark) -> bool:
@@ -144,15 +142,15 @@ def _articles(reference: PreparedText, hypothesis: PreparedText, config: Surface
 
 
 def _repetition(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
-    """Find words typed twice; what the reference also repeats is right. The models never saw the repeated words."""
-    meant = {reference.text[run.start : run.end].lower() for run in repeated_words(reference.text)}
-    weight = config.sure
-    for run in repeated_words(hypothesis.text):
+    """Find words typed twice; what the reference also repeats is right. In a text that is not a slip each of them has the full weight."""
+    meant = {reference.text[run.start : run.end].lower() for run in repetitions(reference.text)}
+    weight, again = config.sure, config.again if repeated_words(hypothesis.text) else config.sure
+    for run in repetitions(hypothesis.text):
         span = hypothesis.span(run.start, run.end)
         if span.text.lower() not in meant:
-            weight += (run.words - 1) * config.again
+            weight += (run.words - 1) * again
             yield _minor("repetition", config.sure, min(weight, MINOR_MOST), None, span, "unnecessary")
-            weight = config.again
+            weight = again
 
 
 def _slip(

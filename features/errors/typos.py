@@ -76,12 +76,15 @@ class Tidied(NamedTuple):
         return self.origin[start], self.origin[end - 1] + 1
 
 
-@lru_cache(maxsize=1024)
 def repeated_words(text: str) -> tuple[RepeatedWords, ...]:
-    """Return the runs of up to eight words, in order, that repeat the run before them with only blanks between; case does not count.
+    """Return the `repetitions` of a text, or none where they make up more than a third of the words: such a text is not a slip."""
+    runs = repetitions(text)
+    return runs if sum(run.words for run in runs) <= MOST_REPEATED * len(WORD.findall(text)) else ()
 
-    Return none where they make up more than a third of the words: such a text is not a slip.
-    """
+
+@lru_cache(maxsize=1024)
+def repetitions(text: str) -> tuple[RepeatedWords, ...]:
+    """Return the runs of up to eight words, in order, that repeat the run before them with only blanks between; case does not count."""
     words = list(WORD.finditer(text))
     forms = [word.group().lower() for word in words]
     blank = [text[a.end() : b.start()].isspace() for a, b in zip(words, words[1:], strict=False)]
@@ -93,7 +96,7 @@ def repeated_words(text: str) -> tuple[RepeatedWords, ...]:
         if size:
             found.append(RepeatedWords(words[at].start(), words[at + size - 1].end(), size, words[at - 1].end()))
         at += max(1, size)
-    return tuple(found) if sum(run.words for run in found) <= MOST_REPEATED * len(words) else ()
+    return tuple(found)
 
 
 def tidy(text: str) -> Tidied:
