@@ -26,6 +26,8 @@ from rome.features.errors.evidence import (
     severity_of,
     value_of,
 )
+from rome.features.errors.quantities import Quantity
+from rome.features.errors.spans import PairWords
 from rome.features.idf import IdfTable
 from rome.features.protocol import AnalysedText, Resources
 from rome.features.values import Analysis
@@ -296,3 +298,23 @@ def test_the_value_of_a_count() -> None:
     """One for no error, less for every further one, .92 for a minor one, .5 for twelve."""
     assert [value_of(count) for count in (0.0, 1.0, 12.0, 36.0)] == pytest.approx([1.0, 12 / 13, 0.5, 0.25])
     assert math.isfinite(value_of(MAXIMUM)) and np.all(np.diff([value_of(c) for c in range(26)]) < 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "texts", "expected"),
+    [
+        ("number", "number", ("nine", "ten"), "number"),
+        ("number", "number", ("5 million", "5 billion"), "number"),
+        ("money:USD", "money:EUR", ("$5", "€5"), "unit"),
+        ("money:USD", "money:USD", ("-250 dollars", "250 dollars"), "number"),
+        ("length", "mass", ("five miles", "five pounds"), "unit"),
+        ("length", "length", ("1.5 km", "15 km"), "number"),
+        ("date", "date range", ("7 March", "8 March"), "date"),
+        ("time of day", "number", ("9 a.m.", "9"), "time"),
+    ],
+)
+def test_the_type_of_a_different_quantity(old: str, new: str, texts: tuple[str, str], expected: str) -> None:
+    """By its dimension, and by whether the amount or only the unit differs."""
+    pair = PairWords(*(prepared(analysis(text)) for text in texts), saying(0.0)([(analysis(texts[0]), analysis(texts[1]))])[0])
+    found = pair.quantity(*(Quantity(0, len(text), kind, 0.0) for text, kind in zip(texts, (old, new), strict=True)))
+    assert (found.type, found.kind, found.confidence, found.least) == (expected, "replacement", 1.0, 10.0)

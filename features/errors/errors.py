@@ -13,7 +13,7 @@ from .alignment import match_words
 from .config import ErrorsConfig
 from .evidence import MAXIMUM, SEVERITIES, ErrorsEvidence, ErrorSpan, PairErrorModel, TextSpan, severity_of, value_of
 from .prepared import PreparedText, prepare
-from .quantities import compare_quantities
+from .quantity_pairs import compare_quantities
 from .spans import PairWords, equal_words, find_spans, weigh
 from .surface import surface_errors
 

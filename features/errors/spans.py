@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -87,12 +88,12 @@ class PairWords:
 
 
 def _quantity_type(old: Quantity, new: Quantity, before: str, after: str) -> str:
-    """Return date or time for such quantities, unit where the digits are the same, else number."""
+    """Return date or time for such quantities, unit where only the unit differs, else number."""
     for name in ("date", "time"):
-        if name in (old.dimension, new.dimension):
+        if old.dimension.startswith(name) or new.dimension.startswith(name):
             return name
-    digits = ["".join(filter(str.isdigit, text)) for text in (before, after)]
-    return "unit" if digits[0] and digits[0] == digits[1] else "number"
+    amounts = [re.findall(r"[-−]?\d+", text) or text.lower().split()[:1] for text in (before, after)]
+    return "unit" if amounts[0] == amounts[1] and {old.dimension, new.dimension} != {"number"} else "number"
 
 
 def equal_words(reference: PreparedText, hypothesis: PreparedText, equal: Quantities) -> list[tuple[range, range]]:
