@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,8 @@ from rome.features.errors.config import ErrorsConfig, SurfaceConfig
 from rome.features.errors.errors import Errors
 from rome.features.errors.evidence import MAXIMUM, MINOR_MOST
 from rome.features.errors.prepared import compared_words
+from rome.features.errors.quantities import Quantity
+from rome.features.errors.quantity_pairs import QuantitiesCompared
 from rome.features.errors.typos import repetitions
 
 from handmade import analysis, saying
@@ -124,3 +127,17 @@ def test_errors_come_in_the_order_of_the_hypothesis() -> None:
     places = [(span.hypothesis or span.reference).start for span in found.evidence.errors if span.hypothesis or span.reference]
     assert places == sorted(places) and len(places) > 3
     assert found.raw == pytest.approx(math.fsum(error.weight for error in found.evidence.errors))
+
+
+def test_marks_inside_a_quantity_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its value is; the final mark still counts."""
+    monkeypatch.setattr(
+        "rome.features.errors.prepared.quantities_of",
+        lambda text: tuple(Quantity(m.start(), m.end(), "score", m.group()) for m in re.finditer(r"\d-\d|\d+ p\.m\.", text)),
+    )
+    monkeypatch.setattr("rome.features.errors.errors.compare_quantities", lambda *_: QuantitiesCompared())
+    for said in ("They won 2 to 1, at 5 p.m.", "They won 21, at 5 p.m."):
+        found = ERRORS.measure(analysis("They won 2-1, at 5 p.m."), analysis(said)).evidence
+        assert not found.errors and not found.differences
+    (error,) = ERRORS.measure(analysis("They won at 5 p.m."), analysis("They won at 5 pm")).evidence.errors
+    assert error.reference and (error.reference.text, error.weight) == (".", CONFIG.likely)

@@ -52,8 +52,10 @@ class PreparedText:
         (n, d) their vectors, of length 1.
     forms, lemmas
         Their forms (see `form_of`) and their lower-cased lemmas.
-    marks, articles, quantities
-        See `marks_of`, `wrong_articles` and `quantities_of`.
+    marks
+        See `marks_of`; without those inside a quantity, which is compared by value.
+    articles, quantities
+        See `wrong_articles` and `quantities_of`.
     """
 
     analysis: Analysis
@@ -97,16 +99,17 @@ class PreparedText:
 def prepare(text: AnalysedText) -> PreparedText:
     """Prepare one text for all pairs that contain it."""
     analysis, places = text.analysis, compared_words(text.analysis)
-    words = [analysis.words[n] for n in places]
+    words, quantities = [analysis.words[n] for n in places], quantities_of(analysis.text)
+    inside = {n for quantity in quantities for n in range(quantity.start, quantity.end)}
     return PreparedText(
         analysis=analysis,
         places=places,
         units=text.units[list(places)],
         forms=tuple(form_of(word.text) for word in words),
         lemmas=tuple(word.lemma.lower() for word in words),
-        marks=marks_of(analysis),
+        marks=tuple(mark for mark in marks_of(analysis) if mark.after < 0 or mark.place not in inside),
         articles=wrong_articles(analysis),
-        quantities=quantities_of(analysis.text),
+        quantities=quantities,
     )
 
 
