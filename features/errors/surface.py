@@ -67,13 +67,9 @@ def _casing(
 
 def _sentence_openers(words: Sequence[Word]) -> set[int]:
     """Return the indices of the words that open a sentence, marks aside."""
-    found, last = set(), None
-    for n, word in enumerate(words):
-        if not is_mark(word):
-            if word.sentence != last:
-                found.add(n)
-            last = word.sentence
-    return found
+    inside = [n for n, word in enumerate(words) if not is_mark(word)]
+    before = [None, *(words[n].sentence for n in inside)]
+    return {n for n, last in zip(inside, before, strict=False) if words[n].sentence != last}
 
 
 def _punctuation(

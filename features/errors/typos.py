@@ -25,8 +25,7 @@ MISSING_SPACES = (
 )
 """Marks without a blank: a bracket right after a word, except for endings as in ``pass(es)``, and marks right before a word."""
 WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
-LONGEST_RUN = 8
-MOST_REPEATED = 1 / 3
+LONGEST_RUN, MOST_REPEATED = 8, 1 / 3
 STRAY = re.compile(
     r"(?<=\w)(?:[_~^@*|]+(?=\s|$)|-(?=\s+(?!and\b|or\b|to\b))|[!?](?=\s+[a-z])|(?<=\w{4})[.](?=\s+[a-z]))|(?<=[,;:])[,;:._~^@-](?=\s|$)"
 )
@@ -157,8 +156,7 @@ def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
             continue
         if word.text[0].isupper() and after.text[:1].isupper():  # a name or a title
             continue
-        vowel = vowel_sound(after.text)
-        if vowel is not None and vowel != (word.text.lower() == "an"):
+        if vowel_sound(after.text) is (word.text.lower() != "an"):
             found.append((n, n + 1))
     return tuple(found)
 
