@@ -73,7 +73,7 @@ STAGES = (
     Stage(
         "errors: all else",
         "pair",
-        ("rome.features.errors.estimator:Errors.prepare", "rome.features.errors.estimator:Errors.compare_all"),
+        ("rome.features.errors.errors:Errors.prepare", "rome.features.errors.errors:Errors.compare_all"),
     ),
     Stage(
         "combining and contributions",

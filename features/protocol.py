@@ -20,7 +20,6 @@ from .matching import unit_vectors
 from .values import CLASSES, Analysis, Component
 
 if TYPE_CHECKING:
-    from .errors.lexicon import AntonymLexicon
     from .idf import IdfTable
 
 Prepared = TypeVar("Prepared")
@@ -60,8 +59,6 @@ class Resources:
     ----------
     idf
         How telling words are.
-    lexicon
-        Antonyms.
     folder
         Of the model set.
     threads
@@ -71,7 +68,6 @@ class Resources:
     """
 
     idf: IdfTable
-    lexicon: AntonymLexicon
     folder: Path
     threads: int | None = None
     device: str = "cpu"

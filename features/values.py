@@ -12,11 +12,17 @@ CLASSES = {
     "semantic": "rome.features.semantic:Semantic",
     "syntax": "rome.features.syntax:Syntax",
     "grammar": "rome.features.grammar:Grammar",
-    "errors": "rome.features.errors.learned:LearnedErrors",
+    "errors": "rome.features.errors.errors:Errors",
 }
 """Where the class of each feature is, see features/protocol.py; another feature is another row, the last one."""
 FEATURES = tuple(CLASSES)
 """The features, in the order of every table and of the net's inputs."""
+
+
+def form_of(word: str) -> str:
+    """Return the form in which words are compared: lower-cased, and `a` for `an`, because the next word decides between them."""
+    form = word.lower()
+    return "a" if form == "an" else form
 
 
 @dataclass(frozen=True, slots=True)

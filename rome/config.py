@@ -19,7 +19,6 @@ Models = str | os.PathLike[str] | ModelConfig
 Emd = Literal["soft", "aligned", "standard"]
 Idf = Literal["embedded", "references"]
 Scorer = Literal["unsupervised", "supervised"]
-Estimator = Literal["learned", "edit-script"]
 Device = Literal["cpu", "auto", "cuda", "mps"]
 Precision = Literal["float32", "bf16", "int8", "auto"]
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -27,12 +26,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "idf": get_args(Idf),
     "empty_reference": get_args(EmptyReference),
     "scorer": get_args(Scorer),
-    "errors": get_args(Estimator),
     "device": get_args(Device),
     "precision": get_args(Precision),
 }
-"""The words that an option may be; ``errors`` may be None too."""
-OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}, "errors": {}}
+"""The words that an option may be."""
+OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}}
 """Settings with another encoder than the set's own, in the place of what was found for that one's vectors."""
 
 
@@ -78,9 +76,6 @@ class MetricConfig:
     scorer : {"unsupervised", "supervised"}
         "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which); results and
         signature say so.
-    errors : {"learned", "edit-script"}, optional
-        "learned" estimates mistakes with the reader of both texts, "edit-script" with closed rules alone. None takes the learned one where
-        the set has a reader and the encoder is the set's own, whose trunk it belongs to, and the rules elsewhere.
     """
 
     models: Models = DEFAULT_SET
@@ -96,13 +91,12 @@ class MetricConfig:
     empty_reference: EmptyReference = "error"
     combiner: Combiner | None = None
     scorer: Scorer = "unsupervised"
-    errors: Estimator | None = None
 
     def __post_init__(self) -> None:
         """Check what needs no file."""
         for name, words in CHOICES.items():
             given = getattr(self, name)
-            if given not in words and not (name == "errors" and given is None):
+            if given not in words:
                 raise InputError(f"{name}={given!r} is unknown: choose {' or '.join(words)}")
         if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
             raise InputError(
@@ -114,8 +108,6 @@ class MetricConfig:
             raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
         if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
             raise InputError(f"rho {self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
-        if self.errors == "learned" and "encoder" in self.model_config.foreign:
-            raise InputError("learned errors read the states of the set's own encoder: choose edit-script with another")
 
     @property
     def model_config(self) -> ModelConfig:
@@ -126,10 +118,10 @@ class MetricConfig:
         """The configurations of the features in their order, with the settings of this model set.
 
         With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
-        Raises InputError for errors="learned" where the set has no head, ModelMissingError for a setting that this version does not know.
+        Raises ModelMissingError for a setting that this version does not know.
         """
         from rome.features.analyser.model_set import file_digest
-        from rome.features.errors.estimator import ErrorsConfig
+        from rome.features.errors.config import ErrorsConfig
         from rome.features.grammar import GrammarConfig
         from rome.features.protocol import feature_class
         from rome.features.semantic import SemanticConfig
@@ -137,22 +129,18 @@ class MetricConfig:
         from rome.features.values import FEATURES
 
         models = self.model_config
-        foreign = "encoder" in models.foreign
-        estimator = self.errors or ("edit-script" if foreign or not model_set.has("errors") else "learned")
-        if estimator == "learned" and not model_set.has("errors"):
-            raise InputError(f"the model set {model_set.name} has no head for learned errors: choose edit-script")
-        if foreign:
+        if "encoder" in models.foreign:
             settings = (
                 {**model_set.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **model_set.settings}
             )
             model_set = replace(model_set, settings=settings)
         semantic = replace(model_set.with_settings("semantic", SemanticConfig()), emd=self.emd)
-        head = file_digest(model_set.folder / "errors") if estimator == "learned" else ""
+        head = file_digest(model_set.folder / "errors") if model_set.has("errors") else ""
         return (
             semantic if self.rho is None else replace(semantic, rho=self.rho),
             model_set.with_settings("syntax", SyntaxConfig()),
             model_set.with_settings("grammar", GrammarConfig()),
-            replace(model_set.with_settings("errors", ErrorsConfig()), estimator=estimator, head=head),
+            replace(model_set.with_settings("errors", ErrorsConfig()), head=head),
             *(model_set.with_settings(name, feature_class(name).config_class()) for name in FEATURES[4:]),
         )
 
@@ -173,4 +161,3 @@ class MetricOptions(TypedDict, total=False):
     empty_reference: EmptyReference
     combiner: Combiner | None
     scorer: Scorer
-    errors: Estimator | None

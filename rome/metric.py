@@ -21,7 +21,6 @@ from rome.config import FeatureConfigs, MetricConfig, MetricOptions
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
-from rome.features.errors.lexicon import AntonymLexicon
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
@@ -111,10 +110,6 @@ class RoMe:
     @cached_property
     def _idf_table(self) -> IdfTable:
         return IdfTable.load(self.model_set.folder / "idf" / "idf.tsv")
-
-    @cached_property
-    def _lexicon(self) -> AntonymLexicon:
-        return AntonymLexicon.load(self.model_set.folder / "lexicon" / "antonyms.tsv")
 
     @property
     def feature_signature(self) -> str:
@@ -230,7 +225,7 @@ class RoMe:
             if table is self._idf_table and self._made:
                 return self._made
             how = (self._analyses.threads, self.device, self.config.batch_size, self.precision)
-            resources = Resources(table, self._lexicon, self.model_set.folder, *how)
+            resources = Resources(table, self.model_set.folder, *how)
             made = tuple(
                 feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
             )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rome.features.errors.evidence import SEVERITIES, TYPES, EqualWords, PairErrorModel, PairPrediction
 from rome.features.errors.prepared import PreparedText, prepare
-from rome.features.idf import IdfTable
 from rome.features.protocol import AnalysedText
 from rome.features.values import Analysis, Sentence, Word
 
@@ -55,6 +55,35 @@ def analysis(
     return Analysis(text, sentences, words, own if vectors is None else vectors, np.full(len(words), probability, np.float32))
 
 
-def prepared(given: Analysis, idf: IdfTable = IdfTable(100, {})) -> PreparedText:
+def prepared(given: Analysis) -> PreparedText:
     """An analysis as the errors feature takes it."""
-    return prepare(AnalysedText.of(given), idf)
+    return prepare(AnalysedText.of(given))
+
+
+def saying(amount: float, **wrong: tuple[str, float, str]) -> PairErrorModel:
+    """Make a reader that marks these words in both texts: severity, probability and type. _ : all other words."""
+
+    def row(form: str) -> tuple[np.ndarray, np.ndarray]:
+        severity, chance, kind = wrong.get(form.lower(), wrong.get("_", ("minor", 0.0, "style")))
+        probabilities, types = np.zeros(4), np.zeros(len(TYPES))
+        probabilities[0], probabilities[SEVERITIES.index(severity)], types[TYPES.index(kind)] = 1.0 - chance, chance, 1.0
+        return probabilities, types
+
+    def read(pairs: Sequence[tuple[Analysis, Analysis]], equal: Sequence[EqualWords] = ()) -> list[PairPrediction]:
+        found = [[row(word.text) for side in pair for word in side.words] for pair in pairs]
+        columns = [(np.array([p for p, _ in each]), np.array([t for _, t in each])) for each in found]
+        return [PairPrediction(p.reshape(-1, 4), t.reshape(-1, len(TYPES)), amount) for p, t in columns]
+
+    return read
+
+
+def guessing(seed: int, mean: float = 8.0) -> PairErrorModel:
+    """Make a reader that says anything, depending on the pair alone."""
+
+    def one(pair: tuple[Analysis, Analysis]) -> PairPrediction:
+        chance = np.random.default_rng([seed, *(sum(map(ord, side.text)) for side in pair)])
+        count = sum(len(side.words) for side in pair)
+        rows = chance.dirichlet(np.full(4, 0.4), count), chance.dirichlet(np.full(len(TYPES), 0.4), count)
+        return PairPrediction(*(row.astype(np.float32) for row in rows), float(chance.exponential(mean)))
+
+    return lambda pairs, equal=(): [one(pair) for pair in pairs]

@@ -51,12 +51,11 @@ def test_the_answer_is_the_heaviest_new_error(benchmark: ModuleType) -> None:
     [
         ("missing", "noun", "omission"),
         ("unnecessary", "adjective", "addition"),
-        ("unnecessary", "auxiliary", "grammar"),
         ("unnecessary", "tense", "grammar"),
         ("unnecessary", "repetition", "repetition"),
         ("missing", "punctuation", "punctuation"),
         ("missing", "negation", "negation"),
-        ("replacement", "inflection", "grammar"),
+        ("replacement", "agreement", "grammar"),
         ("replacement", "noun", "substitution"),
         ("replacement", "number", "number"),
         ("surface", "casing", "casing"),

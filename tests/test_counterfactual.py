@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.results.counterfactual import COUNTERFACTUAL, Change, counterfactual
 
@@ -76,26 +75,14 @@ def test_one_after_the_other_equals_both(weights: list[float], data: st.DataObje
 
 def test_the_formula_is_the_estimators() -> None:
     """The errors feature itself, given fewer errors, says what the counterfactual says."""
-    from rome.features.analyser.config import set_folder
-    from rome.features.errors.estimator import Errors
-    from rome.features.errors.lexicon import AntonymLexicon
-    from rome.features.idf import IdfTable
+    from rome.features.errors.errors import Errors
 
-    from handmade import analysis
-
-    class Given(Errors):
-        def __init__(self, errors: Sequence[ErrorSpan]) -> None:
-            super().__init__(IdfTable(10, {"the": 9}), AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
-            self.errors = errors
-
-        def word_errors(self, pairs: Sequence[object]) -> list[list[ErrorSpan]]:
-            return [list(self.errors) for _ in pairs]
+    from handmade import analysis, prepared, saying
 
     reference, hypothesis = "the cat sleeps on a mat", "the dog sleeps on a mat"
+    pair = prepared(analysis(reference)), prepared(analysis(hypothesis))
     errors = [error(4.5), error(10.0, hypothesis="cow"), error(0.7, hypothesis="pig"), error(0.01, hypothesis="fly")]
-    whole, less = (
-        Given(part).measure(analysis(reference), analysis(hypothesis)) for part in (errors, [errors[0], *errors[2:]])
-    )
+    whole, less = (Errors(saying(0.0))._component(*pair, part) for part in (errors[:3], [errors[0], *errors[2:3]]))
     segment = scored(reference=reference, hypothesis=hypothesis, errors=errors[:3])
     assert (segment.components.errors.value, segment.components.errors.raw) == (whole.value, whole.raw)
     after = segment.counterfactual(without=errors[1]).after.components.errors
@@ -221,11 +208,11 @@ def test_text_shows_every_number_and_the_errors() -> None:
     start = lines.index("before     The dog sleeps on the mat.")
     assert lines[start + 1] == "after      A cat sleeps." and "What moved the points" in lines[:start]
     went = '  3.00  major replacement: noun "cat" -> "dog"  (reference 4-7, hypothesis 4-7; confidence 0.70)'
-    slight = "  differences without consequence: cat -> w0, cat -> w1, cat -> w2"
+    slight = "  differences not counted: cat -> w0, cat -> w1, cat -> w2"
     start = lines.index("Errors that went")
     assert lines[start : start + 6] == ["Errors that went", went, slight, "", "Errors that came", "  None."]
     text = str(before.counterfactual(without=[0, 1]))
-    assert f"Without these errors\n{went}\n  differences without consequence: cat -> w0\n" in text
+    assert f"Without these errors\n{went}\n  differences not counted: cat -> w0\n" in text
     assert "before  " not in text.split("\n\n")[2]
 
 

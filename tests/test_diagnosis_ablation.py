@@ -24,7 +24,7 @@ from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.exceptions import InputError
 from rome.metric import RoMe
 
-from handmade import analysis
+from handmade import analysis, guessing
 
 REFERENCES = [["the grey cat sleeps on a mat", "a cat is asleep"], ["two dogs bark"], ["rain fell all night long"]]
 HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
@@ -33,7 +33,8 @@ HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
 @pytest.fixture
 def metric(monkeypatch: pytest.MonkeyPatch) -> RoMe:
     """RoMe with hand-made analyses in the place of its models."""
-    metric = RoMe(progress=False, errors="edit-script")
+    monkeypatch.setattr("rome.features.analyser.pair_reader.PairReader", lambda *_: guessing(0))
+    metric = RoMe(progress=False)
     monkeypatch.setattr(metric._analyses, "of", lambda texts, *_: {text: analysis(text) for text in texts})
     return metric
 
@@ -67,7 +68,7 @@ def test_columns_are_those_of_the_metric(metric: RoMe) -> None:
 @pytest.mark.parametrize("emd", COLUMNS[:3])
 def test_semantic_variants_are_those_of_the_metric(metric: RoMe, emd: str) -> None:
     """Each transport cost's column is the semantic component of a metric with that cost."""
-    variant = RoMe(emd=emd, progress=False, errors="edit-script")  # type: ignore[arg-type]
+    variant = RoMe(emd=emd, progress=False)  # type: ignore[arg-type]
     variant._analyses = metric._analyses
     own = variant.features(references=REFERENCES, hypotheses=HYPOTHESES)
     found = features_of(metric, REFERENCES, HYPOTHESES)

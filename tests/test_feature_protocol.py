@@ -74,7 +74,7 @@ from rome.results.stored import iter_scores
 from rome.reports.page import write_report
 
 net = Combiner(np.full((2, 5), 0.5), np.zeros(2), np.ones(2), np.array(0.0))
-metric = RoMe(models="small", errors="edit-script", combiner=net, progress=False, threads=1)
+metric = RoMe(models="small", combiner=net, progress=False, threads=1)
 texts = {"references": ["A cat sat on the mat."] * 2, "hypotheses": ["A cat sat on the mat.", "A dog sat."]}
 found = metric.score(**texts)
 table = metric.features(**texts)

@@ -32,14 +32,11 @@ from rome.features.analyser.config import ModelConfig, set_folder
 from rome.features.analyser.model_set import ModelSet, models_identity
 from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
-from rome.features.errors.estimator import ErrorsConfig
-from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import AntonymLexicon
+from rome.features.errors.errors import Errors
 from rome.features.errors.typos import tidy
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import file_hashes, record_files, verified
-from rome.features.protocol import Resources
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
@@ -47,7 +44,7 @@ from rome.results.flags import flags_of
 from rome.self_check import record, selfcheck
 from rome.text_table import display_width, shorten
 
-from handmade import analysis
+from handmade import analysis, guessing
 from whole_metric import whole_metric
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
@@ -185,9 +182,8 @@ def test_hostile_neighbours_change_nothing() -> None:
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
     folder = set_folder("small")
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.tsv"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
-    errors = LearnedErrors.make(ErrorsConfig(), Resources(table, lexicon, folder))
-    return (Semantic(table), Syntax(), Grammar(GrammarConfig()), errors), Combiner.load()
+    table = IdfTable.load(folder / "idf" / "idf.tsv")
+    return (Semantic(table), Syntax(), Grammar(GrammarConfig()), Errors(guessing(0))), Combiner.load()
 
 
 def made(text: str, seed: int, scale: float) -> Any:

@@ -183,7 +183,6 @@ def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
     tensors = (net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias + 1e-9)
     others = [
         batch_scorer(RoMe(emd="aligned")),
-        batch_scorer(RoMe(errors="edit-script")),
         batch_scorer(RoMe(scorer="supervised")),
         batch_scorer(RoMe(combiner=Combiner(*tensors))),
         batch_scorer(RoMe(empty_reference="score")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,10 +18,7 @@ from rome.combining.combiner import Combiner
 from rome.data.perturbations.perturbation import Perturbed
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.perturbing import materials_for
-from rome.features.errors.estimator import ErrorsConfig, RuleBasedErrors
-from rome.features.errors.evidence import TYPES, PairPrediction
-from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import AntonymLexicon
+from rome.features.errors.errors import Errors
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
@@ -30,7 +27,7 @@ from rome.features.values import Analysis, Sentence
 from rome.metric import RoMe
 from rome.results import CorpusScore
 
-from handmade import analysis
+from handmade import analysis, saying
 from whole_metric import answered, pairs, whole_metric
 
 STEPS = 5
@@ -75,7 +72,7 @@ EDGES = (
 )
 
 
-@pytest.mark.parametrize("options", [{}, {"models": "small"}, {"errors": "edit-script", "emd": "standard"}])
+@pytest.mark.parametrize("options", [{}, {"models": "small"}, {"emd": "standard"}])
 def test_an_identical_text_scores_exactly_one(options: dict[str, Any]) -> None:
     """Good English or bad, odd or empty: score and components are 1 to the last bit, and nothing is lost."""
     texts = [*EDGES, *(text for one in answered()[: 2 if options else None] for text in (one.reference, *one.hypotheses))]
@@ -108,19 +105,11 @@ def analyses(draw: st.DrawFn) -> Analysis:
     )
 
 
-def all_wrong(pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
-    """A reader that finds everything wrong."""
-    sizes = [len(one.words) + len(other.words) for one, other in pairs]
-    return [PairPrediction(np.full((n, 4), 0.25), np.ones((n, len(TYPES))), 25.0) for n in sizes]
-
-
-TABLE, NONE = IdfTable.from_texts([["a", "cat"], ["dog"]], "test"), AntonymLexicon(frozenset())
 MEASURES = (
-    Semantic(TABLE),
+    Semantic(IdfTable.from_texts([["a", "cat"], ["dog"]], "test")),
     Syntax(),
     Grammar(),
-    LearnedErrors(TABLE, NONE, all_wrong, ErrorsConfig(estimator="learned")),
-    RuleBasedErrors(TABLE, NONE),
+    Errors(saying(25.0, _=("critical", 0.75, "noun"))),
 )
 
 
@@ -131,9 +120,8 @@ def test_any_text_against_itself_is_perfect_whatever_models_say(one: Analysis, o
     chance = np.random.default_rng(seed)
     net = Combiner(chance.random((3, 4)) * 9, chance.normal(size=3), chance.random(3) * 9, np.asarray(chance.normal() * 99))
     for pair, perfect in (((one, one), True), ((one, other), False)):
-        *three, learned, ruled = (feature.measure(*pair).value for feature in MEASURES)
-        scores = net.score([[*three, learned], [*three, ruled]]).tolist()
-        assert all(value == 1.0 if perfect else 0.0 <= value <= 1.0 for value in (*three, learned, ruled, *scores))
+        values = [feature.measure(*pair).value for feature in MEASURES]
+        assert all(value == 1.0 if perfect else 0.0 <= value <= 1.0 for value in (*values, *net.score([values]).tolist()))
 
 
 def test_contributions_and_losses_are_what_was_lost(scored: CorpusScore) -> None:

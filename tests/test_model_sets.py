@@ -124,8 +124,8 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
         r"setting of syntax .*\(no field x\)",
     ),
     "a setting of another kind": (
-        broken(lambda f: rewritten(f, settings={"errors": {"alignment": {"lemma": "high"}}})),
-        r"setting of errors .*\(lemma is 'high'\)",
+        broken(lambda f: rewritten(f, settings={"errors": {"surface": {"sure": "high"}}})),
+        r"setting of errors .*\(sure is 'high'\)",
     ),
 }
 
@@ -178,11 +178,11 @@ def test_a_file_that_is_not_on_record_is_not_read(other: Path) -> None:
 
 def test_settings_come_from_the_set(tmp_path: Path) -> None:
     """Defaults of the features are the set's, nested ones too; an argument goes before them."""
-    settings = {"semantic": {"delta": 0.5, "rho": 1}, "syntax": {"theta": 0.7}, "errors": {"alignment": {"lemma": 0.8}}}
+    settings = {"semantic": {"delta": 0.5, "rho": 1}, "syntax": {"theta": 0.7}, "errors": {"surface": {"sure": 0.8}}}
     metric = RoMe(models=linked_set(tmp_path / "set", settings=settings), progress=False)
     semantic, syntax, grammar, errors = metric.configs
-    assert (semantic.delta, semantic.rho, syntax.theta, errors.alignment.lemma) == (0.5, 1.0, 0.7, 0.8)
-    assert grammar == RoMe(progress=False).configs[2] and errors.alignment.spelling == 0.7
+    assert (semantic.delta, semantic.rho, syntax.theta, errors.surface.sure) == (0.5, 1.0, 0.7, 0.8)
+    assert grammar == RoMe(progress=False).configs[2] and errors.surface.likely == 0.6
     assert "|delta:0.5|rho:1|penalty:1|coverage:0|theta:0.7|" in metric.signature
     assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
 
@@ -191,19 +191,19 @@ def test_another_encoder_takes_its_own_settings(tmp_path: Path) -> None:
     """What was found for a packaged set's vectors does not hold for others; what a user's set says does."""
     encoder = str(tmp_path / "encoder")
     semantic, syntax, _, errors = RoMe(models=ModelConfig(encoder=encoder)).configs
-    assert (semantic.delta, syntax.theta, errors.estimator) == (0.6, 0.65, "edit-script")
+    assert (semantic.delta, syntax.theta) == (0.6, 0.65) and errors == RoMe().configs[3]
     mine = linked_set(tmp_path / "mine", settings={"semantic": {"delta": 0.3}})
     semantic, syntax, *_ = RoMe(models=ModelConfig(encoder=encoder, set=str(mine))).configs
     assert (semantic.delta, syntax.theta) == (0.3, 0.65)
 
 
-def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
-    """Without errors/ the edit script is the default and the head cannot be asked for; without a supervised net neither can that."""
+def test_a_set_without_a_reader_or_a_supervised_net_says_so(tmp_path: Path) -> None:
+    """Without errors/ it analyses texts and measures no pair; without a supervised net it has no supervised score."""
     folder = linked_set(tmp_path / "set", name="plain", but=("errors", "fill", "scorer-supervised"))
-    assert RoMe(models=folder, progress=False).configs[3].estimator == "edit-script"
-    assert RoMe(progress=False).configs[3].estimator == "learned"
-    with pytest.raises(InputError, match="the model set plain has no head for learned errors: choose edit-script"):
-        RoMe(models=folder, errors="learned").configs  # noqa: B018
+    metric = RoMe(models=folder, progress=False)
+    assert not metric.configs[3].head and metric.analyse(["A cat."])
+    with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
+        metric.score(references=["A cat."], hypotheses=["A dog."])
     for make in (lambda **options: RoMe(**options).signature, Combiner.load):
         with pytest.raises(InputError, match="the model set plain has no supervised scorer: fit one"):
             make(models=folder, scorer="supervised")
@@ -212,7 +212,7 @@ def test_a_set_without_a_head_has_the_rules(tmp_path: Path) -> None:
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
     """So a net can be fitted to a new set's own features."""
     metric = RoMe(models=linked_set(tmp_path / "set", but=("scorer",)), progress=False)
-    assert metric.feature_signature.startswith("features:7|models:other.")
+    assert metric.feature_signature.startswith("features:8|models:other.")
     with pytest.raises(ModelMissingError, match="the scorer .*set/scorer/scorer.safetensors is missing: .*rome train scorer"):
         metric.combiner  # noqa: B018
 
@@ -352,7 +352,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
     from rome.cli.metric import make_metric
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
-    assert make_metric(options).signature.startswith("features:7|models:other.")  # type: ignore[attr-defined]
+    assert make_metric(options).signature.startswith("features:8|models:other.")  # type: ignore[attr-defined]
     (other / "mwt" / "mwt.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
     assert "is incomplete, mwt/mwt.safetensors missing" in capsys.readouterr().err

@@ -156,7 +156,7 @@ def test_errors_are_listed_without_a_hover(make_segment: Make) -> None:
     assert second == "major replacement: number Five → Four weight 4.50 · confidence 0.90"
     assert re.findall(r'data-n="(\d)"', counted) == ["1", "2"]
     assert stripped(doubtful).strip().startswith("none missing: adverb")
-    assert "1 difference without consequence" in fragment
+    assert "1 difference not counted" in fragment
 
 
 def test_a_text_without_errors_says_so(make_segment: Make) -> None:
@@ -164,7 +164,7 @@ def test_a_text_without_errors_says_so(make_segment: Make) -> None:
     segment = make_segment()
     doubt = replace(segment.evidence.errors.errors[0], severity="none")
     assert "No errors found." in segment_fragment(with_evidence(segment, errors=ErrorsEvidence((), 0.0)))
-    assert "No errors, only differences without consequence." in segment_fragment(
+    assert "No errors, only differences not counted." in segment_fragment(
         with_evidence(segment, errors=ErrorsEvidence((doubt,), 0.1))
     )
 

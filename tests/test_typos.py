@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.analyser.config import set_folder
-from rome.features.errors.edits import match_words
-from rome.features.errors.estimator import RuleBasedErrors
-from rome.features.errors.lexicon import AntonymLexicon
+from rome.features.errors.alignment import match_words
+from rome.features.errors.config import SurfaceConfig
+from rome.features.errors.errors import Errors
 from rome.features.errors.prepared import marks_of
-from rome.features.errors.surface import PunctuationConfig, punctuation_errors
+from rome.features.errors.surface import surface_errors
 from rome.features.errors.typos import repeated_words, tidy
-from rome.features.idf import IdfTable
 
-from handmade import analysis, prepared
+from handmade import analysis, prepared, saying
 
-ERRORS = RuleBasedErrors(IdfTable(10, {"the": 9, "dog": 3}), AntonymLexicon.load(set_folder() / "lexicon" / "antonyms.tsv"))
+ERRORS = Errors(saying(0.0))
 CLEAN = "The dog saw the old cat, and it ran."
 
 
@@ -106,10 +104,10 @@ def test_a_repetition_of_the_reference_is_no_mistake() -> None:
 def test_marks_belong_beside_their_words() -> None:
     """A comma that moved is missing in one place and too much in another; a reference without marks says nothing about them."""
     one, other = prepared(analysis("After lunch, the old dog slept.")), prepared(analysis("After lunch the old, dog slept."))
-    found = list(punctuation_errors(one, other, match_words(one, other, ERRORS.config.alignment), PunctuationConfig()))
+    found = surface_errors(one, other, match_words(one, other), SurfaceConfig())
     assert [(e.kind, (e.reference or e.hypothesis).text) for e in found] == [("missing", ","), ("unnecessary", ",")]  # type: ignore[union-attr]
     bare = prepared(analysis("the dog slept"))
-    assert not list(punctuation_errors(bare, prepared(analysis("the dog, slept.")), (), PunctuationConfig()))
+    assert not surface_errors(bare, prepared(analysis("the dog, slept.")), (), SurfaceConfig())
     assert [mark.character for mark in marks_of(analysis("Well... “so” – yes"))] == [".", '"', '"', "-"]
 
 

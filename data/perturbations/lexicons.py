@@ -139,7 +139,7 @@ def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=1)
 def embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
     """Each first word of the embedded pairs of antonyms with its others."""
-    lines = (files("rome.data") / "models" / "small" / "lexicon" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (files("rome.data") / "lexicons" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:
         if line and not line.startswith("#"):

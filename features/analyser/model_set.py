@@ -22,7 +22,7 @@ from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
-PARTS = (*ANALYSING, "idf", "lexicon")
+PARTS = (*ANALYSING, "idf")
 """The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
 Config = TypeVar("Config")
 FORMAT = "analysis-4"

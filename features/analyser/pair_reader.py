@@ -22,9 +22,8 @@ from torch.nn.functional import linear, softplus
 
 from rome.exceptions import ModelMissingError
 
-from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, PairPrediction
-from ..errors.lexicon import form_of
-from ..values import Analysis
+from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, EqualWords, PairPrediction
+from ..values import Analysis, form_of
 from .config import BATCH_SIZE
 from .encoder import load_last_layers
 from .trunk import (
@@ -106,9 +105,17 @@ class PairReader:
         tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}
         return in_precision(bert_layers(trunk), self.precision), trunk.encoder.relative_attention_bias, tensors
 
-    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
-        """One reading a pair, in order; equal texts have no error, and nothing is read."""
-        parts = [_rows_of(*pair) for pair in pairs]
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]], equal: Sequence[EqualWords] = ()) -> list[PairPrediction]:
+        """Return one prediction per pair, in order; equal texts have no error and are not read.
+
+        Parameters
+        ----------
+        equal
+            For each pair the words that state equal quantities: the hypothesis is read with the words of the reference in their place, and none of
+            them is an error.
+        """
+        equal = equal or [()] * len(pairs)
+        parts = [_rows_of(*pair, same) for pair, same in zip(pairs, equal, strict=True)]
         rows = [part for each in parts for part in each]
         order = sorted(range(len(rows)), key=lambda n: rows[n].length)
         found: list[PairPrediction | None] = [None] * len(rows)
@@ -118,7 +125,10 @@ class PairReader:
             for n, reading in zip(order[start:stop], readings, strict=True):
                 found[n] = reading
         each_row = iter(found)
-        return [_whole(pair, [(row, next(each_row)) for row in each]) for pair, each in zip(pairs, parts, strict=True)]
+        return [
+            _whole(pair, [(row, next(each_row)) for row in each], same)
+            for pair, each, same in zip(pairs, parts, equal, strict=True)
+        ]
 
     @torch.no_grad()
     def _read(self, rows: Sequence[_Row]) -> Iterator[PairPrediction]:
@@ -276,11 +286,27 @@ def _closed(sides: Sequence[Side]) -> list[Side]:
     ]
 
 
-def _rows_of(reference: Analysis, hypothesis: Analysis) -> list[_Row]:
-    """The rows of a pair: none for equal texts, one for most."""
+def _read_as(reference: int, hypothesis: int, equal: EqualWords) -> NDArray[np.intp]:
+    """Return which word is read at each place of the hypothesis, counted over the reference's words and then its own."""
+    order, at = list[int](), 0
+    for own, other in sorted(equal, key=lambda words: words[1].start):
+        order += [*range(reference + at, reference + other.start), *own]
+        at = other.stop
+    return np.array([*order, *range(reference + at, reference + hypothesis)], np.intp)
+
+
+def _rows_of(reference: Analysis, hypothesis: Analysis, equal: EqualWords) -> list[_Row]:
+    """Return the rows of a pair: none for equal texts, one for most."""
     if reference.text == hypothesis.text:
         return []
-    sides = _closed([_side(reference), _side(hypothesis)])
+    sides = [_side(reference), _side(hypothesis)]
+    if equal:
+        order = _read_as(len(reference.words), len(hypothesis.words), equal)
+        forms = [*sides[0][1], *sides[1][1]]
+        sides[1] = np.concatenate([states for states, _ in sides])[order], [forms[n] for n in order]
+        if sides[0][1] == sides[1][1]:
+            return []
+    sides = _closed(sides)
     count = -(-sum(len(forms) for _, forms in sides) // LONGEST) or 1
     parts = [_even(side, count) for side in sides]
     return [_Row(*both) for both in zip(*parts, strict=True)]
@@ -293,16 +319,23 @@ def _even(side: Side, count: int) -> list[Side]:
     return [(states[a:b], forms[a:b]) for a, b in pairwise(ends)]
 
 
-def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]]) -> PairPrediction:
-    """The reading of a pair from those of its parts, without borrowed marks."""
+def _whole(
+    pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]], equal: EqualWords
+) -> PairPrediction:
+    """Return the prediction for a pair from those of its parts, without borrowed marks."""
     p, q = (len(analysis.words) for analysis in pair)
+    sure, even = np.zeros((p + q, len(SEVERITIES)), np.float32), np.full((p + q, len(TYPES)), 1 / len(TYPES), np.float32)
+    sure[:, 0] = 1.0
     if not parts:
-        sure = np.zeros((p + q, len(SEVERITIES)), np.float32)
-        sure[:, 0] = 1.0
-        return PairPrediction(sure, np.full((p + q, len(TYPES)), 1 / len(TYPES), np.float32), 0.0)
+        return PairPrediction(sure, even, 0.0)
     readings = [(len(row.reference[1]), reading) for row, reading in parts if reading is not None]
+    order = _read_as(p, q, equal)
+    kept = np.concatenate([np.setdiff1d(np.arange(p), [n for own, _ in equal for n in own]), p + np.flatnonzero(order >= p)])
+    places = np.concatenate([kept[kept < p], order[order >= p]])
     columns = []
-    for name in ("probabilities", "types"):
+    for name, none in (("probabilities", sure), ("types", even)):
         sides = [getattr(r, name)[:n] for n, r in readings], [getattr(r, name)[n:] for n, r in readings]
-        columns.append(np.concatenate([np.concatenate(side)[:words] for side, words in zip(sides, (p, q), strict=True)]))
+        read = np.concatenate([np.concatenate(side)[:words] for side, words in zip(sides, (p, len(order)), strict=True)])
+        none[places] = read[kept]
+        columns.append(none)
     return PairPrediction(columns[0], columns[1], sum(reading.amount for _, reading in readings))

@@ -1,4 +1,4 @@
-"""What the errors feature says: mistakes with their spans, what they weigh, and what the pair reader says of every word."""
+"""Define the evidence of the errors feature: error spans, their weights, and the prediction of the pair reader."""
 
 from __future__ import annotations
 
@@ -12,33 +12,44 @@ from numpy.typing import NDArray
 from ..values import Analysis
 
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
-"""The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the most that a segment can collect."""
+"""The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the cap of a segment."""
+MINOR_MOST, MAJOR_MOST = 2.5, 7.5
+"""The highest weight that is still minor, and the highest that is still major."""
 HALF = 12.0
-"""The count that halves the component; found on development data."""
+"""The count that halves the component; chosen on development data."""
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
 Severity = Literal["none", "minor", "major", "critical"]
 READER_FILE = "reader.safetensors"
 SEVERITIES: tuple[Severity, ...] = ("none", "minor", "major", "critical")
 WEIGHTS = (0.0, MINOR, MAJOR, CRITICAL)
-"""What an error of each of SEVERITIES weighs."""
+"""The weight of an error of each of SEVERITIES."""
 MARKS = ("start", "between", "end")
-"""Places of a row that are no words: before the reference, between the texts, after the hypothesis."""
+"""Positions of a row that are not words: before the reference, between the texts, after the hypothesis."""
 TYPES = tuple(
-    "negation number unit date time name place roles quantifier condition modality cause relation antonym frequency comparison"
-    " verb noun adjective addition omission generalisation pronoun reference tense agreement article preposition order spelling"
-    " punctuation repetition idiom style".split()
+    "negation number unit date time name place roles quantifier condition modality cause relation antonym frequency comparison verb noun"
+    " adjective addition omission generalisation pronoun reference tense agreement article preposition order spelling punctuation"
+    " repetition idiom style".split()
 )
-"""What an error can be about."""
+"""The error types that the pair reader distinguishes."""
+EqualWords = Sequence[tuple[range, range]]
+"""Words of reference and hypothesis that state the same quantity, as ranges of word indices."""
 
 
 def value_of(count: float) -> float:
-    """The component of a hypothesis whose errors weigh ``count`` together: 12 / (12 + count)."""
+    """Return the component for a hypothesis whose errors weigh ``count`` together: 12 / (12 + count)."""
     return HALF / (HALF + count)
+
+
+def severity_of(weight: float) -> Severity:
+    """Return the severity whose band contains a weight: none for 0, minor up to 2.5, major up to 7.5, else critical."""
+    if weight <= 0.0:
+        return "none"
+    return "minor" if weight <= MINOR_MOST else "major" if weight <= MAJOR_MOST else "critical"
 
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Characters ``text[start:end]`` of one side."""
+    """Hold the characters ``text[start:end]`` of one text."""
 
     text: str
     start: int
@@ -47,22 +58,23 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True)
 class ErrorSpan:
-    """One edit between reference and hypothesis that counts as a mistake.
+    """Describe one error, or one difference that is not counted.
 
     Attributes
     ----------
     kind
-        What was done (``missing`` stands in the reference only, ``unnecessary`` in the hypothesis only).
+        ``missing`` (in the reference only), ``unnecessary`` (in the hypothesis only), ``replacement``, ``order`` (the same words elsewhere) or
+        ``surface`` (casing, spacing, a/an).
     type
-        What it is about: number, name, negation, antonym, noun, verb, inflection, tense, spelling, casing, spacing, punctuation, article, ...
+        What it is about: one of TYPES, casing or spacing.
     severity
-        Minor, major or critical (the meaning is turned); none for a difference without consequence.
+        The band of the weight, see `severity_of`; none for a difference.
     confidence
-        In [0, 1], the probability that it is a mistake at all.
+        The probability in [0, 1] that it is an error.
     weight
-        What it counts, in [0, 25]; 1 for a sure minor error, 5 for a major, 10 for a critical one; 0 for a mere difference.
+        What it adds to the count, in [0, 25]: about 1 for a minor error, 5 for a major one, 10 for a critical one; 0 for a difference.
     reference, hypothesis
-        Where it stands; None on a side that it does not touch.
+        Its characters in each text; None in a text that it does not touch.
     """
 
     kind: Kind
@@ -76,16 +88,16 @@ class ErrorSpan:
 
 @dataclass(frozen=True, slots=True)
 class ErrorsEvidence:
-    """What was found, in the order of the hypothesis.
+    """List the errors of one hypothesis, in the order of the hypothesis.
 
     Attributes
     ----------
     errors
-        What counts.
+        The errors that count.
     count
-        The sum of their weights, at most 25; what the component's value is made of, and its raw quantity.
+        The sum of their weights, at most 25: the raw quantity from which the component's value is computed.
     differences
-        Where the texts differ without consequence.
+        Differences between the texts that are not counted.
     """
 
     errors: tuple[ErrorSpan, ...]
@@ -95,16 +107,16 @@ class ErrorsEvidence:
 
 @dataclass(frozen=True, eq=False)
 class PairPrediction:
-    """For p words of the reference and q of the hypothesis, the reference's first.
+    """Hold the prediction for a pair with p words in the reference and q in the hypothesis, the reference's words first.
 
     Attributes
     ----------
     probabilities
-        (p + q, 4) of SEVERITIES.
+        (p + q, 4) probabilities of SEVERITIES.
     types
-        (p + q, len(TYPES)), given that the word is part of an error.
+        (p + q, len(TYPES)) probabilities of TYPES, given that the word is part of an error.
     amount
-        At least 0, what the errors of the pair weigh together.
+        Expected total weight of the pair's errors, at least 0.
     """
 
     probabilities: NDArray[np.floating[Any]]
@@ -113,7 +125,13 @@ class PairPrediction:
 
 
 class PairErrorModel(Protocol):
-    """Reads pairs; what it says of one does not depend on the others."""
+    """Predict the errors of pairs; the prediction for one pair does not depend on the other pairs."""
 
-    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]]) -> list[PairPrediction]:
-        """One reading a pair of reference and hypothesis, in order."""
+    def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]], equal: Sequence[EqualWords] = ()) -> list[PairPrediction]:
+        """Return one prediction per pair of reference and hypothesis, in order.
+
+        Parameters
+        ----------
+        equal
+            For each pair the words that state equal quantities; empty when no pair has any.
+        """

@@ -1,77 +1,69 @@
-"""Typos, found on the characters of one text: stray blanks and marks, a word typed twice, a small first letter, a for an.
+"""Find and mend the typos of one text: stray blanks and marks, words typed twice, a small first letter, a for an.
 
-The models read a text as it was meant (`tidy`); what was mended is counted, on the characters, by `features/errors/surface.py`.
-So a typo costs what it is worth, and cannot shake the tags, trees and vectors of everything around it.
+The models read a text without its typos (`tidy`), and features/errors/surface.py counts them. So a typo costs little, and does not change the
+tags, trees and vectors of the words around it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..values import Analysis
 
 SPACE_PATTERNS = (
     re.compile(r"(?<=\S)([ \t]+)(?=[,.;:!?%)\]}](?:\s|$)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)", re.IGNORECASE),
     re.compile(r"(?<=[(\[{$£€#])([ \t]+)(?=\w)"),
-    re.compile(r"[ \t]{2,}"),
+    re.compile(r"(?<=[ \t])[ \t]+"),
 )
-"""Blanks where English writes none, or one."""
+"""Blanks where English writes none, and further blanks where it writes one."""
 MISSING_SPACES = (
     re.compile(r"(?<=[^\W\d_]{2})\((?![a-z]{1,2}\))|(?<=[,;:])\((?=\w)"),
     re.compile(r"(?<=[^\W\d_])[,;](?=[^\W\d_])"),
     re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])"),
 )
-"""Marks with a blank too few: a bracket right after a word, but for endings as in ``pass(es)``, and marks right before one."""
+"""Marks without a blank: a bracket right after a word, except for endings as in ``pass(es)``, and marks right before a word."""
 WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
-LONGEST_RUN = 8
-MOST_REPEATED = 1 / 3
+LONGEST_RUN, MOST_REPEATED = 8, 1 / 3
 STRAY = re.compile(
     r"(?<=\w)(?:[_~^@*|]+(?=\s|$)|-(?=\s+(?!and\b|or\b|to\b))|[!?](?=\s+[a-z])|(?<=\w{4})[.](?=\s+[a-z]))|(?<=[,;:])[,;:._~^@-](?=\s|$)"
 )
-"""Marks that no writer puts there: after a word and before a small letter, or after another mark."""
+"""Misplaced marks: after a word and before a small letter, or after another mark."""
 QUOTE = re.compile(r"""(?<=[\w,.;:!?])["”](?=\s|$)|(?<=[^\Wszx])['](?=\s|$)|(?<!\w)["“'](?=\w)""")
 TERMINAL = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")
 LEAST_WORDS = 4
-"""A text of fewer words may well do without a full stop."""
+"""A text with fewer words may lack a full stop."""
 SILENT = ("hour", "honest", "honor", "honour", "heir")
-"""Beginnings whose h is not said."""
+"""Beginnings with a silent h."""
 EITHER = ("herb", "historic", "histori", "hotel", "habitual", "homage", "hysteri", "hilario", "unionis", "unioniz")
-"""Beginnings that good writers put after both."""
+"""Beginnings that are written after both."""
 BEGINS = re.compile(
     r"one(?:$|[-'’s]|ness)|once|oui|ewe|eu"
     r"|u(?:ra[nl]|re[at]|ri[ncd]|ro|s[aeiu]|te[nr]|tili|top|biq|kul|kr|gand|nanim)|uni(?!n|de|m[aeiop])"
 )
-"""Vowel letters that are said with a consonant first: one, Europe, use, unit; not: urge, uninformed, unimportant."""
+"""Vowel letters with the sound of a consonant: one, Europe, use, unit; not: urge, uninformed, unimportant."""
 MARKS = "\"'“”‘’([ "
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedWords:
-    """Characters ``text[start:end]`` that repeat, word for word, the words right before them.
-
-    Attributes
-    ----------
-    words
-        How many they are.
-    """
+class RepeatedWords(NamedTuple):
+    """Hold the characters ``text[start:end]`` of some words that repeat the words before them, which end at ``before``."""
 
     start: int
     end: int
     words: int
+    before: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tidied:
-    """A text as it was meant.
+class Tidied(NamedTuple):
+    """Hold a text without its typos.
 
     Attributes
     ----------
     origin
-        For each of its characters the place in the text as it stands.
+        The place of each of its characters in the original text.
     closed
-        Whether a full stop was added at its end; that one has no place.
+        Whether a full stop was added at its end, which has no place.
     """
 
     text: str
@@ -79,54 +71,45 @@ class Tidied:
     closed: bool
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where the tidied characters [start, end) stand in the text as it is."""
+        """Return the place of the characters [start, end) in the original text."""
         return self.origin[start], self.origin[end - 1] + 1
 
 
-@lru_cache(maxsize=1024)
 def repeated_words(text: str) -> tuple[RepeatedWords, ...]:
-    """Runs of up to eight words, in order, that repeat the run before them with nothing but blanks between; case does not count.
+    """Return the `repetitions` of a text, or none where they make up more than a third of the words: such a text is not a slip."""
+    runs = repetitions(text)
+    return runs if sum(run.words for run in runs) <= MOST_REPEATED * len(WORD.findall(text)) else ()
 
-    Nothing where they make up more than a third of the words: such a text is no slip, and is judged as it stands.
-    """
+
+@lru_cache(maxsize=1024)
+def repetitions(text: str) -> tuple[RepeatedWords, ...]:
+    """Return the runs of up to eight words, in order, that repeat the run before them with only blanks between; case does not count."""
     words = list(WORD.finditer(text))
     forms = [word.group().lower() for word in words]
     blank = [text[a.end() : b.start()].isspace() for a, b in zip(words, words[1:], strict=False)]
     found: list[RepeatedWords] = []
     at = 1
     while at < len(words):
-        form, earlier = forms[at], forms[max(0, at - LONGEST_RUN) : at]
-        size = 0
-        if form in earlier:
-            size = next((s for s in range(1, len(earlier) + 1) if earlier[-s] == form and _repeats(forms, blank, at, s)), 0)
+        sizes = (s for s in range(1, min(at, LONGEST_RUN) + 1) if forms[at - s] == forms[at])
+        size = next((s for s in sizes if forms[at : at + s] == forms[at - s : at] and all(blank[at - s : at + s - 1])), 0)
         if size:
-            found.append(RepeatedWords(words[at].start(), words[at + size - 1].end(), size))
+            found.append(RepeatedWords(words[at].start(), words[at + size - 1].end(), size, words[at - 1].end()))
         at += max(1, size)
-    return tuple(found) if sum(run.words for run in found) <= MOST_REPEATED * len(words) else ()
-
-
-def _repeats(forms: list[str], blank: list[bool], at: int, size: int) -> bool:
-    """Whether the run of ``size`` words from ``at`` on equals the run before it."""
-    return at + size <= len(forms) and forms[at : at + size] == forms[at - size : at] and all(blank[at - size : at + size - 1])
+    return tuple(found)
 
 
 def tidy(text: str) -> Tidied:
-    """The text as it was meant: without stray blanks and marks and words typed twice, with a capital at its start and a mark at its end.
+    """Return the text without stray blanks, stray marks and words typed twice, with a capital at its start and a mark at its end.
 
-    A text without words stays as it is. Nothing is ever replaced by another word.
+    A text without words stays as it is. No word is ever replaced by another one.
     """
     if not WORD.search(text):
         return Tidied(text, tuple(range(len(text))), False)
-    characters, origin = text, list(range(len(text)))
-    for spans in (
-        lambda t: [m.span() for m in STRAY.finditer(t)],
-        _stray_quotes,
-        lambda t: [m.span() for m in SPACE_PATTERNS[0].finditer(t)],
-        lambda t: [m.span() for m in SPACE_PATTERNS[1].finditer(t)],
-        lambda t: [(m.start() + 1, m.end()) for m in SPACE_PATTERNS[2].finditer(t)],
-        _repeated_spans,
-    ):
-        characters, origin = _without(characters, origin, spans(characters))
+    characters, origin = _without(text, list(range(len(text))), [match.span() for match in STRAY.finditer(text)])
+    characters, origin = _without(characters, origin, _stray_quotes(characters))
+    for pattern in SPACE_PATTERNS:
+        characters, origin = _without(characters, origin, [match.span() for match in pattern.finditer(characters)])
+    characters, origin = _without(characters, origin, [(run.before, run.end) for run in repeated_words(characters)])
     first = re.search(r"\w", characters)
     if first and first.group().islower() and len(first.group().upper()) == 1:
         characters = characters[: first.start()] + first.group().upper() + characters[first.end() :]
@@ -138,49 +121,31 @@ def tidy(text: str) -> Tidied:
 
 
 def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tuple[str, list[int]]:
-    """The text and its places without some spans, which are in order and apart."""
-    if not spans:
-        return text, origin
-    pieces, places, at = [], [], 0
-    for start, end in [*spans, (len(text), len(text))]:
-        pieces.append(text[at:start])
-        places += origin[at:start]
-        at = end
-    return "".join(pieces), places
-
-
-def _repeated_spans(text: str) -> list[tuple[int, int]]:
-    """What `repeated_words` finds, with the blanks before it."""
-    spans = []
-    for run in repeated_words(text):
-        start = run.start
-        while text[start - 1].isspace():
-            start -= 1
-        spans.append((start, run.end))
-    return spans
+    """Return the text and its places without some spans."""
+    gone = {n for start, end in spans for n in range(start, end)}
+    kept = [n for n in range(len(text)) if n not in gone] if gone else range(len(text))
+    return "".join(text[n] for n in kept) if gone else text, [origin[n] for n in kept]
 
 
 def _stray_quotes(text: str) -> list[tuple[int, int]]:
-    """Quotation marks that close what nothing opened."""
-    spans: list[tuple[int, int]] = []
+    """Return the spans of quotation marks that close nothing."""
+    spans = []
     opened = {'"': 0, "'": 0}
-    for found in QUOTE.finditer(text):
-        mark = '"' if found.group() in '"“”' else "'"
-        opens = found.start() == 0 or not text[found.start() - 1].isalnum() and text[found.end() : found.end() + 1].isalnum()
-        if opens:
+    for match in QUOTE.finditer(text):
+        mark = '"' if match.group() in '"“”' else "'"
+        if match.start() == 0 or (not text[match.start() - 1].isalnum() and text[match.end() : match.end() + 1].isalnum()):
             opened[mark] += 1
         elif opened[mark]:
             opened[mark] -= 1
         else:
-            spans.append(found.span())
+            spans.append(match.span())
     return spans
 
 
 def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
-    """The articles of a text that do not go with the word that follows: (article, next word) as indices into its words.
+    """Return the articles that do not agree with the next word: (article, next word) as word indices.
 
-    Only plain words that begin with a small letter, or a capital followed by small ones, are judged: initials, numbers and foreign
-    letters are said in more than one way.
+    Initials, numbers and words with foreign letters are not judged, because they are pronounced in more than one way.
     """
     found = []
     for n, (word, after) in enumerate(zip(analysis.words, analysis.words[1:], strict=False)):
@@ -191,14 +156,13 @@ def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:
             continue
         if word.text[0].isupper() and after.text[:1].isupper():  # a name or a title
             continue
-        vowel = vowel_sound(after.text)
-        if vowel is not None and vowel != (word.text.lower() == "an"):
+        if vowel_sound(after.text) is (word.text.lower() != "an"):
             found.append((n, n + 1))
     return tuple(found)
 
 
 def vowel_sound(text: str) -> bool | None:
-    """Whether a word begins with a vowel sound: spelling decides, with the words that are said otherwise; None where the letters do not say."""
+    """Return whether a word begins with a vowel sound, by its spelling and lists of exceptions; None where the spelling does not decide."""
     if len(text) < 2 or not text[:2].isascii() or not text[:2].isalpha() or not text[1:].islower():
         return None
     word = text.lower()

@@ -51,9 +51,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
     },
     "idf": {"help": "where word weights come from"},
-    "errors": {
-        "help": "how mistakes are estimated: the trained head, or rules alone (default: learned where the model set has one)"
-    },
     "net": {"metavar": "FILE", "help": "a net trained by `rome train scorer` (default: the model set's own)"},
     "scorer": {"help": "supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)"},
     "empty_reference": {"help": "an empty reference (default: error)"},

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rome.features.values import FEATURES
 
 if TYPE_CHECKING:
-    from rome.features.errors.estimator import ErrorsConfig
+    from rome.features.errors.config import ErrorsConfig
     from rome.features.grammar import GrammarConfig
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
@@ -52,7 +52,7 @@ def feature_signature(
         The name of the IDF table.
     """
     parts = {
-        "features": "7",
+        "features": "8",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,
@@ -63,7 +63,7 @@ def feature_signature(
         "theta": f"{syntax.theta:g}",
         "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
-        "errors": f"{errors.estimator}." + digest(json.dumps(asdict(errors), sort_keys=True)),
+        "errors": digest(json.dumps(asdict(errors), sort_keys=True)),
     }
     parts |= {
         name: digest(json.dumps(asdict(config), sort_keys=True)) for name, config in zip(FEATURES[4:], others, strict=True)

@@ -256,7 +256,7 @@ class ErrorLine:
 
 @dataclass(frozen=True)
 class Errors:
-    """The errors that count, and the differences without consequence."""
+    """List the errors that count, and the differences that are not counted."""
 
     counted: tuple[ErrorLine, ...]
     doubtful: tuple[ErrorLine, ...] = ()

@@ -39,7 +39,7 @@ UNBOUNDED = 100_000
 BETWEEN, FOLDED = 2, 12
 """Blanks between columns, and columns that a text keeps before it stands below."""
 BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
-"""Columns of a drawing, of a table's text, of a text in a list; differences without consequence that are told."""
+"""Columns of a drawing, of a table's text, of a text in a list; differences not counted that are listed."""
 
 
 def takes_colours(stream: TextIO) -> bool:
@@ -172,7 +172,7 @@ def _errors(part: model.Errors) -> Iterator[Text]:
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
         more = f" and {len(part.doubtful) - DIFFERENCES} more" if len(part.doubtful) > DIFFERENCES else ""
-        yield Text(visible(f"differences without consequence: {words}{more}"), STYLES["quiet"])
+        yield Text(visible(f"differences not counted: {words}{more}"), STYLES["quiet"])
 
 
 def _difference(error: model.ErrorLine) -> str:

@@ -15,24 +15,23 @@ DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "ord
 """What was done to the word that an error is about."""
 NAMES = {
     "addition": ("addition", "additions"),
+    "agreement": ("agreement mistake", "agreement mistakes"),
     "antonym": ("opposite", "opposites"),
     "article": ("wrong article", "wrong articles"),
     "casing": ("casing mistake", "casing mistakes"),
-    "grammar": ("grammar mistake", "grammar mistakes"),
-    "inflection": ("wrong inflection", "wrong inflections"),
+    "generalisation": ("generalisation", "generalisations"),
     "omission": ("omission", "omissions"),
     "order": ("wrong order", "wrong orders"),
-    "other": ("other mistake", "other mistakes"),
     "punctuation": ("punctuation mistake", "punctuation mistakes"),
     "repetition": ("repetition", "repetitions"),
     "roles": ("exchange of roles", "exchanges of roles"),
     "spacing": ("spacing mistake", "spacing mistakes"),
     "spelling": ("misspelling", "misspellings"),
-    "substitution": ("wrong word", "wrong words"),
+    "style": ("matter of style", "matters of style"),
     "tense": ("wrong tense", "wrong tenses"),
 }
 """Types whose name says already what was done, one and several."""
-PLURALS = {"modality": "modalities", "frequency": "frequencies", "auxiliary": "auxiliaries"}
+PLURALS = {"modality": "modalities", "frequency": "frequencies"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figu
 if TYPE_CHECKING:
     from rome.train.base.recipe import BaseModel, BaseOptions
 
-SHARED = ("tokenizer", "mwt", "lemmatizer", "idf", "lexicon")
+SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
 """Parts that do not read the trunk: the same in both sets."""
 
 

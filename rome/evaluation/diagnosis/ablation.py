@@ -19,8 +19,7 @@ from rome.evaluation.statistics.agreement import Average, agreement
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
-from rome.features.errors.learned import LearnedErrors
-from rome.features.errors.lexicon import AntonymLexicon
+from rome.features.errors.errors import Errors
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs
@@ -116,7 +115,7 @@ def ablation_signature(metric: RoMe) -> str:
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """The measures of the six columns, with the metric's settings."""
     folder = metric.models.folder
-    table, lexicon = IdfTable.load(folder / "idf" / "idf.tsv"), AntonymLexicon.load(folder / "lexicon" / "antonyms.tsv")
+    table = IdfTable.load(folder / "idf" / "idf.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         Semantic(table, replace(semantic, emd="standard")),
@@ -124,7 +123,7 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
         Semantic(table, replace(semantic, emd="soft")),
         Syntax(syntax),
         Grammar(grammar),
-        LearnedErrors.make(errors, Resources(table, lexicon, folder)),
+        Errors.make(errors, Resources(table, folder)),
     )
 
 

@@ -1,0 +1,112 @@
+"""Measure errors: the spans that the pair reader marks, different quantities, and errors on the surface."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..protocol import AnalysedText, Feature, Resources, number, string
+from ..values import Component
+from .alignment import match_words
+from .config import ErrorsConfig
+from .evidence import MAXIMUM, SEVERITIES, ErrorsEvidence, ErrorSpan, PairErrorModel, TextSpan, severity_of, value_of
+from .prepared import PreparedText, prepare
+from .quantity_pairs import compare_quantities
+from .spans import PairWords, equal_words, find_spans, weigh
+from .surface import surface_errors
+
+
+class Errors(Feature[PreparedText]):
+    """Count the errors of the hypothesis by severity: minor 1, major 5, critical 10, at most 25 per segment (MQM, SEScore)."""
+
+    name, config_class = "errors", ErrorsConfig
+    about = "how many mistakes, how bad? A minor one weighs 1, a major one 5, a critical one, which turns the meaning, 10; at most 25 a segment."
+
+    def __init__(self, reader: PairErrorModel, config: ErrorsConfig = ErrorsConfig()) -> None:
+        self.reader, self.config = reader, config
+
+    @classmethod
+    def make(cls, config: ErrorsConfig, resources: Resources) -> Errors:
+        """Return the feature with the reader of the model set, whose weights are loaded at the first pair."""
+        from ..analyser.pair_reader import PairReader
+
+        given = (resources.threads, resources.device, resources.batch_size, resources.precision)
+        return cls(PairReader(resources.folder, config.below, *given), config)
+
+    @staticmethod
+    def evidence_from_dict(row: dict[str, Any]) -> ErrorsEvidence:
+        """Return the evidence that ``to_dict()`` wrote."""
+        errors, differences = (tuple(map(_error_from_dict, given)) for given in (row["errors"], row.get("differences", ())))
+        return ErrorsEvidence(errors, number(row["count"]), differences)
+
+    def prepare(self, text: AnalysedText) -> PreparedText:
+        """Prepare one text."""
+        return prepare(text)
+
+    def compare(self, reference: PreparedText, hypothesis: PreparedText) -> Component:
+        """Compare one pair, see `compare_all`."""
+        return self.compare_all([(reference, hypothesis)])[0]
+
+    def compare_all(self, pairs: Sequence[tuple[PreparedText, PreparedText]]) -> list[Component]:
+        """Return one component with the value 12 / (12 + count) per pair of reference and hypothesis.
+
+        Notes
+        -----
+        The raw quantity is the count: the sum of the weights of the listed errors, which are scaled down together when it exceeds 25. The
+        count is not divided by the length, because the reader's amount refers to the whole pair. An empty hypothesis for a reference with
+        words has one error, the full count, and value 0. A text compared with itself has no error.
+        """
+        quantities = [compare_quantities(one.text, one.quantities, other.text, other.quantities) for one, other in pairs]
+        equal = [equal_words(*pair, compared.equal) for pair, compared in zip(pairs, quantities, strict=True)]
+        readings = self.reader([(one.analysis, other.analysis) for one, other in pairs], equal)
+        found = []
+        for pair, compared, same, reading in zip(pairs, quantities, equal, readings, strict=True):
+            matches = match_words(*pair)
+            spans = find_spans(PairWords(*pair, reading, same), matches, compared.different, reading.amount, self.config)
+            words = weigh(spans, reading.amount, self.config.smallest_weight)
+            found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, self.config.surface)]))
+        return found
+
+    def _component(self, reference: PreparedText, hypothesis: PreparedText, errors: Sequence[ErrorSpan]) -> Component:
+        """Return the component of a pair with these errors and differences."""
+        empty = bool(reference.words) and not hypothesis.words
+        if reference.text == hypothesis.text:
+            errors = []
+        elif empty:
+            everything = reference.span_of(range(len(reference.words)))
+            errors = [ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, everything, None)]
+        listed = [error for error in errors if error.weight]
+        total = math.fsum(error.weight for error in listed)
+        if total > MAXIMUM:
+            shares = [min(MAXIMUM, error.weight * MAXIMUM / total) for error in listed]
+            listed = [replace(e, weight=w, severity=severity_of(w)) for e, w in zip(listed, shares, strict=True)]
+        count = min(total, MAXIMUM)
+        evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight))
+        return Component(self.name, 0.0 if empty else value_of(count), count, "severity-weighted errors", evidence)
+
+
+def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+    """Return errors in the order of the hypothesis."""
+    return tuple(sorted(errors, key=lambda e: (e.hypothesis or e.reference or TextSpan("", 0, 0)).start))
+
+
+def _error_from_dict(row: dict[str, Any]) -> ErrorSpan:
+    """Return one error from plain values."""
+    if row["severity"] not in SEVERITIES:
+        raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, got {row['severity']!r}")
+    return ErrorSpan(
+        kind=string(row["kind"]),  # type: ignore[arg-type]
+        type=string(row["type"]),
+        severity=row["severity"],
+        weight=number(row["weight"]),
+        confidence=number(row["confidence"]),
+        reference=None if row["reference"] is None else _span_from_dict(row["reference"]),
+        hypothesis=None if row["text"] is None else _span_from_dict(row),
+    )
+
+
+def _span_from_dict(row: dict[str, Any]) -> TextSpan:
+    """Return one span from plain values."""
+    return TextSpan(string(row["text"]), int(row["start"]), int(row["end"]))

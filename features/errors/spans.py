@@ -1,0 +1,187 @@
+"""Turn the words that the pair reader marks into error spans: one claim is one span."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .alignment import WordMatch
+from .config import ErrorsConfig
+from .evidence import CRITICAL, TYPES, WEIGHTS, EqualWords, ErrorSpan, Kind, PairPrediction, TextSpan, severity_of
+from .prepared import PreparedText
+from .quantities import Quantity
+
+Run = tuple[int, ...]
+"""Word indices of one text, in order; empty in a text that a span does not touch."""
+Quantities = Sequence[tuple[Quantity, Quantity]]
+"""Quantities of the reference, each with its counterpart in the hypothesis."""
+
+
+class Finding(NamedTuple):
+    """Describe one span before its weight is known.
+
+    Attributes
+    ----------
+    cost
+        The highest expected cost of its words; the pair's amount is shared in proportion to it.
+    least
+        The weight that it has at least: 10 for a different quantity, else 0.
+    """
+
+    kind: Kind
+    type: str
+    cost: float
+    confidence: float
+    reference: TextSpan | None
+    hypothesis: TextSpan | None
+    least: float = 0.0
+
+
+class PairWords:
+    """Hold two texts and what the reader says of their words.
+
+    Parameters
+    ----------
+    equal
+        The words of equal quantities, which are no errors whatever the reader says.
+    """
+
+    def __init__(
+        self, reference: PreparedText, hypothesis: PreparedText, reading: PairPrediction, equal: EqualWords = ()
+    ) -> None:
+        self.reference, self.hypothesis = reference, hypothesis
+        probabilities = reading.probabilities.astype(np.float64)
+        for words in equal:
+            probabilities[self.rows(*words)] = (1.0, 0.0, 0.0, 0.0)
+        self.errors, self.costs = 1.0 - probabilities[:, 0], probabilities @ np.array(WEIGHTS)
+        self.types = reading.types * self.errors[:, None]
+
+    def rows(self, reference: Iterable[int], hypothesis: Iterable[int]) -> list[int]:
+        """Return the rows of some words in the reader's tables."""
+        return [*reference, *(len(self.reference.words) + n for n in hypothesis)]
+
+    def finding(self, reference: Run, hypothesis: Run) -> Finding:
+        """Return the span of a run of the reference, of the hypothesis, or of both."""
+        rows, kind = self.rows(reference, hypothesis), self._kind(reference, hypothesis)
+        name = TYPES[int(self.types[rows].sum(axis=0).argmax())]
+        spans = self.reference.span_of(reference), self.hypothesis.span_of(hypothesis)
+        return Finding(kind, name, float(self.costs[rows].max()), float(self.errors[rows].max()), *spans)
+
+    def _kind(self, reference: Run, hypothesis: Run) -> Kind:
+        """Return `order` for the same words in both texts."""
+        if not reference or not hypothesis:
+            return "missing" if reference else "unnecessary"
+        old = sorted(self.reference.words[n].text.lower() for n in reference)
+        return "order" if old == sorted(self.hypothesis.words[n].text.lower() for n in hypothesis) else "replacement"
+
+    def quantity(self, old: Quantity, new: Quantity) -> Finding:
+        """Return the span of a quantity that has another value in the hypothesis."""
+        spans = self.reference.span(old.start, old.end), self.hypothesis.span(new.start, new.end)
+        rows = self.rows(self.reference.words_in(old.start, old.end), self.hypothesis.words_in(new.start, new.end))
+        kind, cost = _quantity_type(old, new, *(span.text for span in spans)), max(self.costs[rows], default=CRITICAL)
+        return Finding("replacement", kind, float(cost), 1.0, *spans, CRITICAL)
+
+
+def _quantity_type(old: Quantity, new: Quantity, before: str, after: str) -> str:
+    """Return date or time for such quantities, unit where only the unit differs, else number."""
+    for name in ("date", "time"):
+        if old.dimension.startswith(name) or new.dimension.startswith(name):
+            return name
+    amounts = [re.findall(r"[-−]?\d+", text) or text.lower().split()[:1] for text in (before, after)]
+    return "unit" if amounts[0] == amounts[1] and {old.dimension, new.dimension} != {"number"} else "number"
+
+
+def equal_words(reference: PreparedText, hypothesis: PreparedText, equal: Quantities) -> list[tuple[range, range]]:
+    """Return the words of equal quantities, in the order of the hypothesis and without overlaps there."""
+    words = [(reference.words_in(one.start, one.end), hypothesis.words_in(other.start, other.end)) for one, other in equal]
+    kept: list[tuple[range, range]] = []
+    for own, other in sorted(words, key=lambda both: both[1].start):
+        if own and other and (not kept or other.start >= kept[-1][1].stop):
+            kept.append((own, other))
+    return kept
+
+
+def find_spans(
+    pair: PairWords, matches: Sequence[WordMatch], different: Quantities, amount: float, config: ErrorsConfig
+) -> list[Finding]:
+    """Return the spans of one pair: its different quantities, and the marked words outside them.
+
+    Where the amount is that of an error although no word reaches the threshold, the costliest word is marked.
+    """
+    texts, found = (pair.reference, pair.hypothesis), [pair.quantity(*quantities) for quantities in different]
+    taken = [{n for q in different for n in text.words_in(q[side].start, q[side].end)} for side, text in enumerate(texts)]
+    free = [[n for n in text.places if n not in words] for text, words in zip(texts, taken, strict=True)]
+    rows = pair.rows(*free)
+    sure = {row for row in rows if pair.errors[row] >= config.threshold}
+    if not sure and not found and amount >= config.smallest_weight and any(pair.costs[rows]):
+        sure = {max(rows, key=lambda row: float(pair.costs[row]))}
+    marked = sure | {row for row in rows if pair.errors[row] >= config.join}
+    steady = [match for match in matches if match.same and not match.moved]
+    shift = len(pair.reference.words)
+    old = _runs(pair.reference, free[0], marked, {match.reference for match in steady})
+    new = _runs(pair.hypothesis, free[1], {row - shift for row in marked}, {match.hypothesis for match in steady})
+    return found + [pair.finding(*both) for both in _linked(old, new, matches) if not sure.isdisjoint(pair.rows(*both))]
+
+
+def _runs(text: PreparedText, free: Sequence[int], marked: Collection[int], steady: Collection[int]) -> list[Run]:
+    """Return the runs of marked words within a sentence, punctuation aside.
+
+    A run goes on over one unmarked word, unless that word is the same, and in the same order, in the other text.
+    """
+    order, runs = {n: place for place, n in enumerate(text.places)}, list[list[int]]()
+    bridges = set(free).difference(marked, steady)
+    for n in (n for n in free if n in marked):
+        last = runs[-1][-1] if runs else n
+        gap = text.places[order[last] + 1 : order[n]]
+        if runs and len(gap) <= 1 and bridges.issuperset(gap) and text.words[last].sentence == text.words[n].sentence:
+            runs[-1] += [*gap, n]
+        else:
+            runs.append([n])
+    return [tuple(run) for run in runs]
+
+
+def _linked(reference: Sequence[Run], hypothesis: Sequence[Run], matches: Sequence[WordMatch]) -> list[tuple[Run, Run]]:
+    """Return every run once: together with its counterpart, or with an empty run.
+
+    Counterparts are the runs with the most matched words; then those between the same neighbouring matches.
+    """
+    owners = [{n: k for k, run in enumerate(runs) for n in run} for runs in (reference, hypothesis)]
+    shared = Counter((owners[0].get(m.reference, -1), owners[1].get(m.hypothesis, -1)) for m in matches)
+    partner: dict[int, int] = {}
+    for a, b in sorted((pair for pair in shared if min(pair) >= 0), key=lambda pair: (-shared[pair], pair)):
+        if a not in partner and b not in partner.values():
+            partner[a] = b
+    fixed = [m for m in matches if not m.moved and m.reference not in owners[0] and m.hypothesis not in owners[1]]
+    slots = defaultdict[int, list[int]](list)
+    for b in sorted(set(range(len(hypothesis))).difference(partner.values())):
+        slots[bisect([m.hypothesis for m in fixed], hypothesis[b][0])].append(b)
+    for a, run in enumerate(reference):
+        slot = slots[bisect([m.reference for m in fixed], run[0])]
+        if a not in partner and slot:
+            partner[a] = slot.pop(0)
+    pairs = [(run, hypothesis[partner[a]] if a in partner else ()) for a, run in enumerate(reference)]
+    return pairs + [((), run) for b, run in enumerate(hypothesis) if b not in partner.values()]
+
+
+def weigh(findings: Sequence[Finding], amount: float, smallest: float) -> list[ErrorSpan]:
+    """Share the amount of a pair among its spans, in proportion to their costs; the severity is the band of the weight.
+
+    A span whose share would be below ``smallest`` gets nothing, and the others share what it had; the costliest span keeps its share. Nothing
+    is shared where the amount itself is below ``smallest``. A different quantity weighs at least 10.
+    """
+    order = sorted(range(len(findings)), key=lambda n: -findings[n].cost)
+    while len(order) > 1 and amount * findings[order[-1]].cost < smallest * sum(findings[n].cost for n in order):
+        order.pop()
+    total = sum(findings[n].cost for n in order)
+    weights = [finding.least for finding in findings]
+    for n in order if amount >= smallest and total > 0.0 else ():
+        weights[n] = max(weights[n], amount * findings[n].cost / total)
+    return [
+        ErrorSpan(one.kind, one.type, severity_of(weight), weight, one.confidence, one.reference, one.hypothesis)
+        for one, weight in zip(findings, weights, strict=True)
+    ]

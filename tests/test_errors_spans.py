@@ -1,0 +1,320 @@
+"""Spans of errors from made-up readers: what the reader marks becomes spans, weights and severities, whatever it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from errors_laws import check_laws, check_same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rome.exceptions import ModelMissingError
+from rome.features.errors.alignment import match_words
+from rome.features.errors.config import ErrorsConfig
+from rome.features.errors.errors import Errors
+from rome.features.errors.evidence import (
+    MAXIMUM,
+    EqualWords,
+    ErrorsEvidence,
+    PairErrorModel,
+    PairPrediction,
+    severity_of,
+    value_of,
+)
+from rome.features.errors.quantities import Quantity
+from rome.features.errors.spans import PairWords
+from rome.features.idf import IdfTable
+from rome.features.protocol import AnalysedText, Resources
+from rome.features.values import Analysis
+
+from handmade import analysis, guessing, prepared, saying
+
+WORDS = st.lists(st.sampled_from("The red house on a hill . big dog dog not three 3 5 , The".split()), max_size=10).map(
+    " ".join
+)
+MAJOR, SURE = ("major", 1.0, "noun"), ("critical", 1.0, "name")
+
+
+def evidence(reader: PairErrorModel, reference: str, hypothesis: str, config: ErrorsConfig = ErrorsConfig()) -> ErrorsEvidence:
+    """What is found between two hand-made texts, the laws checked."""
+    pair = analysis(reference), analysis(hypothesis)
+    found = Errors(reader, config).measure(*pair)
+    check_laws(found, *pair)
+    result: ErrorsEvidence = found.evidence
+    return result
+
+
+def texts_of(spans: Sequence[object]) -> list[tuple[str, str | None, str | None]]:
+    """Kind, and the texts on both sides."""
+    return [(e.kind, e.reference and e.reference.text, e.hypothesis and e.hypothesis.text) for e in spans]  # type: ignore[attr-defined]
+
+
+@settings(max_examples=150, deadline=None)
+@given(WORDS, WORDS, st.integers(0, 10**6), st.sampled_from((0.1, 1.0, 8.0, 60.0)))
+def test_the_laws_hold_whatever_a_reader_says(a: str, b: str, seed: int, mean: float) -> None:
+    """See errors_laws.py; a pair is measured alike in any company; no two spans of words share a character."""
+    one, other = analysis(a), analysis(b)
+    errors = Errors(guessing(seed, mean))
+    found = errors.measure(one, other)
+    check_laws(found, one, other)
+    check_same(errors.measure(one, one))
+    first, second = (errors.prepare(AnalysedText.of(text)) for text in (one, other))
+    assert errors.compare_all([(second, first), (first, second), (first, first)])[1] == found
+    for side in ("reference", "hypothesis"):
+        spans = [
+            getattr(e, side)
+            for e in (*found.evidence.errors, *found.evidence.differences)
+            if e.kind != "surface" and e.type != "repetition"
+        ]
+        places = sorted((span.start, span.end) for span in spans if span and span.text[:1].isalnum())
+        assert all(left[1] <= right[0] for left, right in zip(places, places[1:], strict=False))
+    weights = {name: [e.weight for e in found.evidence.errors if e.severity == name] for name in ("minor", "major", "critical")}
+    assert max(weights["minor"], default=0.0) <= 2.5 < min(weights["major"], default=3.0)
+    assert max(weights["major"], default=0.0) <= 7.5 < min(weights["critical"], default=8.0)
+
+
+def test_the_amount_is_shared_by_what_words_cost() -> None:
+    """A sure critical word weighs twice a sure major one, and the severity is the band of what it then weighs."""
+    reader = saying(9.0, old=SURE, new=SURE, house=MAJOR, town=MAJOR)
+    found = evidence(reader, "the old dog saw a red house", "the new dog saw a red town")
+    assert texts_of(found.errors) == [("replacement", "old", "new"), ("replacement", "house", "town")]
+    assert [(e.type, e.severity, e.confidence) for e in found.errors] == [("name", "major", 1.0), ("noun", "major", 1.0)]
+    assert [e.weight for e in found.errors] == pytest.approx([6.0, 3.0]) and found.count == pytest.approx(9.0)
+
+
+def test_the_severity_is_the_band_of_the_weight() -> None:
+    """The borders belong to the lower severity."""
+    assert [
+        severity_of(w) for w in (0.0, 0.1, 2.5, 2.6, 7.5, 7.6, 25.0)
+    ] == "none minor minor major major critical critical".split()
+    for amount, severity in ((2.0, "minor"), (6.0, "major"), (9.0, "critical")):
+        (error,) = evidence(saying(amount, old=MAJOR, new=MAJOR), "the old dog", "the new dog").errors
+        assert (error.weight, error.severity) == (pytest.approx(amount), severity)
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "expected"),
+    [
+        ("the dog ran", "the dog ran, wet and cold and old", ("unnecessary", None, "wet and cold and old")),
+        ("the dog ran, wet and cold and old", "the dog ran", ("missing", "wet and cold and old", None)),
+        ("the wet cold dog ran", "the old new dog ran", ("replacement", "wet cold", "old new")),
+        ("the wet dog ran", "the old new cold dog ran", ("replacement", "wet", "old new cold")),
+        ("the wet dog and the cat ran", "the dog and the wet cat ran", ("order", "wet", "wet")),
+    ],
+)
+def test_one_claim_is_one_span(reference: str, hypothesis: str, expected: tuple[str, str | None, str | None]) -> None:
+    """Neighbouring marked words, also over a comma; what stands in one slot of both texts is a replacement."""
+    reader = saying(4.0, **dict.fromkeys("wet cold old new".split(), SURE), **{"and": ("minor", 0.3, "style")})
+    found = evidence(reader, reference, hypothesis).errors
+    assert texts_of(found) == [expected] and found[0].weight == pytest.approx(4.0)
+
+
+def test_a_sentence_ends_a_span() -> None:
+    """Two sentences of which both are marked are two errors."""
+    one = analysis("the dog ran")
+    other = analysis("the dog ran. old cold wet new")
+    other = replace(other, words=tuple(replace(word, sentence=int(n >= 6)) for n, word in enumerate(other.words)))
+    found = Errors(saying(8.0, **dict.fromkeys("wet cold old new".split(), SURE))).measure(one, other).evidence
+    assert texts_of(found.errors) == [("unnecessary", None, "old cold"), ("unnecessary", None, "wet new")]
+
+
+def test_a_run_goes_on_over_one_word_but_not_over_one_that_is_right() -> None:
+    """Unmarked words of which the other text has the same, in the same order, end a span."""
+    marks = dict.fromkeys("wet cold old new".split(), SURE)
+    found = evidence(saying(8.0, **marks), "the dog ran", "the dog ran wet zebra cold").errors
+    assert texts_of(found) == [("unnecessary", None, "wet zebra cold")]
+    found = evidence(saying(8.0, **marks), "old dog wet", "new dog cold").errors
+    assert texts_of(found) == [("replacement", "old", "new"), ("replacement", "wet", "cold")]
+
+
+def test_neighbours_join_from_a_lower_probability() -> None:
+    """`threshold` marks a word, `join` takes its neighbours along; a word of its own needs the threshold."""
+    reader = saying(4.0, wet=SURE, cold=("major", 0.3, "noun"), old=("major", 0.2, "noun"), new=("major", 0.45, "noun"))
+    found = evidence(reader, "the dog ran", "the new dog ran wet cold old")
+    assert texts_of(found.errors) == [("unnecessary", None, "wet cold")] and not found.differences
+    found = evidence(reader, "the dog ran", "the new dog ran wet cold old", ErrorsConfig(threshold=0.4, join=0.1))
+    assert texts_of(found.errors) == [("unnecessary", None, "new"), ("unnecessary", None, "wet cold old")]
+
+
+def test_swapped_words_are_out_of_order() -> None:
+    """The same words in each other's place: order, with the type that the reader gives."""
+    roles = ("critical", 0.9, "roles")
+    found = evidence(
+        saying(12.0, north=roles, south=roles), "the north tower beats the south one", "the south tower beats the north one"
+    )
+    assert {(e.kind, e.type) for e in found.errors} == {("order", "roles")} and found.count == pytest.approx(12.0)
+    assert sorted(e.reference.text for e in found.errors if e.reference) == ["north", "south"]
+
+
+def test_the_type_is_the_likeliest_of_all_words() -> None:
+    """Summed over the words of a span, each by how likely it is an error."""
+    reader = saying(4.0, wet=("major", 1.0, "noun"), cold=("major", 0.6, "verb"), old=("major", 0.6, "verb"))
+    (error,) = evidence(reader, "the dog ran", "the dog ran wet cold old").errors
+    assert (error.type, error.confidence) == ("verb", 1.0)
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.2, 0.49])
+def test_a_small_amount_lists_nothing(amount: float) -> None:
+    """However sure a word: its span is a difference that is not counted."""
+    found = evidence(saying(amount, old=SURE, new=SURE), "the old dog", "the new dog")
+    assert not found.errors and found.count == 0.0 and texts_of(found.differences) == [("replacement", "old", "new")]
+
+
+def test_small_shares_go_to_the_others() -> None:
+    """A span that would weigh less than the smallest weight is a difference; of equal small ones as many stay as can weigh enough."""
+    marks = {"wet": SURE, "cold": SURE, "old": ("minor", 0.6, "noun"), "new": ("minor", 0.6, "noun")}
+    found = evidence(saying(6.0, **marks), "the wet dog ran to the old town", "the cold dog ran to the new town")
+    assert [(e.hypothesis.text, e.weight) for e in found.errors if e.hypothesis] == [("cold", pytest.approx(6.0))]
+    assert texts_of(found.differences) == [("replacement", "old", "new")]
+    same = dict.fromkeys("wet cold old new".split(), MAJOR)
+    found = evidence(saying(0.6, **same), "the wet dog ran to the old town", "the cold dog ran to the new town")
+    assert [e.weight for e in found.errors] == pytest.approx([0.6]) and len(found.differences) == 1
+
+
+def test_the_costliest_word_is_the_error_where_none_is_marked() -> None:
+    """The pair as a whole has an error, no word reaches the threshold: the costliest word has all of it, with its neighbours above `join`."""
+    reader = saying(3.0, new=("major", 0.4, "noun"), red=("minor", 0.3, "noun"), town=("minor", 0.1, "name"))
+    found = evidence(reader, "the dog saw a house", "the new red dog saw a town")
+    assert [(e.hypothesis.text, e.weight) for e in found.errors if e.hypothesis] == [("new red", pytest.approx(3.0))]
+    found = evidence(saying(3.0, new=("minor", 0.2, "noun")), "the dog saw a house", "the new red dog saw a town")
+    assert [e.hypothesis.text for e in found.errors if e.hypothesis] == ["new"]
+
+
+def test_a_huge_amount_is_cut() -> None:
+    """All errors together weigh at most 25, in proportion; a single one may weigh all that the reader says."""
+    marks = dict.fromkeys("old new".split(), SURE) | dict.fromkeys("house town".split(), MAJOR)
+    found = evidence(saying(400.0, **marks), "the old dog saw a red house", "the new dog saw a red town")
+    assert [e.weight for e in found.errors] == pytest.approx([MAXIMUM * 2 / 3, MAXIMUM / 3])
+    (error,) = evidence(saying(16.0, **marks), "the old dog", "the new dog").errors
+    assert error.weight == pytest.approx(16.0)
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "value", "count"),
+    [
+        ("", "", 1.0, 0.0),
+        ("cat", "", 0.0, MAXIMUM),
+        ("a", "", 0.0, MAXIMUM),
+        ("Köln", "Köln", 1.0, 0.0),
+        ("...", "...", 1.0, 0.0),
+    ],
+)
+def test_edge_rows(reference: str, hypothesis: str, value: float, count: float) -> None:
+    """Nothing against nothing is clean, nothing for something is the worst; non-ASCII and punctuation alone are texts like others."""
+    found = Errors(guessing(1)).measure(analysis(reference), analysis(hypothesis))
+    assert (found.value, found.raw, found.evidence.count) == (value, count, count)
+    assert all(error.kind == "missing" for error in found.evidence.errors)
+
+
+def test_words_for_nothing() -> None:
+    """An empty reference: what the hypothesis says is unnecessary."""
+    found = Errors(saying(9.0, _=MAJOR)).measure(analysis(""), analysis("red house"))
+    assert texts_of(found.evidence.errors) == [("unnecessary", None, "red house")] and found.value == value_of(found.raw)
+
+
+# Quantities
+
+
+def test_equal_quantities_cost_nothing() -> None:
+    """However bad the reader finds them; what else it finds has the whole amount."""
+    nine = ("critical", 1.0, "number")
+    reader = saying(9.0, nine=nine, **{"9": nine}, old=("minor", 1.0, "noun"))
+    found = evidence(reader, "the nine dogs ran", "the 9 dogs ran")
+    assert not found.errors and not found.differences and found.count == 0.0
+    found = evidence(reader, "the nine dogs ran", "the 9 old dogs ran")
+    assert texts_of(found.errors) == [("unnecessary", None, "old")] and found.count == pytest.approx(9.0)
+
+
+def test_the_reader_is_told_which_words_are_equal() -> None:
+    """As ranges of word indices, one list per pair."""
+    told: list[list[list[tuple[range, range]]]] = []
+
+    def read(pairs: Sequence[tuple[Analysis, Analysis]], equal: Sequence[EqualWords] = ()) -> list[PairPrediction]:
+        told.append([list(words) for words in equal])
+        return saying(0.0)(pairs)
+
+    errors = Errors(read)
+    texts = [
+        errors.prepare(AnalysedText.of(analysis(text)))
+        for text in ("all nine dogs and 5 men ran", "5 men and 9 dogs ran", "none")
+    ]
+    errors.compare_all([(texts[0], texts[1]), (texts[0], texts[2])])
+    assert told == [[[(range(4, 5), range(0, 1)), (range(1, 2), range(3, 4))], []]]
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.1, 8.0, 20.0])
+def test_a_different_quantity_is_critical(amount: float) -> None:
+    """Whatever the reader says of it; it weighs at least 10, and marked words inside it are part of it."""
+    reader = saying(amount, nine=MAJOR, ten=MAJOR)
+    (error,) = evidence(reader, "the nine dogs ran", "the ten dogs ran").errors
+    assert (error.kind, error.type, error.severity, error.confidence) == ("replacement", "number", "critical", 1.0)
+    assert error.weight == pytest.approx(max(10.0, amount)) and error.hypothesis and error.hypothesis.text == "ten"
+
+
+def test_other_errors_keep_their_share_beside_a_quantity() -> None:
+    """The quantity is lifted to 10; the share of the others is what the reader gives them."""
+    reader = saying(8.0, nine=MAJOR, ten=MAJOR, old=MAJOR, new=MAJOR)
+    found = evidence(reader, "the nine old dogs ran", "the ten new dogs ran")
+    assert [(e.type, e.weight) for e in found.errors] == [("number", pytest.approx(10.0)), ("noun", pytest.approx(4.0))]
+
+
+def test_many_different_quantities_share_the_most() -> None:
+    """At most 25 together, the severity still the band of the weight."""
+    found = evidence(saying(0.0), "1 dog 2 men 3 hills", "4 dog 5 men 6 hills")
+    assert [e.weight for e in found.errors] == pytest.approx([25 / 3] * 3) and found.count == MAXIMUM
+    assert {e.severity for e in found.errors} == {"critical"}
+
+
+# Matching
+
+
+def test_words_match_by_form_lemma_and_vector() -> None:
+    """Equal forms first, then equal lemmas, then near vectors; what crosses the longest order is moved; far words have no match."""
+    found = match_words(prepared(analysis("red house big hill")), prepared(analysis("big red house hill")))
+    assert [(m.reference, m.hypothesis, m.same, m.moved) for m in found] == [
+        (0, 1, True, False),
+        (1, 2, True, False),
+        (2, 0, True, True),
+        (3, 3, True, False),
+    ]
+    one, other = analysis("dogs ran", lemmas=["dog", "run"]), analysis("dog zebra", lemmas=["dog", "zebra"])
+    assert [(m.reference, m.hypothesis, m.same) for m in match_words(prepared(one), prepared(other))] == [(0, 0, False)]
+    assert match_words(prepared(one), prepared(analysis(""))) == ()
+
+
+def test_a_set_without_weights_says_so_at_the_first_pair(tmp_path: Path) -> None:
+    """The reader is not loaded before."""
+    errors = Errors.make(ErrorsConfig(), Resources(IdfTable(10, {}), tmp_path))
+    with pytest.raises(ModelMissingError, match=r"reader\.safetensors is missing"):
+        errors.measure(analysis("the dog"), analysis("a cat"))
+
+
+def test_the_value_of_a_count() -> None:
+    """One for no error, less for every further one, .92 for a minor one, .5 for twelve."""
+    assert [value_of(count) for count in (0.0, 1.0, 12.0, 36.0)] == pytest.approx([1.0, 12 / 13, 0.5, 0.25])
+    assert math.isfinite(value_of(MAXIMUM)) and np.all(np.diff([value_of(c) for c in range(26)]) < 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "texts", "expected"),
+    [
+        ("number", "number", ("nine", "ten"), "number"),
+        ("number", "number", ("5 million", "5 billion"), "number"),
+        ("money:USD", "money:EUR", ("$5", "€5"), "unit"),
+        ("money:USD", "money:USD", ("-250 dollars", "250 dollars"), "number"),
+        ("length", "mass", ("five miles", "five pounds"), "unit"),
+        ("length", "length", ("1.5 km", "15 km"), "number"),
+        ("date", "date range", ("7 March", "8 March"), "date"),
+        ("time of day", "number", ("9 a.m.", "9"), "time"),
+    ],
+)
+def test_the_type_of_a_different_quantity(old: str, new: str, texts: tuple[str, str], expected: str) -> None:
+    """By its dimension, and by whether the amount or only the unit differs."""
+    pair = PairWords(*(prepared(analysis(text)) for text in texts), saying(0.0)([(analysis(texts[0]), analysis(texts[1]))])[0])
+    found = pair.quantity(*(Quantity(0, len(text), kind, 0.0) for text, kind in zip(texts, (old, new), strict=True)))
+    assert (found.type, found.kind, found.confidence, found.least) == (expected, "replacement", 1.0, 10.0)
