@@ -140,7 +140,8 @@ class PairReader:
         for after in layer_states(layers, states, lengths, lambda length: distance_bias(distances, length)):
             states = after
         states = at_least(states)
-        probabilities = linear(states, tensors["severity.weight"], tensors["severity.bias"]).softmax(-1)
+        logits = linear(states, tensors["severity.weight"], tensors["severity.bias"])
+        probabilities, calibrated = logits.softmax(-1), (logits - tensors["prior"]).softmax(-1)
         types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1)
         for start, row in zip(accumulate([0, *lengths[:-1]]), rows, strict=True):
             own = probabilities[start : start + row.length]
@@ -149,7 +150,7 @@ class PairReader:
             amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
             words = row.words.to(own.device)
             yield PairPrediction(
-                own[words].cpu().numpy(),
+                calibrated[start : start + row.length][words].cpu().numpy(),
                 types[start : start + row.length][words].cpu().numpy(),
                 _limited(float(amount.expm1())),
             )

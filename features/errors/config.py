@@ -41,17 +41,17 @@ class ErrorsConfig:
         The probability of an error that at least one word of an error span has.
     join
         The probability from which a neighbour of such a word belongs to the same span.
-    smallest_weight
-        The least weight of an error of words; what weighs less is a difference that is not counted.
+    doubt
+        The probability below which an error is minor at most.
     head
         A digest of the reader's file.
     below
         After how many layers of the trunk the reader begins.
     """
 
-    threshold: float = 0.5
-    join: float = 0.25
-    smallest_weight: float = 0.5
+    threshold: float = 0.2
+    join: float = 0.1
+    doubt: float = 0.5
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""
     below: int = 0

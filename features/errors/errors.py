@@ -65,7 +65,7 @@ class Errors(Feature[PreparedText]):
         for pair, compared, same, reading in zip(pairs, quantities, equal, readings, strict=True):
             matches = match_words(*pair)
             spans = find_spans(PairWords(*pair, reading, same), matches, compared.different, reading.amount, self.config)
-            words = weigh(spans, reading.amount, self.config.smallest_weight)
+            words = weigh(spans, reading.amount, self.config)
             found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, self.config.surface)]))
         return found
 

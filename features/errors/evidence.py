@@ -15,6 +15,8 @@ MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
 """The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the cap of a segment."""
 MINOR_MOST, MAJOR_MOST = 2.5, 7.5
 """The highest weight that is still minor, and the highest that is still major."""
+BANDS: dict[str, tuple[float, float]] = {"minor": (0.1, MINOR_MOST), "major": (3.0, MAJOR_MOST), "critical": (8.0, MAXIMUM)}
+"""The least and the highest weight of an error of words, by its severity."""
 HALF = 12.0
 """The count that halves the component; chosen on development data."""
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
@@ -12,7 +13,19 @@ import numpy as np
 
 from .alignment import WordMatch
 from .config import ErrorsConfig
-from .evidence import CRITICAL, TYPES, WEIGHTS, EqualWords, ErrorSpan, Kind, PairPrediction, TextSpan, severity_of
+from .evidence import (
+    BANDS,
+    CRITICAL,
+    SEVERITIES,
+    TYPES,
+    WEIGHTS,
+    EqualWords,
+    ErrorSpan,
+    Kind,
+    PairPrediction,
+    Severity,
+    TextSpan,
+)
 from .prepared import PreparedText
 from .quantities import Quantity
 
@@ -27,19 +40,19 @@ class Finding(NamedTuple):
 
     Attributes
     ----------
+    severity
+        The likeliest severity of its costliest word.
     cost
-        The highest expected cost of its words; the pair's amount is shared in proportion to it.
-    least
-        The weight that it has at least: 10 for a different quantity, else 0.
+        The expected cost of that word.
     """
 
     kind: Kind
     type: str
+    severity: Severity
     cost: float
     confidence: float
     reference: TextSpan | None
     hypothesis: TextSpan | None
-    least: float = 0.0
 
 
 class PairWords:
@@ -60,6 +73,7 @@ class PairWords:
             probabilities[self.rows(*words)] = (1.0, 0.0, 0.0, 0.0)
         self.errors, self.costs = 1.0 - probabilities[:, 0], probabilities @ np.array(WEIGHTS)
         self.types = reading.types * self.errors[:, None]
+        self.severities = probabilities[:, 1:].argmax(axis=1) + 1
 
     def rows(self, reference: Iterable[int], hypothesis: Iterable[int]) -> list[int]:
         """Return the rows of some words in the reader's tables."""
@@ -69,8 +83,10 @@ class PairWords:
         """Return the span of a run of the reference, of the hypothesis, or of both."""
         rows, kind = self.rows(reference, hypothesis), self._kind(reference, hypothesis)
         name = TYPES[int(self.types[rows].sum(axis=0).argmax())]
+        worst = max(rows, key=lambda row: float(self.costs[row]))
         spans = self.reference.span_of(reference), self.hypothesis.span_of(hypothesis)
-        return Finding(kind, name, float(self.costs[rows].max()), float(self.errors[rows].max()), *spans)
+        severity = SEVERITIES[int(self.severities[worst])]
+        return Finding(kind, name, severity, float(self.costs[worst]), float(self.errors[rows].max()), *spans)
 
     def _kind(self, reference: Run, hypothesis: Run) -> Kind:
         """Return `order` for the same words in both texts."""
@@ -83,8 +99,8 @@ class PairWords:
         """Return the span of a quantity that has another value in the hypothesis."""
         spans = self.reference.span(old.start, old.end), self.hypothesis.span(new.start, new.end)
         rows = self.rows(self.reference.words_in(old.start, old.end), self.hypothesis.words_in(new.start, new.end))
-        kind, cost = _quantity_type(old, new, *(span.text for span in spans)), max(self.costs[rows], default=CRITICAL)
-        return Finding("replacement", kind, float(cost), 1.0, *spans, CRITICAL)
+        kind, cost = _quantity_type(old, new, *(span.text for span in spans)), max([CRITICAL, *self.costs[rows]])
+        return Finding("replacement", kind, "critical", float(cost), 1.0, *spans)
 
 
 def _quantity_type(old: Quantity, new: Quantity, before: str, after: str) -> str:
@@ -118,7 +134,7 @@ def find_spans(
     free = [[n for n in text.places if n not in words] for text, words in zip(texts, taken, strict=True)]
     rows = pair.rows(*free)
     sure = {row for row in rows if pair.errors[row] >= config.threshold}
-    if not sure and not found and amount >= config.smallest_weight and any(pair.costs[rows]):
+    if not sure and not found and amount >= BANDS["minor"][1] and any(pair.costs[rows]):
         sure = {max(rows, key=lambda row: float(pair.costs[row]))}
     marked = sure | {row for row in rows if pair.errors[row] >= config.join}
     steady = [match for match in matches if match.same and not match.moved]
@@ -168,20 +184,21 @@ def _linked(reference: Sequence[Run], hypothesis: Sequence[Run], matches: Sequen
     return pairs + [((), run) for b, run in enumerate(hypothesis) if b not in partner.values()]
 
 
-def weigh(findings: Sequence[Finding], amount: float, smallest: float) -> list[ErrorSpan]:
-    """Share the amount of a pair among its spans, in proportion to their costs; the severity is the band of the weight.
+def weigh(findings: Sequence[Finding], amount: float, config: ErrorsConfig) -> list[ErrorSpan]:
+    """Return the error spans of a pair with their severities and weights.
 
-    A span whose share would be below ``smallest`` gets nothing, and the others share what it had; the costliest span keeps its share. Nothing
-    is shared where the amount itself is below ``smallest``. A different quantity weighs at least 10.
+    The total is the geometric mean of two judgements: the amount, which the reader gives for the pair as a whole, and the sum over the spans
+    of confidence times expected cost. It is shared in proportion to the latter, and every share is brought into the band of its span's
+    severity. What is doubtful, by its own confidence or because the amount is that of a minor error, is minor.
     """
-    order = sorted(range(len(findings)), key=lambda n: -findings[n].cost)
-    while len(order) > 1 and amount * findings[order[-1]].cost < smallest * sum(findings[n].cost for n in order):
-        order.pop()
-    total = sum(findings[n].cost for n in order)
-    weights = [finding.least for finding in findings]
-    for n in order if amount >= smallest and total > 0.0 else ():
-        weights[n] = max(weights[n], amount * findings[n].cost / total)
-    return [
-        ErrorSpan(one.kind, one.type, severity_of(weight), weight, one.confidence, one.reference, one.hypothesis)
-        for one, weight in zip(findings, weights, strict=True)
-    ]
+    costs = [finding.confidence * finding.cost for finding in findings]
+    scale = math.sqrt(amount / sum(costs)) if amount > 0.0 and sum(costs) > 0.0 else 0.0
+    spans = []
+    for one, cost in zip(findings, costs, strict=True):
+        exact = one.confidence >= 1.0
+        doubtful = not exact and (one.confidence < config.doubt or amount <= BANDS["minor"][1])
+        severity: Severity = "minor" if doubtful else one.severity
+        low, high = BANDS[severity]
+        weight = min(max(cost * scale, CRITICAL if exact else low), high)
+        spans.append(ErrorSpan(one.kind, one.type, severity, weight, one.confidence, one.reference, one.hypothesis))
+    return spans

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log1p
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,7 @@ def export(net: PairNet, out: Path) -> None:
     """
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
     tensors = {name: tensor.detach().float().cpu() for name, tensor in net.own().items()}
+    tensors["prior"] = torch.tensor([0.0, *[log1p(Weights().error)] * 3])  # how much more often a step counts marked words
     bits = {name: BITS for name in tensors if ".maps." in name}
     further = {name: tensor.cpu() for name, tensor in net.further.items()}
     bits |= {name: FURTHER_BITS for name in further}
