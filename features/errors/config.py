@@ -41,8 +41,8 @@ class ErrorsConfig:
         The probability of an error that at least one word of an error span has.
     join
         The probability from which a neighbour of such a word belongs to the same span.
-    doubt
-        The probability below which an error is minor at most.
+    nearness
+        The share of the least weight of a severity's band from which an error has that severity.
     head
         A digest of the reader's file.
     below
@@ -51,7 +51,7 @@ class ErrorsConfig:
 
     threshold: float = 0.2
     join: float = 0.1
-    doubt: float = 0.5
+    nearness: float = 0.6
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""
     below: int = 0

@@ -187,18 +187,22 @@ def _linked(reference: Sequence[Run], hypothesis: Sequence[Run], matches: Sequen
 def weigh(findings: Sequence[Finding], amount: float, config: ErrorsConfig) -> list[ErrorSpan]:
     """Return the error spans of a pair with their severities and weights.
 
-    The total is the geometric mean of two judgements: the amount, which the reader gives for the pair as a whole, and the sum over the spans
-    of confidence times expected cost. It is shared in proportion to the latter, and every share is brought into the band of its span's
-    severity. What is doubtful, by its own confidence or because the amount is that of a minor error, is minor.
+    The amount is shared in proportion to confidence times expected cost. The weight is the square of the confidence times the geometric mean of
+    the share and the weight of a critical error: words that are marked with certainty say more than the amount. The severity is that of the
+    costliest word, or a lower one whose band the weight comes near; the weight is brought into its band.
     """
     costs = [finding.confidence * finding.cost for finding in findings]
-    scale = math.sqrt(amount / sum(costs)) if amount > 0.0 and sum(costs) > 0.0 else 0.0
-    spans = []
-    for one, cost in zip(findings, costs, strict=True):
-        exact = one.confidence >= 1.0
-        doubtful = not exact and (one.confidence < config.doubt or amount <= BANDS["minor"][1])
-        severity: Severity = "minor" if doubtful else one.severity
-        low, high = BANDS[severity]
-        weight = min(max(cost * scale, CRITICAL if exact else low), high)
-        spans.append(ErrorSpan(one.kind, one.type, severity, weight, one.confidence, one.reference, one.hypothesis))
-    return spans
+    whole = math.fsum(costs) or 1.0
+    return [_weighed(one, amount * cost / whole, config) for one, cost in zip(findings, costs, strict=True)]
+
+
+def _weighed(one: Finding, share: float, config: ErrorsConfig) -> ErrorSpan:
+    """Return the span of a finding with its share of the amount; one that is certain is critical, whatever the share."""
+    weight, level = one.confidence**2 * math.sqrt(CRITICAL * share), SEVERITIES.index(one.severity)
+    if one.confidence >= 1.0:
+        weight = max(weight, CRITICAL)
+    while level > 1 and weight < config.nearness * BANDS[SEVERITIES[level]][0]:
+        level -= 1
+    low, high = BANDS[SEVERITIES[level]]
+    weight = min(max(weight, low), high)
+    return ErrorSpan(one.kind, one.type, SEVERITIES[level], weight, one.confidence, one.reference, one.hypothesis)
