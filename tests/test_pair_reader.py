@@ -211,9 +211,9 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_an_analysis_has_what_the_sets_reader_starts_from(sets: tuple[Path, Path], tmp_path: Path) -> None:
     """(n, width) states where there is a reader, those that it was trained on; none elsewhere. Nothing else differs, but the identity."""
-    plain, other = (RoMe(models=folder, threads=1, progress=False, store=tmp_path / folder.name) for folder in sets)
+    bare, other = (RoMe(models=folder, threads=1, progress=False, store=tmp_path / folder.name) for folder in sets)
     texts = [TEXT, "", "The old man sold five houses."]
-    without, found = (metric.analyse(texts) for metric in (plain, other))
+    without, found = (metric.analyse(texts) for metric in (bare, other))
     for text in texts:
         assert without[text].states.shape == (0, 0)
         assert replace(found[text], states=without[text].states) == without[text]
