@@ -261,11 +261,11 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     """Train; return the seconds spent, those before an interruption included."""
+    teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
     steps = _steps(lessons, options.models, options, checkpoint.step)
-    teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     taught = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
     fast = options.device == "cuda" or multiplies_bf16()
 
