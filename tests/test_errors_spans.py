@@ -37,7 +37,14 @@ from handmade import analysis, guessing, prepared, saying
 WORDS = st.lists(st.sampled_from("The red house on a hill . big dog dog not three 3 5 , The".split()), max_size=10).map(
     " ".join
 )
-MAJOR, SURE = ("major", 1.0, "noun"), ("critical", 1.0, "name")
+MAJOR, SURE = ("major", 0.99, "noun"), ("critical", 0.99, "name")
+COSTS = {MAJOR: 0.99 * 4.95, SURE: 0.99 * 9.9}
+"""Confidence times expected cost."""
+
+
+def shared(amount: float, *costs: float) -> list[float]:
+    """Share the geometric mean of amount and costs by the costs."""
+    return [cost * math.sqrt(amount / sum(costs)) for cost in costs]
 
 
 def evidence(reader: PairErrorModel, reference: str, hypothesis: str, config: ErrorsConfig = ErrorsConfig()) -> ErrorsEvidence:
@@ -78,23 +85,53 @@ def test_the_laws_hold_whatever_a_reader_says(a: str, b: str, seed: int, mean: f
     assert max(weights["major"], default=0.0) <= 7.5 < min(weights["critical"], default=8.0)
 
 
-def test_the_amount_is_shared_by_what_words_cost() -> None:
-    """A sure critical word weighs twice a sure major one, and the severity is the band of what it then weighs."""
-    reader = saying(9.0, old=SURE, new=SURE, house=MAJOR, town=MAJOR)
+def test_the_total_is_shared_by_what_words_cost() -> None:
+    """The total is the geometric mean of the amount and of confidence times cost; a critical word has twice the share of a major one."""
+    reader = saying(12.0, old=SURE, new=SURE, house=MAJOR, town=MAJOR)
     found = evidence(reader, "the old dog saw a red house", "the new dog saw a red town")
     assert texts_of(found.errors) == [("replacement", "old", "new"), ("replacement", "house", "town")]
-    assert [(e.type, e.severity, e.confidence) for e in found.errors] == [("name", "major", 1.0), ("noun", "major", 1.0)]
-    assert [e.weight for e in found.errors] == pytest.approx([6.0, 3.0]) and found.count == pytest.approx(9.0)
+    assert [(e.type, e.severity) for e in found.errors] == [("name", "critical"), ("noun", "major")]
+    assert [e.confidence for e in found.errors] == pytest.approx([0.99, 0.99])
+    assert [e.weight for e in found.errors] == pytest.approx(shared(12.0, COSTS[SURE], COSTS[MAJOR]))
+    assert found.count == pytest.approx(math.sqrt(12.0 * (COSTS[SURE] + COSTS[MAJOR])))
 
 
-def test_the_severity_is_the_band_of_the_weight() -> None:
+@pytest.mark.parametrize(
+    ("mark", "amount", "severity", "weight"),
+    [
+        (MAJOR, 5.0, "major", shared(5.0, COSTS[MAJOR])[0]),
+        (MAJOR, 60.0, "major", 7.5),
+        (MAJOR, 2.5, "minor", 2.5),
+        (MAJOR, 0.1, "minor", shared(0.1, COSTS[MAJOR])[0]),
+        (MAJOR, 0.0, "minor", 0.1),
+        (SURE, 16.0, "critical", shared(16.0, COSTS[SURE])[0]),
+        (SURE, 3.0, "critical", 8.0),
+        (("critical", 0.4, "name"), 20.0, "minor", 2.5),
+        (("minor", 0.9, "style"), 1.0, "minor", 0.9),
+        (("minor", 0.9, "style"), 20.0, "minor", 2.5),
+    ],
+)
+def test_the_severity_is_the_readers(mark: tuple[str, float, str], amount: float, severity: str, weight: float) -> None:
+    """The weight is brought into its band; a doubtful span, or any span of an amount in the minor band, is minor."""
+    (error,) = evidence(saying(amount, old=mark, new=mark), "the old dog", "the new dog").errors
+    assert (error.severity, error.weight) == (severity, pytest.approx(weight))
+
+
+def test_the_severity_is_that_of_the_costliest_word() -> None:
+    """Not of the surest; what is doubtful is a setting."""
+    reader = saying(9.0, wet=("minor", 0.9, "style"), cold=("critical", 0.4, "name"))
+    (error,) = evidence(reader, "the dog ran", "the dog ran wet cold").errors
+    assert (error.severity, error.confidence) == ("critical", pytest.approx(0.9))
+    for doubt, severity in ((0.5, "minor"), (0.3, "critical")):
+        reader = saying(9.0, cold=("critical", 0.4, "name"))
+        (error,) = evidence(reader, "the dog ran", "the dog ran cold", ErrorsConfig(doubt=doubt)).errors
+        assert error.severity == severity
+
+
+def test_the_bands_of_weights() -> None:
     """The borders belong to the lower severity."""
-    assert [
-        severity_of(w) for w in (0.0, 0.1, 2.5, 2.6, 7.5, 7.6, 25.0)
-    ] == "none minor minor major major critical critical".split()
-    for amount, severity in ((2.0, "minor"), (6.0, "major"), (9.0, "critical")):
-        (error,) = evidence(saying(amount, old=MAJOR, new=MAJOR), "the old dog", "the new dog").errors
-        assert (error.weight, error.severity) == (pytest.approx(amount), severity)
+    weights = (0.0, 0.1, 2.5, 2.6, 7.5, 7.6, 25.0)
+    assert [severity_of(w) for w in weights] == "none minor minor major major critical critical".split()
 
 
 @pytest.mark.parametrize(
@@ -109,9 +146,9 @@ def test_the_severity_is_the_band_of_the_weight() -> None:
 )
 def test_one_claim_is_one_span(reference: str, hypothesis: str, expected: tuple[str, str | None, str | None]) -> None:
     """Neighbouring marked words, also over a comma; what stands in one slot of both texts is a replacement."""
-    reader = saying(4.0, **dict.fromkeys("wet cold old new".split(), SURE), **{"and": ("minor", 0.3, "style")})
+    reader = saying(4.0, **dict.fromkeys("wet cold old new".split(), SURE), **{"and": ("minor", 0.15, "style")})
     found = evidence(reader, reference, hypothesis).errors
-    assert texts_of(found) == [expected] and found[0].weight == pytest.approx(4.0)
+    assert texts_of(found) == [expected] and found[0].severity == "critical"
 
 
 def test_a_sentence_ends_a_span() -> None:
@@ -134,10 +171,10 @@ def test_a_run_goes_on_over_one_word_but_not_over_one_that_is_right() -> None:
 
 def test_neighbours_join_from_a_lower_probability() -> None:
     """`threshold` marks a word, `join` takes its neighbours along; a word of its own needs the threshold."""
-    reader = saying(4.0, wet=SURE, cold=("major", 0.3, "noun"), old=("major", 0.2, "noun"), new=("major", 0.45, "noun"))
+    reader = saying(4.0, wet=SURE, cold=("major", 0.15, "noun"), old=("major", 0.08, "noun"), new=("major", 0.18, "noun"))
     found = evidence(reader, "the dog ran", "the new dog ran wet cold old")
     assert texts_of(found.errors) == [("unnecessary", None, "wet cold")] and not found.differences
-    found = evidence(reader, "the dog ran", "the new dog ran wet cold old", ErrorsConfig(threshold=0.4, join=0.1))
+    found = evidence(reader, "the dog ran", "the new dog ran wet cold old", ErrorsConfig(threshold=0.16, join=0.05))
     assert texts_of(found.errors) == [("unnecessary", None, "new"), ("unnecessary", None, "wet cold old")]
 
 
@@ -145,9 +182,11 @@ def test_swapped_words_are_out_of_order() -> None:
     """The same words in each other's place: order, with the type that the reader gives."""
     roles = ("critical", 0.9, "roles")
     found = evidence(
-        saying(12.0, north=roles, south=roles), "the north tower beats the south one", "the south tower beats the north one"
+        saying(20.0, north=roles, south=roles), "the north tower beats the south one", "the south tower beats the north one"
     )
-    assert {(e.kind, e.type) for e in found.errors} == {("order", "roles")} and found.count == pytest.approx(12.0)
+    assert {(e.kind, e.type) for e in found.errors} == {("order", "roles")} and found.count == pytest.approx(
+        math.sqrt(20.0 * 2 * 0.9 * 9.0)
+    )
     assert sorted(e.reference.text for e in found.errors if e.reference) == ["north", "south"]
 
 
@@ -158,40 +197,22 @@ def test_the_type_is_the_likeliest_of_all_words() -> None:
     assert (error.type, error.confidence) == ("verb", 1.0)
 
 
-@pytest.mark.parametrize("amount", [0.0, 0.2, 0.49])
-def test_a_small_amount_lists_nothing(amount: float) -> None:
-    """However sure a word: its span is a difference that is not counted."""
-    found = evidence(saying(amount, old=SURE, new=SURE), "the old dog", "the new dog")
-    assert not found.errors and found.count == 0.0 and texts_of(found.differences) == [("replacement", "old", "new")]
-
-
-def test_small_shares_go_to_the_others() -> None:
-    """A span that would weigh less than the smallest weight is a difference; of equal small ones as many stay as can weigh enough."""
-    marks = {"wet": SURE, "cold": SURE, "old": ("minor", 0.6, "noun"), "new": ("minor", 0.6, "noun")}
-    found = evidence(saying(6.0, **marks), "the wet dog ran to the old town", "the cold dog ran to the new town")
-    assert [(e.hypothesis.text, e.weight) for e in found.errors if e.hypothesis] == [("cold", pytest.approx(6.0))]
-    assert texts_of(found.differences) == [("replacement", "old", "new")]
-    same = dict.fromkeys("wet cold old new".split(), MAJOR)
-    found = evidence(saying(0.6, **same), "the wet dog ran to the old town", "the cold dog ran to the new town")
-    assert [e.weight for e in found.errors] == pytest.approx([0.6]) and len(found.differences) == 1
-
-
 def test_the_costliest_word_is_the_error_where_none_is_marked() -> None:
-    """The pair as a whole has an error, no word reaches the threshold: the costliest word has all of it, with its neighbours above `join`."""
-    reader = saying(3.0, new=("major", 0.4, "noun"), red=("minor", 0.3, "noun"), town=("minor", 0.1, "name"))
-    found = evidence(reader, "the dog saw a house", "the new red dog saw a town")
-    assert [(e.hypothesis.text, e.weight) for e in found.errors if e.hypothesis] == [("new red", pytest.approx(3.0))]
-    found = evidence(saying(3.0, new=("minor", 0.2, "noun")), "the dog saw a house", "the new red dog saw a town")
+    """A large amount and no word at the threshold: the costliest word and its neighbours above `join` are a minor error."""
+    reader = saying(3.0, new=("major", 0.15, "noun"), red=("minor", 0.12, "noun"), town=("minor", 0.05, "name"))
+    (error,) = evidence(reader, "the dog saw a house", "the new red dog saw a town").errors
+    assert error.hypothesis and (error.hypothesis.text, error.severity) == ("new red", "minor")
+    assert error.weight == pytest.approx(shared(3.0, 0.15 * 0.75)[0])
+    found = evidence(saying(3.0, new=("minor", 0.05, "noun")), "the dog saw a house", "the new red dog saw a town")
     assert [e.hypothesis.text for e in found.errors if e.hypothesis] == ["new"]
+    assert not evidence(saying(2.4, new=("major", 0.15, "noun")), "the dog ran", "the new dog ran").errors
 
 
 def test_a_huge_amount_is_cut() -> None:
-    """All errors together weigh at most 25, in proportion; a single one may weigh all that the reader says."""
+    """All errors together weigh at most 25, in proportion."""
     marks = dict.fromkeys("old new".split(), SURE) | dict.fromkeys("house town".split(), MAJOR)
     found = evidence(saying(400.0, **marks), "the old dog saw a red house", "the new dog saw a red town")
-    assert [e.weight for e in found.errors] == pytest.approx([MAXIMUM * 2 / 3, MAXIMUM / 3])
-    (error,) = evidence(saying(16.0, **marks), "the old dog", "the new dog").errors
-    assert error.weight == pytest.approx(16.0)
+    assert [e.weight for e in found.errors] == pytest.approx([MAXIMUM * 25 / 32.5, MAXIMUM * 7.5 / 32.5])
 
 
 @pytest.mark.parametrize(
@@ -221,13 +242,14 @@ def test_words_for_nothing() -> None:
 
 
 def test_equal_quantities_cost_nothing() -> None:
-    """However bad the reader finds them; what else it finds has the whole amount."""
+    """However bad the reader finds them; what else it finds is weighed as usual."""
     nine = ("critical", 1.0, "number")
-    reader = saying(9.0, nine=nine, **{"9": nine}, old=("minor", 1.0, "noun"))
+    reader = saying(9.0, nine=nine, **{"9": nine}, old=MAJOR)
     found = evidence(reader, "the nine dogs ran", "the 9 dogs ran")
     assert not found.errors and not found.differences and found.count == 0.0
     found = evidence(reader, "the nine dogs ran", "the 9 old dogs ran")
-    assert texts_of(found.errors) == [("unnecessary", None, "old")] and found.count == pytest.approx(9.0)
+    assert texts_of(found.errors) == [("unnecessary", None, "old")]
+    assert found.count == pytest.approx(shared(9.0, COSTS[MAJOR])[0])
 
 
 def test_the_reader_is_told_which_words_are_equal() -> None:
@@ -253,14 +275,21 @@ def test_a_different_quantity_is_critical(amount: float) -> None:
     reader = saying(amount, nine=MAJOR, ten=MAJOR)
     (error,) = evidence(reader, "the nine dogs ran", "the ten dogs ran").errors
     assert (error.kind, error.type, error.severity, error.confidence) == ("replacement", "number", "critical", 1.0)
-    assert error.weight == pytest.approx(max(10.0, amount)) and error.hypothesis and error.hypothesis.text == "ten"
+    assert (
+        error.weight == pytest.approx(max(10.0, math.sqrt(10.0 * amount)))
+        and error.hypothesis
+        and error.hypothesis.text == "ten"
+    )
 
 
 def test_other_errors_keep_their_share_beside_a_quantity() -> None:
-    """The quantity is lifted to 10; the share of the others is what the reader gives them."""
+    """The quantity is lifted to 10, which takes nothing from the others."""
     reader = saying(8.0, nine=MAJOR, ten=MAJOR, old=MAJOR, new=MAJOR)
     found = evidence(reader, "the nine old dogs ran", "the ten new dogs ran")
-    assert [(e.type, e.weight) for e in found.errors] == [("number", pytest.approx(10.0)), ("noun", pytest.approx(4.0))]
+    assert [(e.type, e.weight) for e in found.errors] == [
+        ("number", pytest.approx(10.0)),
+        ("noun", pytest.approx(shared(8.0, COSTS[MAJOR], 10.0)[0])),
+    ]
 
 
 def test_many_different_quantities_share_the_most() -> None:
@@ -317,4 +346,4 @@ def test_the_type_of_a_different_quantity(old: str, new: str, texts: tuple[str, 
     """By its dimension, and by whether the amount or only the unit differs."""
     pair = PairWords(*(prepared(analysis(text)) for text in texts), saying(0.0)([(analysis(texts[0]), analysis(texts[1]))])[0])
     found = pair.quantity(*(Quantity(0, len(text), kind, 0.0) for text, kind in zip(texts, (old, new), strict=True)))
-    assert (found.type, found.kind, found.confidence, found.least) == (expected, "replacement", 1.0, 10.0)
+    assert (found.type, found.kind, found.confidence, found.cost) == (expected, "replacement", 1.0, 10.0)

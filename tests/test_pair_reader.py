@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_reader import BELOW, TRUNKS, with_states, write_reader, write_trunk
+from tiny_reader import BELOW, TRUNKS, batch_of, with_own_states, with_states, write_reader, write_trunk
 
-from rome.data.perturbations.changes import Made
+from rome.data.perturbations.changes import plain
 from rome.exceptions import ModelMissingError
 from rome.features.analyser import pair_reader
 from rome.features.analyser.config import ModelConfig, set_folder
@@ -20,10 +20,9 @@ from rome.features.analyser.model_set import models_identity
 from rome.features.analyser.pair_reader import PairReader, adapt, company
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
-from rome.features.model_files import record_files
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.train.errors.net import PairNet, Side, Sides
+from rome.train.errors.net import PairNet, load_reader
 
 from model_sets import linked_set, manifest
 
@@ -38,16 +37,15 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module", params=[(kind, above) for kind in sorted(TRUNKS) for above in (1, 2)], ids=str)
+@pytest.fixture(scope="module", params=[(kind, *sizes) for kind in sorted(TRUNKS) for sizes in ((1, 0), (0, 1))], ids=str)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PairReader, PairNet]:
-    """A reader of a trunk's last layer or of both, and the net that it was exported from with the numbers that its file holds."""
-    kind, above = request.param
+    """A reader of a trunk's last layer, or of both and a further one, and the net in training with the numbers that its file holds."""
+    kind, below, further = request.param
     folder = tmp_path_factory.mktemp(kind)
     write_trunk(folder / "encoder", kind)
-    net = write_reader(folder, above=above)
-    unknown = net.load_state_dict(load_weights(folder / "errors" / READER_FILE)[0], strict=False).unexpected_keys
-    assert not unknown
-    return PairReader(folder, BELOW, threads=1), net  # tiny products of two threads have other last digits
+    net = write_reader(folder, below=below, further=further)
+    assert len(net.layers) == 2 - below + further
+    return PairReader(folder, below, threads=1), net  # tiny products of two threads have other last digits
 
 
 def analysed(pairs: list[tuple[str, str]]) -> list[tuple[Analysis, Analysis]]:
@@ -61,18 +59,29 @@ def same(one: PairPrediction, other: PairPrediction) -> bool:
 
 
 def test_the_reader_says_what_the_trained_net_says(made: tuple[PairReader, PairNet]) -> None:
-    """Oracle: the net in training, with gradients and padding, gives every word and every pair the same numbers."""
+    """Oracle: the net in training, with gradients and padding, gives every word and every pair the same numbers.
+
+    The run-time reader subtracts the prior from the logits of the words, and limits the amount.
+    """
     reader, net = made
-    pairs = analysed(PAIRS)
-    sides = [tuple(Side(a.states.astype(np.float32), tuple(w.text.lower() for w in a.words)) for a in pair) for pair in pairs]
-    with torch.no_grad():
-        read = net(sides)
-    for n, (found, (one, other)) in enumerate(zip(reader(pairs), pairs, strict=True)):
-        p, q = len(one.words), len(other.words)
+    texts = [
+        ("The old dog saw a red house.", "A dog did not see the red house on the hill."),
+        ("dog", "cat"),
+        ("three three dogs " * 5, "five dogs dogs ran , ran " * 7),
+        ("It rains unhappily. We go home.", "It rained, and we went. Home!"),
+    ]
+    batch = batch_of(texts, reader.folder)
+    read, prior = net(batch), load_weights(reader.folder / "errors" / READER_FILE)[0]["prior"]
+    read.amount.sum().backward()
+    assert net.marks.grad is not None and float(net.marks.grad.abs().sum()) > 0.0
+    for row, n in enumerate(batch.pair.tolist()):
+        one, other = (with_own_states(plain(text), reader.folder, reader.below) for text in texts[n])
+        (found,), p, q = reader([(one, other)]), len(one.words), len(other.words)
         places = [*range(1, p + 1), *range(p + 2, p + q + 2)]
-        np.testing.assert_allclose(found.probabilities, read.logits[n, places].softmax(-1).numpy(), atol=1e-5)
-        np.testing.assert_allclose(found.types, read.types[n, places].softmax(-1).numpy(), atol=1e-5)
-        assert found.amount == pytest.approx(-25.0 * math.expm1(-float(read.amount[n].expm1()) / 25.0), rel=1e-4)
+        calibrated = (read.logits[row, places] - prior).softmax(-1).detach().numpy()
+        np.testing.assert_allclose(found.probabilities, calibrated, atol=1e-5)
+        np.testing.assert_allclose(found.types, read.types[row, places].softmax(-1).detach().numpy(), atol=1e-5)
+        assert found.amount == pytest.approx(-25.0 * math.expm1(-float(read.amount[row].detach().expm1()) / 25.0), rel=1e-4)
         assert found.probabilities.shape == (p + q, len(SEVERITIES)) and found.types.shape == (p + q, len(TYPES))
 
 
@@ -83,7 +92,7 @@ def test_a_pair_is_read_alike_in_every_company(made: tuple[PairReader, PairNet])
     assert all(same(*both) for both in zip(reader(pairs[::-1])[::-1], together, strict=True))
     assert all(same(*both) for both in zip(reader([*pairs, *pairs]), together * 2, strict=True))
     for batch_size in (1, 40, 10_000):
-        other = PairReader(reader.folder, BELOW, threads=1, batch_size=batch_size)
+        other = PairReader(reader.folder, reader.below, threads=1, batch_size=batch_size)
         assert all(same(*both) for both in zip(other(pairs), together, strict=True))
     assert reader([]) == []
 
@@ -161,11 +170,10 @@ def test_company(words: str, others: str, expected: list[int]) -> None:
 
 
 def test_without_adapters_the_layers_are_the_trunks(tmp_path: Path) -> None:
-    """A reader whose adapters add nothing leaves every number of the trunk's last layers."""
+    """A reader whose adapters add nothing leaves every number of the trunk's layers."""
     write_trunk(tmp_path / "encoder", "mpnet")
-    write_reader(tmp_path, spread=0.0)
+    write_reader(tmp_path, below=0, spread=0.0)
     trunk = load_trunk(tmp_path / "encoder")
-    trunk.encoder.layer = trunk.encoder.layer[-2:]
     before = {name: tensor.clone() for name, tensor in trunk.state_dict().items()}
     adapt(trunk, load_weights(tmp_path / "errors" / READER_FILE)[0])
     torch.testing.assert_close(dict(trunk.state_dict()), before, atol=1e-6, rtol=1e-6)
@@ -198,24 +206,24 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     plain = linked_set(folder / "plain", but=but, settings=settings)
     other = linked_set(folder / "other", but=but, settings={**settings, "errors": {"below": BELOW}})
     write_reader(other, spread=0.05)
-    record_files(other)
     return plain, other
 
 
 def test_an_analysis_has_what_the_sets_reader_starts_from(sets: tuple[Path, Path], tmp_path: Path) -> None:
     """(n, width) states where there is a reader, those that it was trained on; none elsewhere. Nothing else differs, but the identity."""
-    plain, other = (RoMe(models=folder, threads=1, progress=False, store=tmp_path / folder.name) for folder in sets)
+    bare, other = (RoMe(models=folder, threads=1, progress=False, store=tmp_path / folder.name) for folder in sets)
     texts = [TEXT, "", "The old man sold five houses."]
-    without, found = (metric.analyse(texts) for metric in (plain, other))
+    without, found = (metric.analyse(texts) for metric in (bare, other))
     for text in texts:
         assert without[text].states.shape == (0, 0)
         assert replace(found[text], states=without[text].states) == without[text]
         assert found[text].states.dtype == np.float16 and len(found[text].states) == len(found[text].words)
     one = found[TEXT]
-    made = Made(TEXT, tuple((w.start, w.end) for w in one.words), tuple((s.start, s.end) for s in one.sentences), ())
-    (side,) = Sides(sets[1] / "encoder", BELOW, torch.float32).of([made])
-    np.testing.assert_allclose(one.states, side.states, atol=2e-3, rtol=2e-3)
-    assert side.forms == tuple(w.text.lower() for w in one.words)
+    net, batch = load_reader(sets[1]), batch_of([(TEXT, texts[2])], sets[1])
+    rows, p = net.rows(batch)[0][0, 1:], len(plain(TEXT).words)
+    words = rows[:p] - net.sides[0] - net.shared[batch.company[0, 1 : p + 1]]
+    assert tuple((w.start, w.end) for w in one.words) == plain(TEXT).words
+    np.testing.assert_allclose(one.states, words.detach().numpy(), atol=2e-3, rtol=2e-3)
     assert models_identity(ModelConfig(set=str(sets[0]))) != models_identity(ModelConfig(set=str(sets[1])))
     again = RoMe(models=sets[1], threads=1, progress=False, store=tmp_path / sets[1].name)
     assert again.analyse(texts) == found

@@ -1,687 +1,231 @@
-"""The recipe of the reader of both texts: changes and the words after them, labels, groups, losses, training, all on a handful of sentences."""
+"""The recipe of the reader of both texts: the net, its losses and figures, and training, all at tiny size."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import random
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from interrupted import interrupt
-from tiny_encoder import write_encoder, write_lines
-from tiny_reader import with_states
+from tiny_lessons import GROUP, LESSONS, TEXTS, generated, write_sources
+from tiny_reader import batch_of, batches_of, lessons_of, write_reader, write_trunk
 
-from rome.data.perturbations.changes import TOKEN, Made, NamedChange, Text, damages, fits, made, plain
-from rome.data.perturbations.lexicons import default_materials
-from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
-from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
-from rome.features.analyser.pair_reader import PairReader
-from rome.features.errors.evidence import SEVERITIES, TYPES
-from rome.features.values import Analysis
+from rome.features.analyser.weights import load_weights
+from rome.features.errors.evidence import READER_FILE, SEVERITIES
+from rome.features.model_files import record_files
+from rome.metric import RoMe
 from rome.train.common.recipe import FIELDS, read_card
 from rome.train.common.training import PROGRESS
-from rome.train.errors import net as errors_figures
-from rome.train.errors import recipe as errors
-from rome.train.errors import signals as errors_signals
-from rome.train.errors import texts as errors_agreement
-from rome.train.errors import texts as errors_texts
-from rome.train.errors.groups import COST, UNLIKE, UNRELATED, Groups, Member, Mixture
-from rome.train.errors.losses import TYPE_OF, Weights, labels_of, losses
-from rome.train.errors.net import PairNet, Sides
-from rome.train.errors.teacher import Teacher
-from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
-from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
-from rome.train.synthesis.pairs import SyntheticPair
+from rome.train.errors import recipe, signals, sources
+from rome.train.errors.batches import Batch
+from rome.train.errors.judging import judge
+from rome.train.errors.losses import Weights, losses
+from rome.train.errors.net import PairNet, Read, load_reader
+from rome.train.errors.packing import Lessons
 from rome.train.synthesis.signals import make_signal
 
-from handmade import analysis
-from perturbation_sentences import SENTENCES, parsed
-
-TEXTS = list(SENTENCES)
-
-
-def text_of(text: str, *changes: NamedChange) -> Text:
-    """A text of one sentence with words by the rule."""
-    one = plain(text)
-    return Text(one.text, one.words, one.sentences, changes)
-
-
-# Words after edits
-
-
-@st.composite
-def edited(draw: st.DrawFn) -> tuple[Text, list[NamedChange]]:
-    """A text, and changes of it that fit together, each of one edit or two."""
-    words = st.sampled_from(["John's", "dog", "don't", "1,000", "9:30", "well-known", "ate", ",", ".", "“no”", "é", "of"])
-    text = draw(st.lists(words, max_size=8).map(" ".join))
-    new = st.one_of(st.sampled_from(["", "not", " very ", "can't", "x", "2", ", and", "’s"]), st.text("ab '.1", max_size=5))
-    changes: list[NamedChange] = []
-    for n in range(draw(st.integers(0, 4))):
-        edits = []
-        for _ in range(draw(st.integers(1, 2))):
-            start = draw(st.integers(0, len(text)))
-            edits.append((start, draw(st.integers(start, min(len(text), start + 6))), draw(new)))
-        change = NamedChange(f"c{n}", draw(st.sampled_from(["none", "minor", "critical"])), tuple(sorted(edits)))
-        if fits([*changes, change]):
-            changes.append(change)
-    return text_of(text), changes
-
-
-@given(edited())
-def test_words_after_edits(case: tuple[Text, list[NamedChange]]) -> None:
-    """The new text is that of the edits; its words stand in order and apart, each a token, and nothing but blanks is left out."""
-    text, changes = case
-    found = made(text, changes)
-    expected = text.text
-    for start, end, new in sorted((edit for change in changes for edit in change.edits), reverse=True):
-        expected = expected[:start] + new + expected[end:]
-    assert found.text == expected
-    assert all(TOKEN.fullmatch(found.text, a, b) for a, b in found.words)
-    assert all(one[1] <= other[0] for one, other in pairwise(found.words))
-    left = set(range(len(found.text))).difference(*(range(a, b) for a, b in found.words))
-    assert not "".join(found.text[n] for n in left).strip()
-    assert all(0 <= a < b <= len(found.text) for a, b in found.sentences)
-
-
-@given(edited())
-def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[NamedChange]]) -> None:
-    """One mark for each edit of a change that is an error: the old words that it touched, the new ones that hold what it put in."""
-    text, changes = case
-    found, edits = made(text, changes), sorted((edit, change) for change in changes for edit in change.edits)
-    wrong = [(edit, change) for edit, change in edits if change.severity != "none"]
-    assert [(mark.name, mark.severity) for mark in found.marks] == [(change.name, change.severity) for _, change in wrong]
-    for mark, ((start, end, new), _) in zip(found.marks, wrong, strict=True):
-        assert mark.old == tuple(n for n, (a, b) in enumerate(text.words) if a < end and b > start)
-        assert mark.forms == tuple(text.text[slice(*text.words[n])].lower() for n in mark.old)
-        at = start + sum(len(other[2]) - other[1] + other[0] for other, _ in edits if other[1] < start)
-        held = {n for k in mark.new for n in range(*found.words[k])}
-        assert {n for n in range(at, at + len(new)) if not found.text[n].isspace()} <= held
-        assert mark.new or not new.strip()
-
-
-def test_changes_that_touch_do_not_fit() -> None:
-    """Edits must leave something between them."""
-    one, beside, apart = (NamedChange("c", "none", ((a, b, "x"),)) for a, b in ((0, 3), (3, 5), (4, 5)))
-    assert not fits([one, beside]) and not fits([one, one]) and fits([apart, one]) and fits([])
-
-
-def test_sentences_after_edits() -> None:
-    """What is put in at the end of a sentence belongs to it, and a sentence that is taken away is gone."""
-    one = plain("It rains. We go.")
-    text = Text(one.text, one.words, ((0, 9), (10, 16)), ())
-
-    def cut(*edits: tuple[int, int, str]) -> list[str]:
-        found = made(text, [NamedChange("c", "none", edits)])
-        return [found.text[a:b] for a, b in found.sentences]
-
-    assert cut((8, 8, " now")) == ["It rains now.", "We go."] and cut((9, 9, "!")) == ["It rains.!", "We go."]
-    assert cut((0, 10, "")) == ["We go."] and cut((10, 12, "They")) == ["It rains.", "They go."]
-    assert cut((0, 16, "No.")) == ["No.", "No."][: len(cut((0, 16, "No.")))]
-
-
-def test_plain_texts_are_cut_by_a_rule() -> None:
-    """Contractions, possessives, numbers and marks as Universal Dependencies cut them; an empty text has no sentence, others have several."""
-    found = plain("They don't sell John's 1,000 cars at 9:30.")
-    assert found.forms() == ("they", "do", "n't", "sell", "john", "'s", "1,000", "cars", "at", "9:30", ".")
-    assert plain('"It rains." We go, e.g. home.').sentences == ((0, 12), (12, 29))
-    assert found.sentences == ((0, 42),) and plain("") == Made("", (), (), ())
-
-
-# Labels
-
-OLD_DOG = "The old dog ran."
-
-
-@pytest.mark.parametrize(
-    ("reference", "change", "near", "wrong", "kind", "sure"),
-    [
-        (OLD_DOG, NamedChange("antonym", "critical", ((4, 7, "new"),)), True, {2, 8}, "antonym", (1.0, 1.0)),
-        (OLD_DOG, NamedChange("omitted_noun", "critical", ((7, 11, ""),)), True, {3}, "omission", (1.0, 1.0)),
-        (OLD_DOG, NamedChange("added_word", "minor", ((8, 8, "big "),)), True, {9}, "addition", (1.0, 1.0)),
-        (OLD_DOG, NamedChange("a_new_kind", "major", ((4, 7, "new"),)), True, {2, 8}, None, (1.0, 1.0)),
-        (OLD_DOG, NamedChange("antonym", "none", ((4, 7, "aged"),)), True, set(), None, (1.0, 1.0)),
-        ("Fast ran the old dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {4, 9}, "antonym", (0.5, 0.7)),
-        ("Fast ran the aged dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
-        ("The old, old dog.", NamedChange("antonym", "critical", ((4, 7, "new"),)), False, {9}, "antonym", (0.1, 0.7)),
-        ("Fast ran the dogs.", NamedChange("omitted_noun", "critical", ((7, 11, ""),)), False, set(), None, (0.1, 0.5)),
-    ],
-)
-def test_labels_stand_on_both_sides_of_a_mistake(
-    reference: str, change: NamedChange, near: bool, wrong: set[int], kind: str | None, sure: tuple[float, float]
-) -> None:
-    """Near, by place; far, by form, where the reference has it once: else nobody knows which words of the reference these are.
-
-    sure : of the reference's words that are right, and of the first that is wrong (of the hypothesis where there is none).
-    """
-    member = Member(made(text_of(OLD_DOG), [change]), 1.0, 1.0, 1.0 if near else 0.5, near)
-    labels = labels_of([(plain(reference), member)], 16)
-    row = labels.classes[0].tolist()
-    assert {n for n, label in enumerate(row) if label} == wrong
-    assert {row[n] for n in wrong} <= {SEVERITIES.index(change.severity)}  # type: ignore[arg-type]
-    named = {n: TYPES[label] for n, label in enumerate(labels.types[0].tolist()) if label >= 0}
-    assert named == ({} if kind is None else dict.fromkeys(wrong, kind))
-    p = len(plain(reference).words)
-    places = [n for n in range(1, p + 1) if n not in wrong][:1] + sorted(wrong or {p + 2})[-1:]
-    assert labels.sure[0, places].tolist() == pytest.approx(sure)
-    assert labels.sure[0, [0, p + 1, 15]].tolist() == [0.0] * 3
-
-
-def test_every_mistake_that_is_learned_has_a_type() -> None:
-    """The names of the types are those of perturbations, and nearly every one that turns a fact has one that the reader knows."""
-    assert set(TYPE_OF) <= {*PERTURBATIONS, *WORD_PROBES} and set(TYPE_OF.values()) <= set(TYPES)
-    turned = {name for name, one in PERTURBATIONS.items() if one.severity == "critical" and one.category != "typography"}
-    unnamed = {name for name in turned if name not in TYPE_OF and not name.startswith("omitted")}
-    assert unnamed <= {"words_by_token", "concession_changed", "inclusion_changed", "entities_replaced_partially"}
-
-
-# Texts and groups
+from model_sets import linked_set, manifest
 
 
 @pytest.fixture(scope="module")
-def monkey() -> Iterator[pytest.MonkeyPatch]:
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory, monkey: pytest.MonkeyPatch) -> Path:
-    """A folder of all corpora that the recipe reads, tiny, where ROME_DATA points."""
-    folder = tmp_path_factory.mktemp("data")
-    for year in (22, 23):
-        rows = [
-            {"lp": "de-en", "segment": n, "reference": TEXTS[n : n + 2], "outputs": dict(zip("abcd", TEXTS[8:], strict=True))}
-            for n in range(4)
-        ]
-        secret = {"lp": "zh-en", "segment": 0, "reference": ["A secret text judges.", "It judges, the secret."], "outputs": {}}
-        write_lines(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", [*rows, secret])
-    rated = [
-        {"a": TEXTS[n], "b": TEXTS[n + 1], "similarity": 5 - n % 5, "source": "SMTnews" if n == 5 else "images"}
-        for n in range(10)
-    ]
-    write_lines(folder / "pairs" / "sts_2012_2016.jsonl.gz", rated)
-    write_lines(
-        folder / "pairs" / "msrp_train.jsonl.gz", [{"a": TEXTS[8], "b": TEXTS[n], "paraphrase": n % 2} for n in (9, 10)]
-    )
-    split = [{"text": TEXTS[n], "split": [TEXTS[n + 1], "It rains."]} for n in range(6)]
-    write_lines(folder / "text" / "wikipedia_sentences.jsonl.gz", split)
-    groups = [{"reference": TEXTS[0], "kind": "x", "acceptable": [TEXTS[0]], "critical": [TEXTS[3]]}]
-    write_lines(folder / "meaning" / "handmade.jsonl.gz", groups)
-    monkey.setenv("ROME_DATA", str(folder))
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a set with nothing but a tiny random trunk and a random reader."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    write_trunk(folder / "encoder", "mpnet")
+    write_reader(folder)
     return folder
 
 
-def nouns(text: str) -> Analysis:
-    """A text of one sentence in which every word is a noun."""
-    found = analysis(text)
-    return replace(found, words=tuple(replace(word, xpos="NN") for word in found.words))
-
-
-class Parser:
-    """Takes the metric's place: analyses that were written down by hand. asked : the texts, call by call."""
-
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    def analyse(self, texts: Sequence[str]) -> dict[str, Analysis]:
-        self.asked.append(list(texts))
-        return {text: parsed(text) if text in SENTENCES else nouns(text) for text in texts}
-
-
 @pytest.fixture(scope="module")
-def parser(monkey: pytest.MonkeyPatch) -> Parser:
-    """The one process that prepares texts, here a thread, with a parser that loads nothing."""
-    found = Parser()
-
-    def start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
-        vocabulary = Vocabulary(list(map(parsed, TEXTS)) * 2)
-        errors_texts._worker = found, seed, default_materials(sample), vocabulary
-
-    monkey.setattr(errors_texts, "_start", start)
-    monkey.setattr(errors_texts, "ProcessPoolExecutor", ThreadPoolExecutor)
-    monkey.setattr(errors_texts, "BLOCK", 5)
-    return found
+def lessons(tiny: Path) -> Lessons:
+    return lessons_of(LESSONS, tiny)
 
 
-@pytest.fixture(scope="module")
-def prepared(data: Path, parser: Parser, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The texts of all pairs with their changes."""
-    texts = [text for pair in paraphrases(0, 9, 9) for text in (pair.one, pair.other)]
-    return prepare(texts, "small", 0, tmp_path_factory.mktemp("texts") / "texts.jsonl", Path("unused"))
+def new_net(tiny: Path) -> PairNet:
+    torch.manual_seed(5)
+    return PairNet(load_trunk(tiny / "encoder"), 1, 4)
 
 
-def test_texts_are_prepared_once(prepared: Path, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that holds all texts stays; one that lacks some is made anew, whole or not at all."""
-    lines = prepared.read_text(encoding="utf-8").splitlines(keepends=True)
-    texts = [json.loads(line)["text"] for line in lines]
-    assert len(set(texts)) == len(texts) > 12
-    part = tmp_path / "texts.jsonl"
-    part.write_text("".join(lines[:-7]), encoding="utf-8")
-    monkeypatch.setattr(errors_texts, "_row", lambda analysis, *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        prepare(texts, "small", 0, part, Path("unused"))
-    assert part.read_text(encoding="utf-8") == "".join(lines[:-7]) and list(tmp_path.iterdir()) == [part]
-    monkeypatch.undo()
-    parser.asked.clear()
-    prepare([*texts, *texts[:3]], "small", 0, part, Path("unused"))
-    assert sum(parser.asked, []) == texts and part.read_text(encoding="utf-8") == "".join(lines)
-    parser.asked.clear()
-    prepare(texts[3:], "small", 0, part, Path("unused"))
-    assert not parser.asked and part.read_text(encoding="utf-8") == "".join(lines)
+def test_padding_does_not_change_a_reading(tiny: Path) -> None:
+    """A pair alone and beside a longer one."""
+    pairs, net = [("It rains.", "It snows now."), ("The old dog saw. " * 9, "A dog, it saw a house. " * 7)], load_reader(tiny)
+    both = net(batch_of(pairs, tiny))
+    for row, pair in enumerate(pairs):
+        alone = net(batch_of([pair], tiny))
+        real = int(alone.real.sum())
+        torch.testing.assert_close(both.logits[row, :real], alone.logits[0, :real], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(both.amount[row], alone.amount[0], atol=1e-5, rtol=1e-5)
 
 
-def test_a_pool_reads_what_was_prepared(prepared: Path) -> None:
-    """Words, sentences and changes of each text come back; what is not there, or has no word, is None."""
-    pool = Pool([prepared])
-    assert pool.get("not there") is None and len(pool.texts) == len(prepared.read_text(encoding="utf-8").splitlines())
-    for row in map(json.loads, prepared.read_text(encoding="utf-8").splitlines()):
-        found = pool.get(row["text"])
-        assert found is not None and [list(span) for span in found.words] == row["words"]
-        assert [list(span) for span in found.sentences] == row["sentences"]
-        assert [[c.name, c.severity, [list(edit) for edit in c.edits]] for c in found.changes] == row["changes"]
-        assert row["text"] not in SENTENCES or len(found.words) == len(parsed(row["text"]).words)
+# Losses and figures
 
 
-@pytest.mark.parametrize("text", TEXTS[:4])
-def test_changes_of_a_text(text: str) -> None:
-    """So many of each severity and no more, the same for the same seed; every one gives another text, whose words can be told."""
-    one, words = parsed(text), Vocabulary(list(map(parsed, TEXTS)) * 2)
-    found = list(changes_of(one, 3, default_materials(TEXTS), words))
-    assert (
-        found
-        == list(changes_of(one, 3, default_materials(TEXTS), words))
-        != list(changes_of(one, 4, default_materials(TEXTS), words))
-    )
-    kinds = [change for change in found if change.name not in WORD_PROBES]
-    assert len({change.name for change in found}) == len(found) > 8
-    for severity, most in EACH.items():
-        same = [c for c in kinds if c.severity == severity or (severity == "other" and c.severity in ("minor", "major"))]
-        assert len(same) <= most
-    whole = text_of(text)
-    for change in found:
-        changed = made(whole, [change])
-        assert changed.text != text and changed.text.strip()
-        assert (change.severity == "none") == (not changed.marks)
+def test_losses_fall_when_a_step_is_learnt(lessons: Lessons, tiny: Path) -> None:
+    """All of them, and in the end most comparisons are in order."""
+    net, parts = new_net(tiny), batches_of(lessons, tiny, pairs=60, parts=2)[0]
+    optimizer, logs = torch.optim.AdamW(net.own().values(), 0.01), []
+    for _ in range(80):
+        total, log = losses([net(part) for part in parts], parts, Weights(), lessons.sources.tolist())
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        logs.append({name: values[0] for name, values in log.items()})
+    for name in ("words", "types", "ranks", "amounts"):
+        assert logs[-1][name] < 0.8 * logs[0][name], name
+    assert logs[-1]["groups"] > max(0.8, logs[0]["groups"])
 
 
-def test_pairs_that_say_the_same(data: Path) -> None:
-    """Second references, agreed outputs, paraphrases, likely sentences and splits; nothing that judges elsewhere, no machine translation."""
-    found = paraphrases(0, 2, 3)
-    assert found == paraphrases(0, 2, 3) and found != paraphrases(1, 2, 3)
-    by = {
-        origin: [pair for pair in found if pair.origin == origin]
-        for origin in ("references", "outputs", "msrp", "sts", "splits")
-    }
-    assert sum(map(len, by.values())) == len(found)
-    assert {name: len(pairs) for name, pairs in by.items()} == {"references": 9, "outputs": 3, "msrp": 1, "sts": 1, "splits": 2}
-    assert (by["sts"][0].one, by["msrp"][0].other) == (TEXTS[0], TEXTS[9])
-    assert {pair.group[:3] for pair in found if "secret" in pair.one} == {"w23"}
-    assert all(pair.one != pair.other and 0.0 < pair.sure <= 1.0 for pair in found)
+def test_nothing_is_learnt_from_a_teacher_that_says_the_same(lessons: Lessons, tiny: Path) -> None:
+    """Its losses are 0 for the net itself, and not for another."""
+    net, parts = load_reader(tiny), batches_of(lessons, tiny, pairs=30, parts=1)[0]
+    read, other = [net(part) for part in parts], [new_net(tiny)(part) for part in parts]
+    same, apart = (losses(read, parts, Weights(), lessons.sources.tolist(), told)[1] for told in (read, other))
+    for name in ("taught_words", "taught_amounts"):
+        assert same[name] == pytest.approx([0.0], abs=1e-6) and apart[name][0] > 0.01
 
 
-@pytest.fixture(scope="module")
-def agreement(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Outputs with an agreement each."""
-    path = tmp_path_factory.mktemp("agreement") / "agreement.jsonl"
-    rows = [{"reference": text, "outputs": [[other, n / 4] for n, other in enumerate(TEXTS[:4])]} for text in TEXTS[4:8]]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+class Reading:
+    """Takes a net's place: perfect, or at random by a seed."""
+
+    def __init__(self, seed: int | None) -> None:
+        self.chance = None if seed is None else torch.Generator().manual_seed(seed)
+
+    def eval(self) -> None:
+        """Do nothing."""
+
+    def __call__(self, batch: Batch) -> Read:
+        severity, cost = batch.severity, batch.cost
+        if self.chance is not None:
+            severity = torch.randint(0, 4, severity.shape, generator=self.chance)
+            cost = torch.rand(cost.shape, generator=self.chance) * 10
+        logits = 20.0 * torch.nn.functional.one_hot(severity, 4).float()
+        return Read(logits, logits, cost.log1p(), logits[:, 0], batch.row >= 0)
 
 
-@pytest.fixture(scope="module")
-def groups(prepared: Path, agreement: Path) -> Groups:
-    """What a step draws from."""
-    return Groups(Pool([prepared]), paraphrases(0, 9, 9), agreement, 0)
-
-
-def test_groups_need_pairs(agreement: Path, tmp_path: Path) -> None:
-    """Texts that were made of other pairs are told, not drawn from."""
-    (tmp_path / "texts.jsonl").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match=r"0 pairs .* prepared texts.*--texts"):
-        Groups(Pool([tmp_path / "texts.jsonl"]), paraphrases(0, 9, 9), agreement, 0)
-
-
-def test_groups_of_meaning(groups: Groups) -> None:
-    """Acceptable near and far on level 0, critical ones on 2 with ten points, between them minor and major, and at times a stranger."""
-    seen: set[tuple[float, bool]] = set()
-    for number in range(150):
-        group = groups.meaning(random.Random(number))
-        first, second, *others = group.members
-        assert (first.level, first.severity, first.near, first.sure) == (0.0, 0.0, True, 1.0)
-        assert (second.level, second.near) == (0.0, False) and (second.severity == 0.0 or math.isnan(second.severity))
-        assert not first.text.marks and not second.text.marks
-        for member in others:
-            worst = {2.0: ("critical", 10.0), 1.0: ("major", 5.0), 0.35: ("minor", 1.0)}.get(member.level)
-            if worst is None:
-                assert (member.level, member.severity, member.sure) == (3.0, 25.0, 0.0)
-            else:
-                assert {mark.severity for mark in member.text.marks} == {worst[0]} and member.severity == worst[1]
-            assert member.sure == 1.0 if member.near else member.sure < 0.5
-            assert not member.near or all(n < len(group.reference.words) for mark in member.text.marks for n in mark.old)
-        seen |= {(member.level, member.near) for member in group.members}
-    assert seen == {(level, near) for level in (0.0, 0.35, 1.0, 2.0) for near in (True, False)} | {(3.0, False)}
-
-
-def test_a_step_holds_what_its_mixture_says(groups: Groups, prepared: Path) -> None:
-    """So many groups of each kind, the same for the same seed; lower ranks for what is worse, agrees less or is rated lower."""
-    mixture = Mixture(2, 3, 2, 1)
-    found = list(groups.step(mixture, random.Random(1)))
-    assert [group.kind for group in found] == ["meaning"] * 2 + ["mistakes"] * 3 + ["outputs"] * 2 + ["rated"]
-    assert (
-        repr(found) == repr(list(groups.step(mixture, random.Random(1)))) != repr(list(groups.step(mixture, random.Random(2))))
-    )
-    levels = {"minor": 1.0, "major": 2.0, "critical": 3.0}
-    for group in found[2:5]:
-        assert not group.members[0].text.marks and group.members[0].level == 0.0
-        assert all({levels[mark.severity] for mark in member.text.marks} == {member.level} for member in group.members[1:])
-    for group in found[5:7]:
-        agreed = [TEXTS.index(member.text.text) / 4 for member in group.members]
-        assert [(m.level, m.severity) for m in group.members] == [(-10.0 * n, UNLIKE * (1.0 - n)) for n in agreed]
-    rated = {(TEXTS[n], TEXTS[n + 1]): float(n % 5) for n in range(10) if n != 5}
-    for member in found[7].members:
-        assert member.reference is not None and rated[member.reference.text, member.text.text] == member.level
-    weights = [member.severity for member in sorted(found[7].members, key=lambda member: member.level)]
-    assert weights == sorted(weights) and weights[0] >= 0.0 and weights[-1] <= UNRELATED
-    without = Groups(Pool([prepared]), paraphrases(0, 9, 9), None, 0)
-    assert [group.kind for group in without.step(mixture, random.Random(1))].count("outputs") == 0
-
-
-def test_ladders(groups: Groups) -> None:
-    """Every rung holds the mistakes of the one below and more; what it weighs is known where the reference itself was changed."""
-    seen = set()
-    for number in range(60):
-        (group,) = groups.step(Mixture(0, 0, 0, 0, 0, 1), random.Random(number))
-        first, *others = group.members
-        own = first.text.text == group.reference.text
-        seen.add(own)
-        assert not first.text.marks and first.level == 0.0 and first.near == own and others
-        levels = [member.level for member in group.members]
-        assert levels == sorted(levels) and len({member.text.text for member in group.members}) == len(group.members)
-        for member in others:
-            marks = member.text.marks
-            cost = sum(COST[mark.severity] for mark in marks)
-            assert marks and member.level <= cost / 5.0  # a change of two edits counts once, and has two marks
-            assert member.severity == min(5.0 * member.level, UNRELATED) if own else math.isnan(member.severity)
-    assert seen == {True, False}
-
-
-@pytest.mark.parametrize("wanted", [0, 1, 5, 40])
-def test_damages(wanted: int) -> None:
-    """At most as many as are wanted, which fit together; each gives another text, whose words and their marks can be told."""
-    whole = text_of(TEXTS[0])
-    found = damages(whole, ["zebra", "by"], wanted, random.Random(wanted))
-    assert len(found) <= wanted and bool(found) == bool(wanted) and fits(found)
-    result = made(whole, found)
-    assert [result.text[a:b] for a, b in result.words] == [match.group() for match in TOKEN.finditer(result.text)]
-    assert len(result.marks) == len(found)
-    assert damages(Text("", (), (), ()), ["zebra"], 3, random.Random(0)) == []
-
-
-def generated() -> list[SyntheticPair]:
-    """Three pairs of one reference and one of another, as `rome synthesize` writes them; one blank, one without a label."""
-    rows = [
-        (0, TEXTS[1], -1.0),
-        (0, TEXTS[2], -5.0),
-        (0, TEXTS[3], 0.0),
-        (4, " ", -5.0),
-        (4, TEXTS[6], None),
-        (5, TEXTS[6], -25.0),
-    ]
-    return [SyntheticPair(f"p{n}", "made", n, TEXTS[one], other, (), label) for n, (one, other, label) in enumerate(rows)]
-
-
-def test_groups_of_generated_pairs(prepared: Path) -> None:
-    """A reference, and what was made of it: the costlier the worse; pairs without a label or a text are left out."""
-    groups = Groups(Pool([prepared]), paraphrases(0, 9, 9), None, 0, generated())
-    found = [group for n in range(20) for group in groups.step(Mixture(0, 0, 0, 0, 1), random.Random(n))]
-    assert len(found) == 20 and {group.reference.text for group in found} == {TEXTS[0], TEXTS[5]}
-    labels = {pair.hypothesis: pair.label for pair in generated() if pair.label is not None}
-    for group in found:
-        first, *others = group.members
-        assert (first.text, first.severity, first.level, first.near) == (group.reference, 0.0, 0.0, True)
-        assert others and all((m.severity, m.level) == (-labels[m.text.text], -labels[m.text.text] / 5.0) for m in others)
-
-
-def test_the_scorers_pairs_of_meaning(prepared: Path, tmp_path: Path) -> None:
-    """What a hypothesis is worth goes by its worst mistake, near or far; the same for the same seed; files keep them."""
-    pairs = meaning_pairs([prepared], 40, 0)
-    assert pairs == meaning_pairs([prepared], 40, 0) != meaning_pairs([prepared], 40, 1)
-    assert len({pair.id for pair in pairs}) == len(pairs) and len({pair.group for pair in pairs}) == 40
-    for pair in pairs:
-        kind, _, distance = pair.operation.partition("_")
-        assert pair.quality == QUALITY[kind] and distance in (("",) if kind == "unrelated" else ("near", "far"))
-        assert (pair.level == "clean") == (kind == "acceptable") and pair.base == "meaning"
-    assert {pair.operation.partition("_")[0] for pair in pairs} == set(QUALITY)
-    assert list(QUALITY.values()) == sorted(QUALITY.values(), reverse=True)
-    write_pairs(tmp_path / "pairs.jsonl", pairs)
-    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
-
-
-def test_agreement_is_the_mean_likeness_to_all_others(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Oracle: vectors and chrF against every reference, which counts twice, and every other output, pair by pair."""
-    from sacrebleu.metrics.chrf import CHRF
-
-    def vectors(texts: Sequence[str]) -> np.ndarray:
-        found = np.array([[text.lower().count(letter) for letter in "aeinst"] for text in texts], np.float32)
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-    monkeypatch.setattr("rome.train.errors.texts.source_folder", lambda: tmp_path)
-    monkeypatch.setattr(errors_agreement, "_SentenceVectors", lambda folder: vectors)
-    rows = [json.loads(line) for line in write_agreements(tmp_path / "a.jsonl", 0, 2).open(encoding="utf-8")]
-    again = write_agreements(tmp_path / "b.jsonl", 0, 2).read_bytes()
-    assert again == (tmp_path / "a.jsonl").read_bytes() and len(rows) == 2
-    chrf = CHRF()
-    for row in rows:
-        n, outputs = TEXTS.index(row["reference"]), [text for text, _ in row["outputs"]]
-        assert sorted(outputs) == sorted(TEXTS[8:])
-        for text, agreement in row["outputs"]:
-            likes, counts = [], []
-            for other in [*TEXTS[n : n + 2], *(other for other in outputs if other != text)]:
-                cosine = float(np.clip(vectors([text])[0] @ vectors([other])[0], 0.0, 1.0))
-                later = other in outputs and outputs.index(other) > outputs.index(text)
-                near = chrf.sentence_score(*((other, [text]) if later else (text, [other]))).score / 100
-                likes.append(0.5 * (cosine + near))
-                counts.append(2.0 if other in TEXTS[n : n + 2] and other not in outputs else 1.0)
-            assert agreement == pytest.approx(np.average(likes, weights=counts), abs=1e-4)
+def test_figures_of_readers(tiny: Path) -> None:
+    """A perfect reader is right everywhere; one at random has half of the comparisons."""
+    groups = [sources.whole(replace(GROUP, texts=texts)) for texts in (TEXTS, TEXTS[::-1])] * 10
+    source = batches_of(lessons_of(groups, tiny), tiny, pairs=50, parts=2)
+    found = judge(Reading(None), source)  # type: ignore[arg-type]
+    kinds = ("above {}", "above near {}", "place of {}", "severity of {}")
+    assert all(found[kind.format(severity)] == 100.0 for kind, severity in product(kinds, SEVERITIES[1:]))
+    assert found["acceptable marked"] == 0.0
+    assert [found[f"mean cost of {name}"] for name in SEVERITIES] == [0.0, 1.0, 5.0, 10.0]
+    found = judge(Reading(0), source)  # type: ignore[arg-type]
+    assert all(35.0 < found[kind.format(severity)] < 65.0 for kind, severity in product(kinds[:2], SEVERITIES[1:]))
+    assert found["acceptable marked"] == 100.0 and all(3.0 < found[f"mean cost of {name}"] < 7.0 for name in SEVERITIES)
 
 
 # Training
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a set with nothing but a tiny encoder."""
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    folder.mkdir()
-    write_encoder(folder / "encoder")
-    return folder
-
-
-def net_of(models: Path) -> PairNet:
-    torch.manual_seed(5)
-    return PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
-
-
-OPTIONS = errors.ErrorsOptions(every=4, steps=10, later=2, rate=0.1, below=1, rank=4)
-
-
-def test_the_stages_of_a_training() -> None:
-    """In each stage the rate rises to its highest and falls to next to nothing; the second holds more of what is bad."""
-    options = errors.ErrorsOptions(steps=400, later=80)
-    rates = [options.stage(step)[1] for step in range(1, 481)]
-    for stage, highest in ((rates[:400], 0.8), (rates[400:], 0.55)):
-        top = stage.index(max(stage))
-        assert stage[: top + 1] == sorted(stage[: top + 1]) and stage[top:] == sorted(stage[top:], reverse=True)
-        assert highest < stage[top] <= 1.0 and 0.0 < stage[-1] < 0.03
-    assert options.stage(400)[0] == errors.FIRST != options.stage(401)[0] == options.second
-    assert errors.ErrorsOptions(meaning=7, outputs=6, rated=5, ladders=4).second == Mixture(7, 4, 6, 5, 1, 4)
-    taught = replace(options, taught=50)
-    assert [replace(taught, drawn=20).draw(step) for step in (480, 481, 500, 501, 530)] == [480, 481, 500, 481, 490]
-    assert taught.draw(501) == 501 and taught.all_steps == 530 and taught.stage(480) == options.stage(480) and taught.stage(481)[0] == errors.TAUGHT
-
-
-def lines(work: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (work / PROGRESS).read_text(encoding="utf-8").splitlines()]
-
-
-def test_training_learns_and_resumes(models: Path, groups: Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loss falls; a training that was interrupted between two checkpoints resumes to the very net of one that was not."""
-    sides, folders = Sides(models / "encoder", 1, torch.float32), [tmp_path / name for name in ("whole", "half")]
-    for folder in folders:
-        folder.mkdir()
-    whole = net_of(models)
-    assert errors.fit(whole, sides, groups, replace(OPTIONS, work=folders[0])) >= 0
-    log = lines(folders[0])
-    assert [line["step"] for line in log] == [4, 8, 12] and not whole.training
-    assert log[1]["words"] + log[1]["amounts"] < log[0]["words"] + log[0]["amounts"]  # the second stage has worse texts
-    assert {"words", "types", "ranks", "amounts", "near > near", "near > far"} <= set().union(*log)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, tiny: Path, tmp_path: Path) -> None:
+    """With a teacher, and dropout; the losses are in the log."""
+    options = recipe.ErrorsOptions(models=str(tiny), teacher=str(tiny), steps=6, every=2, rate=0.01, pairs=40, parts=2)
+    works = [tmp_path / name for name in ("whole", "half")]
+    for work in works:
+        work.mkdir()
+    whole = new_net(tiny)
+    assert recipe.fit(whole, lessons, replace(options, work=works[0])) >= 0
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt(patch)
-        errors.fit(net_of(models), sides, groups, replace(OPTIONS, work=folders[1]))
+        recipe.fit(new_net(tiny), lessons, replace(options, work=works[1]))
     torch.manual_seed(77)
-    again = PairNet(load_trunk(models / "encoder"), 1, 4, dtype=torch.float32)
-    errors.fit(again, sides, groups, replace(OPTIONS, work=folders[1], resume=True))
-    assert [line["step"] for line in lines(folders[1])] == [4, 8, 12]
+    again = new_net(tiny)
+    torch.nn.init.normal_(again.marks)
+    recipe.fit(again, lessons, replace(options, work=works[1], resume=True))
+    logs = [[json.loads(line) for line in (work / PROGRESS).read_text(encoding="utf-8").splitlines()] for work in works]
+    assert [[line["step"] for line in log] for log in logs] == [[2, 4, 6]] * 2
+    assert {"words", "types", "ranks", "amounts", "taught_words", "taught_amounts", "groups"} < set(logs[0][0])
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
 
 
-def test_signals_of_generated_pairs_are_learned_first(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The optional first stage changes the net, the same way for the same seed, and comes to foretell the signals; it needs pairs."""
-    monkeypatch.setattr(errors_signals, "available_signals", lambda: [make_signal("bleu")])
-    nets, sides = [net_of(models) for _ in range(3)], Sides(models / "encoder", 1, torch.float32)
+def test_signals_of_synthetic_pairs_are_learnt_first(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same way for the same seed; the net comes to predict the signals."""
+    monkeypatch.setattr(signals, "available_signals", lambda: [make_signal("bleu")])
+    pairs = [pair for pair in sources.read_synthetic(generated(tmp_path / "made.jsonl")) if pair.hypothesis.strip()]
+    source = batches_of(lessons_of(signals.signal_lessons(pairs), tiny), tiny, pairs=3, parts=1)
+    nets = [new_net(tiny) for _ in range(3)]
     first, last, again = (
-        errors_signals.learn_signals(net, sides, generated(), steps, 0.01, 0)
-        for net, steps in zip(nets, (1, 25, 25), strict=True)
+        signals.learn_signals(net, source, pairs, steps, 0.01, 0) for net, steps in zip(nets, (2, 40, 40), strict=True)
     )
     assert last == again != first and set(last) == {"bleu"} and last["bleu"] < first["bleu"]
     assert all(torch.equal(*both) for both in zip(nets[1].parameters(), nets[2].parameters(), strict=True))
-    with pytest.raises(InputError, match="--synthesized"):
-        errors_signals.learn_signals(nets[0], sides, [], 1, 0.01, 0)
 
 
-def test_the_recipe_end_to_end(
-    models: Path, prepared: Path, agreement: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Texts in, weights that read pairs and a whole card out; the same seed gives the same bytes, another one others."""
-    monkeypatch.setattr(errors, "HELD", 1)
-    monkeypatch.setattr(errors, "write_agreements", lambda path, seed, segments: shutil.copyfile(agreement, path))
-    made = tmp_path / "generated.jsonl"
-    made.write_text("".join(pair.to_json() + "\n" for pair in generated()), encoding="utf-8")
+def trained(out: Path, *more: str) -> Path:
     parser = argparse.ArgumentParser()
-    errors.add_arguments(parser)
-    common = ["--models", str(models), "--steps", "1", "--below", "1", "--rank", "2", "--later", "1", "--systems", "9"]
-    for name, more in {
-        "a": ["--texts", str(prepared), "--agreement", str(agreement)],
-        "b": [],
-        "c": ["--texts", str(prepared), "--agreement", str(agreement), "--seed", "1", "--synthesized", str(made)],
-    }.items():
-        assert errors.run(parser.parse_args(["--out", str(tmp_path / name), *common, *more])) == 0
-    files = [(tmp_path / name / "reader.safetensors").read_bytes() for name in "abc"]
-    assert files[0] == files[1] != files[2]
+    recipe.add_arguments(parser)
+    sizes = ["--steps", "2", "--rank", "2", "--below", "1", "--pairs", "40", "--parts", "2"]
+    assert recipe.run(parser.parse_args(["--out", str(out), *sizes, *more])) == 0
+    return out / READER_FILE
+
+
+def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data in, weights and a whole card out, and a set with them scores; the same seed gives the same bytes."""
+    monkeypatch.setattr(signals, "available_signals", lambda: [make_signal("bleu")])
+    write_sources(tmp_path)
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    settings = {**manifest(recipe.set_folder("small"))["settings"], "errors": {"below": 1}}
+    folder = linked_set(tmp_path / "set", but=("errors", "fill", "scorer-supervised"), settings=settings)
+    made, models = str(generated(tmp_path / "made.jsonl")), ["--models", str(folder)]
+    first = trained(tmp_path / "a", *models, "--only", "groups", "summaries")
+    again = trained(tmp_path / "b", *models, "--lessons", str(tmp_path / "a.work"))
+    assert first.read_bytes() == again.read_bytes()
     card = read_card(tmp_path / "a")
     assert tuple(card) == FIELDS and None not in card.values()
-    assert (
-        card["recipe"]
-        == "rome train errors --out FOLDER --models tiny --seed 0 --steps 1 --later 1 --below 1 --rank 2 --systems 9"
+    assert card["recipe"].startswith("rome train errors --out FOLDER --models set --only groups summaries --seed 0 --steps 2")
+    names = Lessons.load(tmp_path / "a.work" / recipe.LESSONS)
+    assert [line.split(":")[0] for line in card["data"]] == ["groups", "summaries"]
+    assert card["data"][0].endswith(
+        f"; {int((names.source == 0).sum()):,} lessons, {int(names.group_start[(names.source == 0).sum()]):,} pairs"
     )
-    assert set(card["figures"]) == {"held_out", "development"} and card["size_bytes"] == len(files[0])
-    assert set(card["figures"]["development"]) == {"handmade_in_order", "handmade_whole_groups"}
-    shutil.copytree(tmp_path / "a", models / "errors")
-    taught = ["--out", str(tmp_path / "d"), *common, "--taught", "1", "--teacher", str(models)]
-    assert errors.run(parser.parse_args([*taught, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
-    assert (tmp_path / "d" / "reader.safetensors").read_bytes() != files[0] and read_card(tmp_path / "d")["steps"] == 3
-    none = ["--out", str(tmp_path / "e"), *common, "--steps", "0", "--later", "0", "--begin", str(models)]
-    assert errors.run(parser.parse_args([*none, "--texts", str(prepared), "--agreement", str(agreement)])) == 0
-    assert (tmp_path / "e" / "reader.safetensors").read_bytes() == files[0]
-    assert f"went on from the reader that `{card['recipe']}` (2 steps" in read_card(tmp_path / "e")["notes"]
-    given = ["--texts", str(prepared), "--agreement", str(agreement)]
-    for share in ("1.0", "0.5"):
-        kept = ["--out", str(tmp_path / share), *common, "--begin", str(models), "--kept", share]
-        assert errors.run(parser.parse_args([*kept, *given])) == 0
-    assert (tmp_path / "1.0" / "reader.safetensors").read_bytes() == files[0] != (tmp_path / "0.5" / "reader.safetensors").read_bytes()
-    assert "by a share of 0.5" in read_card(tmp_path / "0.5")["notes"] and "--kept 0.5" in read_card(tmp_path / "0.5")["recipe"]
-    for wrong in (["--kept", "0.5"], ["--kept", "1.5", "--begin", str(models)]):
-        with pytest.raises(InputError, match="--kept"):
-            errors.run(parser.parse_args(["--out", str(tmp_path / "f"), *common, *wrong, *given]))
-    one, other = with_states("the old dog"), with_states("a new dog ran", 1)
-    (reading,) = PairReader(models, 1)([(one, other)])
-    assert reading.probabilities.shape == (7, len(SEVERITIES)) and math.isfinite(reading.amount)
+    assert 0.0 <= card["figures"]["held_out_groups"]["above critical"] <= 100.0
+    alone = trained(tmp_path / "c", *models, "--only", "synthesized", "--synthesized", made, "--signals", "2")
+    assert alone.read_bytes() != first.read_bytes()
+    card = read_card(tmp_path / "c")
+    assert "--only synthesized --synthesized made.jsonl" in card["recipe"] and "--signals 2" in card["recipe"]
+    assert len(card["data"]) == 1 and card["data"][0].endswith("2 lessons, 6 pairs") and "bleu" in card["figures"]["signals"]
+    with pytest.raises(InputError, match="--signals needs --synthesized"):
+        trained(tmp_path / "d", *models, "--signals", "2")
+    shutil.copytree(tmp_path / "a", folder / "errors")
+    record_files(folder)
+    metric = RoMe(models=folder, threads=1, progress=False)
+    (segment,) = metric.score(references=["The old dog ran home."], hypotheses=["The young dog ran home."]).segments
+    assert 0.0 <= segment.components.errors.value <= 1.0
+    begun = trained(tmp_path / "e", *models, "--lessons", str(tmp_path / "a.work"), "--steps", "0", "--begin", str(folder))
+    assert begun.read_bytes() == first.read_bytes() and "went on from the reader" in read_card(tmp_path / "e")["notes"]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_a_net_keeps_a_share_of_its_first_weights(models: Path, share: float) -> None:
-    """Law: every weight lies so far on the straight way back to its first value."""
-    first, net = net_of(models).state_dict(), net_of(models)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.add_(torch.randn_like(parameter))
-    trained = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    errors.keep(net, first, share)
-    for name, tensor in net.state_dict().items():
-        torch.testing.assert_close(tensor, (1.0 - share) * trained[name] + share * first[name])
+def test_further_layers_are_packed_stored_and_read(tiny: Path, lessons: Lessons, tmp_path: Path) -> None:
+    """They come from the published model; too few of them are refused."""
+    from transformers import BertConfig, BertModel
+
+    sizes = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+    BertModel(BertConfig(**sizes), add_pooling_layer=False).save_pretrained(tmp_path / "published")
+    lessons.save(tmp_path / recipe.LESSONS)
+    lessons_of([sources.whole(GROUP)], tiny).save(tmp_path / recipe.HELD_OUT)
+    more = ["--models", str(tiny), "--lessons", str(tmp_path), "--source", str(tmp_path / "published")]
+    tensors = load_weights(trained(tmp_path / "a", *more, "--further", "1"))[0]
+    stored = load_weights(tmp_path / "further_tiny.safetensors")[0]
+    assert stored and all(torch.allclose(tensors[name], tensor, atol=1e-6) for name, tensor in stored.items())
+    with pytest.raises(InputError, match="--further is 2, but .* has 1 layers"):
+        trained(tmp_path / "b", *more, "--further", "2")
 
 
-def test_nothing_is_learned_from_a_teacher_that_says_the_same(models: Path, groups: Groups, tmp_path: Path) -> None:
-    """Law: its losses stand at their lowest for a net that is its own teacher; for another they are higher, and fall when it is followed."""
-    folder = tmp_path / "set"
-    shutil.copytree(models / "encoder", folder / "encoder")
-    (folder / "errors").mkdir()
-    torch.manual_seed(5)
-    errors.export(PairNet(load_trunk(folder / "encoder"), 1, 4), folder / "errors")
-    teacher = Teacher(str(folder))
-    drawn, weights = list(groups.step(errors.TAUGHT, random.Random(1))), Weights(words=0.0, types=0.0, ranks=0.0, amounts=0.0)
-    _, same = losses(teacher.net, teacher.sides, drawn, weights, teacher)
-    assert same["taught_amounts"] == pytest.approx([0.0], abs=1e-9)
-    read = len(teacher.known)
-    assert losses(teacher.net, teacher.sides, drawn, weights, teacher)[1] == same and len(teacher.known) == read
-    torch.manual_seed(9)
-    other, seen = PairNet(load_trunk(folder / "encoder"), 1, 4), []
-    optimizer = torch.optim.Adam([parameter for parameter in other.parameters() if parameter.requires_grad], 0.01)
-    for _ in range(20):
-        optimizer.zero_grad()
-        total, log = losses(other, teacher.sides, drawn, weights, teacher)
-        total.backward()
-        optimizer.step()
-        seen.append((log["taught_words"][0], log["taught_amounts"][0]))
-    assert seen[0][0] > seen[-1][0] > same["taught_words"][0] and seen[0][1] > seen[-1][1] > 0.0
-
-
-def test_figures_of_groups_in_order(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The share of comparisons in order, and of whole groups; with several references the lowest count; ties are not in order."""
-    groups = [
-        {"reference": ["aaaa", "a"], "kind": "x", "acceptable": ["b", "bbb"], "critical": ["cc", "ccccc"]},
-        {"reference": "aaaa", "kind": "x", "acceptable": ["bbbb"], "critical": ["cccc", "c"]},
-    ]
-    write_lines(data / "meaning" / "webnlg_dev.jsonl.gz", groups)
-
-    def counts(net: Any, sides: Any, pairs: list[tuple[str, str]]) -> np.ndarray:
-        return np.array([abs(len(one) - len(other)) for one, other in pairs], float)
-
-    monkeypatch.setattr(errors_figures, "counts", counts)
-    found: dict[str, float] = errors_figures.meaning_figures(None, None)  # type: ignore[arg-type]
-    assert (found["webnlg_dev_in_order"], found["webnlg_dev_whole_groups"]) == (round(3 / 6, 4), 0.0)
-    assert {name.partition("_")[0] for name in found} == {"handmade", "webnlg"}
-
-
-def test_counts_do_not_depend_on_the_order_of_pairs(models: Path) -> None:
-    """Pairs of all lengths, read by length in batches: each has its own count."""
-    net, sides = net_of(models), Sides(models / "encoder", 1, torch.float32)
-    pairs = [(TEXTS[n], TEXTS[n - 1]) for n in range(6)] + [("", "A dog."), ("It rains. We go.", "It rains!")]
-    found = errors_figures.counts(net, sides, pairs)
-    np.testing.assert_allclose(errors_figures.counts(net, sides, pairs[::-1])[::-1], found, rtol=1e-4)
-    assert len(set(found.round(6))) == len(pairs) and (found >= 0.0).all()
+def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each number of the recipe has a text from its class and its default."""
+    parser = argparse.ArgumentParser()
+    recipe.add_arguments(parser)
+    for action in parser._actions:
+        assert action.help and not action.help.startswith(" ("), action.option_strings
+    parser.print_help()
+    assert "Layers of the trunk that read each text alone" in " ".join(capsys.readouterr().out.split())

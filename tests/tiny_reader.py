@@ -1,18 +1,27 @@
-"""A reader of both texts of one tiny layer, with random weights and adapters, and analyses with random states for it."""
+"""A reader of both texts of one or two tiny layers, with random weights and adapters, and analyses with the states that it starts from."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from rome.features.analyser.encoder import TRUNK_FILE, load_trunk
-from rome.features.analyser.trunk import Trunk, TrunkConfig
+from rome.data.perturbations.changes import Made, plain
+from rome.features.analyser.config import set_folder
+from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
+from rome.features.analyser.pieces import encode, pooled, touched
+from rome.features.analyser.trunk import Trunk, TrunkConfig, TrunkLayer
 from rome.features.analyser.weights import save_weights
+from rome.features.model_files import MANIFEST, record_files
 from rome.features.values import Analysis
-from rome.train.errors.net import PairNet
+from rome.train.errors.batches import Batch, Batches
+from rome.train.errors.groups import Group, Member
+from rome.train.errors.net import PairNet, load_reader
+from rome.train.errors.packing import Lessons, pack
 from rome.train.errors.recipe import export
 
 from handmade import analysis
@@ -22,27 +31,54 @@ TRUNKS = {"bert": {}, "mpnet": {"relative_attention_num_buckets": 8, "type_vocab
 """What tells the two kinds of trunks apart."""
 
 
-def write_trunk(folder: Path, kind: str) -> Path:
-    """The encoder's folder of a set: a trunk of two layers, all of its numbers random."""
-    torch.manual_seed(0)
-    trunk = Trunk(TrunkConfig(30, WIDTH, 2, 4, 48, **TRUNKS[kind]))
-    for parameter in trunk.parameters():
+def randomised(module: torch.nn.Module) -> torch.nn.Module:
+    for parameter in module.parameters():
         torch.nn.init.normal_(parameter, mean=float(parameter.ndim == 1), std=0.3)
+    return module
+
+
+def write_trunk(folder: Path, kind: str) -> Path:
+    """The encoder's folder of a set: a trunk of two layers, all of its numbers random, and the word pieces of `small`."""
+    torch.manual_seed(0)
+    trunk = Trunk(TrunkConfig(30522, WIDTH, 2, 4, 48, **TRUNKS[kind]))
+    randomised(trunk)
     folder.mkdir(parents=True)
     save_weights(folder / TRUNK_FILE, dict(trunk.state_dict()), {"config": asdict(trunk.config)})
+    shutil.copyfile(set_folder("small") / "encoder" / PIECES_FILE, folder / PIECES_FILE)
     return folder
 
 
-def write_reader(folder: Path, *, below: int = BELOW, above: int = 2, spread: float = 0.3) -> PairNet:
-    """Write the reader of the set in a folder, away from its beginning by so much at random; the net that it was made of."""
+def write_reader(folder: Path, *, below: int = BELOW, further: int = 0, spread: float = 0.3) -> PairNet:
+    """Write the reader of the set in a folder, away from its beginning by so much at random; the net as it is read again."""
     torch.manual_seed(1)
-    net = PairNet(load_trunk(folder / "encoder"), below, rank=3, above=above, dtype=torch.float32).eval()
+    trunk = load_trunk(folder / "encoder")
+    more = [TrunkLayer(trunk.config) for _ in range(further)]
+    net = PairNet(trunk, below, rank=3, further=[randomised(layer).requires_grad_(False) for layer in more])  # type: ignore[misc]
     with torch.no_grad():
-        for parameter in net.parameters():
+        for parameter in net.own().values():
             parameter.add_(spread * torch.randn_like(parameter))
     (folder / "errors").mkdir()
     export(net, folder / "errors")
-    return net
+    if (folder / MANIFEST).is_file():
+        record_files(folder)
+    return load_reader(folder)
+
+
+def lessons_of(groups: Iterable[Group], folder: Path) -> Lessons:
+    """Lessons as the tokenizer of a set packs them."""
+    return pack(groups, load_tokenizer(folder / "encoder"), 512)
+
+
+def batches_of(lessons: Lessons, folder: Path, **sizes: int) -> Batches:
+    tokenizer = load_tokenizer(folder / "encoder")
+    return Batches(lessons, (tokenizer.cls_token_id, tokenizer.sep_token_id), **sizes)
+
+
+def batch_of(pairs: Iterable[tuple[str, str]], folder: Path) -> Batch:
+    """One batch of plain pairs."""
+    groups = [Group("pairs", plain(one), (Member(plain(other), 0.0, 0.0, 1.0),)) for one, other in pairs]
+    (batch,) = batches_of(lessons_of(groups, folder), folder, pairs=10**6, parts=1)[0]
+    return batch
 
 
 def with_states(text: str, seed: int = 0) -> Analysis:
@@ -50,3 +86,16 @@ def with_states(text: str, seed: int = 0) -> Analysis:
     made = analysis(text)
     states = np.random.default_rng([seed, len(text)]).normal(size=(len(made.words), WIDTH))
     return replace(made, states=states.astype(np.float16))
+
+
+@torch.no_grad()
+def with_own_states(made: Made, folder: Path, below: int) -> Analysis:
+    """A hand-made analysis of plain words with the states of a trunk, sentence by sentence and without padding."""
+    found, tokenizer, trunk = analysis(made.text), load_tokenizer(folder / "encoder"), load_trunk(folder / "encoder")
+    assert tuple((word.start, word.end) for word in found.words) == made.words
+    rows, spans = [], []
+    for start, end in made.sentences:
+        (each,) = encode(tokenizer, [made.text[start:end]], 512)
+        rows.append(trunk(torch.tensor(each.rows)).hidden_states[below][0, 1:-1].numpy())
+        spans += [(start + a, start + b) for a, b in each.spans]
+    return replace(found, states=pooled(np.concatenate(rows), touched(spans, made.words)))

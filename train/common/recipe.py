@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import platform
+import re
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +35,8 @@ class TrainingOptions:
         Steps between checkpoints.
     resume
         Whether to go on from the checkpoint in the work folder.
+    steps
+        Steps of the optimizer.
     rate
         The highest learning rate.
     """
@@ -61,18 +65,34 @@ SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
 def add_training_arguments(
     parser: argparse.ArgumentParser, kind: type[TrainingOptions], *, models: bool = False, resumed: bool = False
 ) -> None:
-    """--out, --work, --seed, --threads, an option for every number of a recipe with its default, and --models and --resume where wanted."""
+    """Add --out, --work, --seed, --threads, an option for every number of a recipe, and --models and --resume where wanted.
+
+    The help of an option is what the docstring of its class says below ``Attributes``.
+    """
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
     parser.add_argument("--work", type=Path, default=None, help="folder for all that is made on the way (default: OUT.work)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of everything that is drawn (default: 0)")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
+    texts = _help_texts(kind)
     for name, value in vars(kind()).items():
         if name not in SHARED:
-            parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
+            text = f"{texts.get(name, '')} (default: {'none' if value == '' else value})".replace("%", "%%").strip()
+            parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, help=text)
     if models:
         add_models_argument(parser)
     if resumed:
         parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
+
+
+def _help_texts(kind: type[TrainingOptions]) -> dict[str, str]:
+    """Return by name what the docstrings of a class and its bases say of their attributes."""
+    texts: dict[str, str] = {}
+    for one in reversed(kind.__mro__):
+        attributes = inspect.cleandoc(one.__doc__ or "").partition("Attributes\n----------\n")[2]
+        for entry in re.split(r"\n(?=\S)", attributes):
+            names, _, text = entry.partition("\n")
+            texts |= dict.fromkeys(names.split(", "), " ".join(text.split()).removesuffix("."))
+    return texts
 
 
 def add_models_argument(parser: argparse.ArgumentParser) -> None:

@@ -99,7 +99,7 @@ class Batches(torch.utils.data.Dataset[Batch]):
         """Return the number of steps of one pass over the lessons."""
         return len(self.steps)
 
-    def __getitem__(self, step: int) -> list[Batch]:  # type: ignore[override]
+    def __getitem__(self, step: int) -> list[Batch]:
         """Return the parts of a step."""
         own, starts = self.steps[step % len(self.steps)], self.lessons.group_start
         pairs = np.concatenate([np.arange(starts[g], starts[g + 1]) for g in own])
@@ -147,7 +147,7 @@ class Batches(torch.utils.data.Dataset[Batch]):
 
     def _texts(self, texts: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return ids and lengths of all sentences, the places and numbers of words, and the first word of each text."""
-        lessons, rows, starts = self.lessons, [], []
+        lessons, rows = self.lessons, []
         for t in texts.tolist():
             at = int(lessons.piece_start[t])
             for size in lessons.sentences[lessons.sentence_start[t] : lessons.sentence_start[t + 1]].tolist():
@@ -175,8 +175,7 @@ class Batches(torch.utils.data.Dataset[Batch]):
             count += len(first)
             sentence += len(sizes)
         lengths = np.array([len(row) + 2 for row in rows])
-        starts = np.array(first_word)
-        return ids, lengths, np.concatenate(places), np.concatenate(words), starts
+        return ids, lengths, np.concatenate(places), np.concatenate(words), np.array(first_word)
 
 
 def _rounded_up(length: int) -> int:
@@ -189,4 +188,5 @@ def batches(source: Batches, first: int, steps: int, workers: int) -> Iterator[S
     chosen = [n % len(source) for n in range(first, steps)]
     subset = torch.utils.data.Subset(source, chosen)
     options: dict[str, Any] = {"prefetch_factor": 6} if workers else {}
-    yield from torch.utils.data.DataLoader(subset, batch_size=None, num_workers=workers, pin_memory=False, **options)
+    own = torch.Generator()  # else a resumed training would draw other dropout
+    yield from torch.utils.data.DataLoader(subset, batch_size=None, num_workers=workers, generator=own, **options)

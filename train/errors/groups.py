@@ -1,16 +1,15 @@
-"""The groups that the reader is trained on: hypotheses of one reference, with what is known of their errors.
+"""The form of a lesson, and the lessons made of perturbed texts, ranked outputs and rated sentences.
 
-Meaning: a text and what says the same, near and far, and both with a fact turned, so that distance from the reference says nothing.
-Mistakes: a real output, and copies of it with one mistake each. Outputs: those of one segment, ranked by how much the others agree
-with them. Ladders: a text and what more and more mistakes make of it. Rated: sentences whose likeness people rated. Synthesized:
-what a pipeline of `rome synthesize` made of a text.
+`Groups` draws five kinds. Meaning: acceptable and wrong texts, each of them both near to the reference and far from it. Mistakes: a real
+output, and copies of it with one mistake each. Outputs: those of one segment, ranked by their agreement with the others. Ladders: a text with
+more and more mistakes. Rated: sentences whose similarity people rated.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,42 +17,30 @@ from rome.data.perturbations.changes import Made, NamedChange, Text, damages, fi
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.texts import Paraphrase, Pool, translated
-from rome.train.synthesis.pairs import SyntheticPair
 
 NAN = float("nan")
 GRADES = ("none", "minor", "major", "critical")
 COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 MOST = UNRELATED = 25.0
+"""The highest cost of a text, and that of a text that has nothing to do with its reference."""
 RUNGS = (1, 2, 4, 8)
-"""Changes of the members of a ladder, at most."""
+"""How many changes the members of a ladder have, at most."""
 OWN = 0.5
-"""The share of ladders that begin at the reference itself; the others begin at an output."""
+"""The share of ladders whose text is the reference; the others change an output."""
 UNLIKE = 12.0
-"""What the errors of an output would weigh that agrees with the others in nothing."""
+"""The cost of an output that agrees with no other."""
 RATING = 5.0
-"""The highest, of sentences that mean the same."""
+"""The rating of sentences that mean the same."""
 RATING_POWER = 1.3
-"""How much more the lower ratings tell of errors than the higher."""
+"""Above 1, so that cost falls faster among low ratings than among high ones."""
 TOGETHER = 5
-"""Rated sentences, outputs or changes that are compared in one group, at most."""
+"""Members of a group of mistakes, outputs or rated sentences, at most."""
 LONGEST = 70
-"""Words of two rated sentences together."""
+"""Words of two rated sentences together, at most."""
 RARE = 0.6
-"""The share of groups whose pair is drawn by a kind of change, all kinds as often; the others are drawn from all pairs."""
+"""The share of groups of meaning whose pair is drawn by the kind of a change, each kind equally often; the others draw from all pairs."""
 PLAIN = 0.25
-"""How much less readily a change that anyone sees without the reference is taken for a critical one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """How many groups of each kind a step holds."""
-
-    meaning: int = 4
-    mistakes: int = 1
-    outputs: int = 1
-    rated: int = 1
-    synthesized: int = 1
-    ladders: int = 0
+"""The weight of a critical change that is visible without the reference, relative to any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +50,19 @@ class Member:
     Attributes
     ----------
     cost
-        What its errors weigh together, NaN where that is not known.
-    sure
-        How sure its words' labels are.
+        The total cost of its errors, NaN where it is unknown.
     level
-        A higher one must have the higher count.
+        Its rank: of two members, the one with the higher level must get the higher amount.
+    sure
+        The weight of its words' labels, in [0, 1].
     near
         Whether it was made of the reference itself.
     reference
-        Its own, where it is not the group's.
+        Its own reference, where it differs from the group's.
     reference_sure
-        How sure the labels of the reference's words are; None where it is as with the text's own.
+        The weight of the labels of the reference's words; None for that of the text's own.
     somewhere
-        Whether some word of the reference, or of either text where ``sure`` is 0, is part of an error although nobody knows which.
+        Whether a word of the reference, or of either text where ``sure`` is 0, is part of an error at an unknown place.
     """
 
     text: Made
@@ -95,7 +82,7 @@ class Group:
     Attributes
     ----------
     kind
-        For the log.
+        The name of its source.
     """
 
     kind: str
@@ -104,41 +91,37 @@ class Group:
 
 
 class Groups:
-    """Draws the groups of a step."""
+    """Draws one group of a kind per call.
 
-    def __init__(
-        self,
-        pool: Pool,
-        paraphrases: Sequence[Paraphrase],
-        outputs: Path | None,
-        seed: int,
-        generated: Iterable[SyntheticPair] = (),
-    ) -> None:
+    Raises InputError when fewer than one pair is prepared, or fewer than five sentences are rated.
+
+    Parameters
+    ----------
+    pool
+        Prepared texts with their changes.
+    paraphrases
+        Pairs that say the same; those without prepared texts are left out.
+    outputs
+        The file of `write_agreements`; None where no outputs are ranked.
+    """
+
+    def __init__(self, pool: Pool, paraphrases: Sequence[Paraphrase], outputs: Path | None = None) -> None:
         self.pool = pool
         self.pairs = [p for p in paraphrases if pool.get(p.one) and pool.get(p.other)]
         self.real = [p for p in self.pairs if p.origin == "outputs"]
         self.outputs = [] if outputs is None else list(read_jsonl(outputs))
         self.rated = _rated()
-        self.generated = _by_reference(generated)
         self.texts = [text for text in pool.texts.values() if text.words]
         self.counts = Counter(change.name for text in self.texts for change in text.changes)
         self.by_kind = self._by_kind()
         if not self.pairs or len(self.rated) < TOGETHER:
             raise InputError(
-                f"{len(self.pairs)} pairs that say the same have prepared texts, and {len(self.rated)} pairs of sentences are rated: training "
-                f"needs at least 1 and {TOGETHER}; give --texts the file made of the same pairs, and look into pairs/sts_2012_2016.jsonl.gz"
+                f"training needs at least 1 pair with prepared texts and {TOGETHER} rated pairs of sentences, got {len(self.pairs)} and "
+                f"{len(self.rated)}: give --texts the file made of the same pairs, and check pairs/sts_2012_2016.jsonl.gz"
             )
 
-    def step(self, mixture: Mixture, chance: random.Random) -> Iterator[Group]:
-        """The groups of one step."""
-        outputs, synthesized = mixture.outputs if self.outputs else 0, mixture.synthesized if self.generated else 0
-        draws = [self.meaning] * mixture.meaning + [self.mistakes] * mixture.mistakes + [self.ranked] * outputs
-        draws += [self.rating] * mixture.rated + [self.ladder] * mixture.ladders + [self._synthesized] * synthesized
-        for draw in draws:
-            yield draw(chance)
-
     def _by_kind(self) -> list[list[Paraphrase]]:
-        """For each kind of critical change that turns a fact, the pairs that have it on one of their sides."""
+        """Return, for each kind of critical change of a fact, the pairs of which a text has such a change."""
         found: dict[str, list[Paraphrase]] = defaultdict(list)
         for pair in self.pairs:
             for name in {change.name for text in (pair.one, pair.other) for change in self.pool.texts[text].of("critical")}:
@@ -147,19 +130,19 @@ class Groups:
         return [found[name] for name in sorted(found)]
 
     def _one(self, changes: Sequence[NamedChange], chance: random.Random) -> NamedChange | None:
-        """One of the changes, rare kinds as readily as frequent ones."""
+        """Draw one of the changes, rare kinds about as often as frequent ones; None where there is none."""
         if not changes:
             return None
         weights = [self.counts[change.name] ** -0.7 * (PLAIN if _plainly_wrong(change.name) else 1.0) for change in changes]
         return chance.choices(changes, weights)[0]
 
     def _taken(self, changes: list[NamedChange], chance: random.Random) -> NamedChange:
-        """One of the changes, as `_one` chooses it without regard to how plain it is, taken out of the list."""
+        """Remove and return one of the changes, rare kinds about as often as frequent ones."""
         weights = [self.counts[change.name] ** -0.7 for change in changes]
         return changes.pop(chance.choices(range(len(changes)), weights)[0])
 
     def _with_harmless(self, text: Text, change: NamedChange | None, most: int, chance: random.Random) -> Made:
-        """The text with a change and up to so many harmless ones."""
+        """Return the text with a change and up to ``most`` harmless ones."""
         found = [] if change is None else [change]
         harmless = text.of("none")
         chance.shuffle(harmless)
@@ -169,7 +152,7 @@ class Groups:
         return made(text, found)
 
     def meaning(self, chance: random.Random) -> Group:
-        """All four cells, with something between acceptable and critical where there is such."""
+        """Draw acceptable and critical texts, near and far, and often one with a minor or major error."""
         pair = chance.choice(chance.choice(self.by_kind) if self.by_kind and chance.random() < RARE else self.pairs)
         one, other = self.pool.texts[pair.one], self.pool.texts[pair.other]
         if chance.random() < 0.5:
@@ -199,7 +182,7 @@ class Groups:
         return Group("meaning", made(one, ()), tuple(members))
 
     def mistakes(self, chance: random.Random) -> Group:
-        """A real output, and the same with one mistake each; what is wrong with the output itself nobody knows."""
+        """Draw a real output, whose own errors are unknown, and copies of it with one mistake each."""
         pair = chance.choice(self.real or self.pairs)
         reference, output = self.pool.texts[pair.one], self.pool.texts[pair.other]
         changes = output.of("minor", "major", "critical")
@@ -208,14 +191,14 @@ class Groups:
         return Group("mistakes", made(reference, ()), (Member(made(output, ()), NAN, 0.0, 0.15), *members))
 
     def ranked(self, chance: random.Random) -> Group:
-        """Outputs of one segment, those that agree least with the others last."""
+        """Draw outputs of one segment, ranked by their agreement with the others."""
         row = chance.choice(self.outputs)
         chosen = chance.sample(row["outputs"], min(TOGETHER, len(row["outputs"])))
         members = [Member(plain(text), UNLIKE * (1.0 - agreement), -10.0 * agreement, 0.0) for text, agreement in chosen]
         return Group("outputs", plain(row["reference"]), tuple(members))
 
     def rating(self, chance: random.Random) -> Group:
-        """Sentences rated by people; the reference of a group is its first member's, each member has its own."""
+        """Draw pairs of rated sentences; each member has its own reference."""
         rows = chance.sample(self.rated, TOGETHER)
         members = [
             Member(plain(other), weight_of_rating(rating), RATING - rating, 0.0, False, plain(one))
@@ -224,7 +207,7 @@ class Groups:
         return Group("rated", plain(""), tuple(members))
 
     def ladder(self, chance: random.Random) -> Group:
-        """A text, and what more and more of one list of changes make of it."""
+        """Draw a text, and copies of it with more and more changes of one list."""
         own = chance.random() < OWN
         pair = chance.choice(self.pairs if own else self.real or self.pairs)
         reference, text = self.pool.texts[pair.one], self.pool.texts[pair.one if own else pair.other]
@@ -242,40 +225,23 @@ class Groups:
         return Group("ladders", made(reference, ()), tuple(members))
 
     def _strangers(self, chance: random.Random) -> list[str]:
-        """The words of some text."""
+        """Return the words of a random text."""
         text = chance.choice(self.texts)
         return [text.text[a:b] for a, b in text.words]
 
-    def _synthesized(self, chance: random.Random) -> Group:
-        """A reference and what a pipeline of `rome synthesize` made of it, the costlier the worse."""
-        pairs = chance.choice(self.generated)
-        chosen = chance.sample(pairs, min(TOGETHER, len(pairs)))
-        members = [Member(plain(pair.hypothesis), -(pair.label or 0.0), -(pair.label or 0.0) / 5.0, 0.0) for pair in chosen]
-        reference = plain(pairs[0].reference)
-        return Group("synthesized", reference, (Member(reference, 0.0, 0.0, 1.0, True), *members))
-
 
 def weight_of_rating(rating: float) -> float:
-    """What the errors weigh of a sentence whose likeness was rated so: none for the highest rating, those of an unrelated text for 0."""
+    """Return the cost of a sentence by its rated similarity: 0 for the highest rating, 25 for the rating 0."""
     return UNRELATED * (1.0 - rating / RATING) ** RATING_POWER
 
 
-def _by_reference(generated: Iterable[SyntheticPair]) -> list[list[SyntheticPair]]:
-    """Generated pairs that have a label, by their references."""
-    found: dict[str, list[SyntheticPair]] = defaultdict(list)
-    for pair in generated:
-        if pair.label is not None and pair.reference.strip() and pair.hypothesis.strip():
-            found[pair.reference].append(pair)
-    return list(found.values())
-
-
 def _plainly_wrong(name: str) -> bool:
-    """Whether a change leaves a gap or a stranger in the text, which tells it from a fact that is merely another."""
+    """Return whether a change leaves a gap or an unrelated word in the text, so that the error is visible without the reference."""
     return name.startswith("omitted") or name in ("added_word", "word_added", "words_by_token")
 
 
 def _rated() -> list[tuple[str, str, float]]:
-    """STS pairs whose texts are none of machine translation."""
+    """Return the rated pairs of STS (a, b, similarity), without texts made by machine translation."""
     rows = read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz"))
     return [
         (row["a"], row["b"], row["similarity"])

@@ -54,14 +54,19 @@ def _figures(
         bad = grades == severity
         figures[f"above {severity}"] = _above(amount, group, grades == "none", bad)
         figures[f"above near {severity}"] = _above(amount, group, grades == "none", bad & lessons.near)
-        figures[f"place of {severity}"] = found[bad & labelled].mean()
-        figures[f"severity of {severity}"] = (severe == SEVERITIES.index(severity))[bad & labelled & found].mean()
-    figures["acceptable marked"] = marked[grades == "none"].mean()
-    figures = {name: round(100.0 * float(value), 1) for name, value in figures.items()}
-    return figures | {f"mean cost of {name}": round(float(amount[grades == name].mean()), 2) for name in SEVERITIES}
+        figures[f"place of {severity}"] = _mean(found[bad & labelled])
+        figures[f"severity of {severity}"] = _mean((severe == SEVERITIES.index(severity))[bad & labelled & found])
+    figures["acceptable marked"] = _mean(marked[grades == "none"])
+    figures = {name: round(100.0 * value, 1) for name, value in figures.items()}
+    return figures | {f"mean cost of {name}": round(_mean(amount[grades == name]), 2) for name in SEVERITIES}
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Return the mean, 0 of no values."""
+    return float(values.mean()) if len(values) else 0.0
 
 
 def _above(amount: NDArray[Any], group: NDArray[Any], good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> float:
     """Return how often a good text costs less than a bad one of its group."""
     right = [amount[good & (group == n)][:, None] < amount[bad & (group == n)] for n in np.unique(group)]
-    return float(np.mean(np.concatenate([one.ravel() for one in right])))
+    return _mean(np.concatenate([one.ravel() for one in right]))

@@ -110,7 +110,7 @@ class PairNet(nn.Module):
             f"{FURTHER}{n}.{name}": tensor for n, layer in enumerate(further) for name, tensor in layer.state_dict().items()
         }
         upper = [*trunk.encoder.layer[below:], *further]
-        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in upper)  # type: ignore[arg-type]
+        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in upper)
         self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
         if self.distance is not None:
             self.distance.requires_grad_(True)

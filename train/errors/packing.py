@@ -21,6 +21,8 @@ from rome.train.errors.groups import Group, Member
 from rome.train.errors.types import type_number
 
 Array = NDArray[Any]
+ANCHORED = ("synthesized",)
+"""Sources whose references are compared with themselves, because they have no other acceptable text; elsewhere equal texts are left out."""
 PIECES = 400
 """Word pieces of a text at most; longer ones teach nothing, because they would fill a batch alone."""
 
@@ -109,7 +111,8 @@ class _Columns:
         before = len(self.rows)
         for member in group.members:
             reference = member.reference or group.reference
-            if reference.words and member.text.words and reference.text != member.text.text:
+            alike = reference.text == member.text.text and group.kind not in ANCHORED
+            if reference.words and member.text.words and not alike:
                 self._pair(reference, member)
         if len(self.rows) > before:
             self.groups.append((len(self.rows), group.kind))
@@ -130,7 +133,7 @@ def labels_of(reference: Made, member: Member) -> tuple[list[tuple[int, int, int
         old = mark.old if member.near else tuple(forms.index(form) for form in mark.forms if forms.count(form) == 1)
         if not member.near and len(old) < len(mark.forms):
             sure *= 0.2  # which of the reference's words these are is not known
-        label = SEVERITIES.index(mark.severity), type_number(mark.name)  # type: ignore[arg-type]
+        label = SEVERITIES.index(mark.severity), type_number(mark.name)
         found += [(place, *label) for place in (*old, *(p + n for n in mark.new))]
     return found, sure
 
@@ -149,7 +152,7 @@ def pack(groups: Iterable[Group], tokenizer: WordPieces, window: int) -> Lessons
     read = _texts(columns.made, tokenizer)
     usable = np.diff(read["piece_start"]) <= min(PIECES, window)
     rows = np.array([row[:2] for row in columns.rows], dtype=np.int32).reshape(-1, 2)
-    kept = usable[rows].all(1)
+    kept: Array = np.all(usable[rows], axis=1)
     ends = np.concatenate([[0], np.cumsum(kept)])[[end for end, _ in columns.groups]]
     starts = np.concatenate([[0], ends])
     full = np.diff(starts) > 0

@@ -1,6 +1,6 @@
-"""`rome train errors`: teach the reader of both texts, from annotated groups, people's judgements and perturbed texts.
+"""`rome train errors`: train the reader of both texts on annotated groups, people's judgements and perturbed texts.
 
-The lessons of all sources (`sources.py`) are packed once (`packing.py`); then every step holds groups of all of them. What judges never
+The lessons of all sources (`sources.py`) are packed once (`packing.py`); then every step has groups of all of them. What judges never
 trains: see the README of the data.
 """
 
@@ -22,19 +22,24 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import FURTHER, further_layers
+from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trunk import TrunkConfig, TrunkLayer
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.checkpoints import pretrained
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Checkpoint, Log, train
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, card_text, provenance, read_options, write_card
+from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train
+from rome.train.errors import sources
 from rome.train.errors.batches import Array, Batch, Batches, batches
 from rome.train.errors.judging import judge
 from rome.train.errors.losses import Weights, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons, pack
+from rome.train.errors.signals import PAIRS, learn_signals, signal_lessons
+from rome.train.errors.texts import paraphrases, prepare, write_agreements
+from rome.train.synthesis.pairs import read_synthetic
 
-LESSONS, HELD_OUT = "lessons.npz", "held_out.npz"
+LESSONS, HELD_OUT, PLAN = "lessons.npz", "held_out.npz", "lessons.json"
 BITS = FURTHER_BITS = 6
 """Of the adapters' numbers and of further layers', which archives store in that much less space."""
 PACKED_FOR = "base"
@@ -48,23 +53,33 @@ class ErrorsOptions(TrainingOptions):
     Attributes
     ----------
     below
-        Layers of the trunk that read each text alone; all others read both.
+        Layers of the trunk that read each text alone; all others read both texts
     further
-        Layers of the published model after the trunk's that read both texts too.
+        Layers of the published model after the trunk's that read both texts, too
     rank
-        Of the adapters.
-    pairs, parts
-        Pairs of a step, about, and parts of like length that they are read in.
+        The rank of the adapters
+    pairs
+        Pairs of a step, about
+    parts
+        Parts of like length in which the pairs of a step are read
     workers
-        Processes that make the batches.
+        Processes that make the batches
     device
-        Where to train: cpu or cuda.
+        Where to train: cpu or cuda
     teacher
-        A model set whose reader teaches too; none by default.
+        A model set whose reader teaches this one
     begin
-        A model set whose reader training goes on from, with its sizes.
-    wikipedia, systems, paraphrases, segments
-        Pairs of these kinds whose texts are perturbed, how many pairs in all, and segments whose outputs are ranked.
+        A model set whose reader is trained further, with its sizes
+    signals
+        Steps of a first stage that learns BLEU, ROUGE, BERTScore and back-translation of the --synthesized pairs
+    wikipedia
+        Pairs of a sentence and its split that are perturbed
+    systems
+        Pairs of a reference and a system output that are perturbed
+    paraphrases
+        Perturbed pairs of all kinds, at most
+    segments
+        Segments whose system outputs are ranked
     """
 
     steps: int = 2200
@@ -78,6 +93,7 @@ class ErrorsOptions(TrainingOptions):
     device: str = "cpu"
     teacher: str = ""
     begin: str = ""
+    signals: int = 0
     wikipedia: int = 4000
     systems: int = 4500
     paraphrases: int = 8000
@@ -87,48 +103,102 @@ class ErrorsOptions(TrainingOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
     add_training_arguments(parser, ErrorsOptions, models=True, resumed=True)
-    parser.add_argument("--lessons", type=Path, help=f"folder with {LESSONS} and {HELD_OUT}, packed before")
-    parser.add_argument("--source", type=Path, help="folder of the published model that --further layers come from")
-    parser.add_argument("--every", type=int, default=100, help="steps between checkpoints")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=sources.NAMES,
+        metavar="SOURCE",
+        help=f"train on these sources alone: {', '.join(sources.NAMES)}",
+    )
+    parser.add_argument(
+        "--synthesized", type=Path, nargs="+", default=[], metavar="FILE", help="pairs of `rome synthesize`, a further source"
+    )
+    parser.add_argument(
+        "--lessons", type=Path, help=f"a folder with {LESSONS} and {HELD_OUT} of an earlier run, instead of packing them"
+    )
+    parser.add_argument("--source", type=Path, help="folder of the published model that the --further layers come from")
+    parser.add_argument("--every", type=int, default=100, help="steps between checkpoints (default: 100)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out `rome train errors`: pack the lessons, train, write weights and card. Raises InputError when data is missing."""
-    options = read_options(arguments, ErrorsOptions)
-    folder = arguments.lessons or packed(options)
+    """Carry out `rome train errors`: pack the lessons, train, write weights and card.
+
+    Raises InputError when data is missing.
+    """
+    options, files = read_options(arguments, ErrorsOptions), arguments.synthesized
+    if options.signals and not files:
+        raise InputError("--signals needs --synthesized: give files that `rome synthesize` wrote")
+    names = arguments.only or [name for name in sources.NAMES if name != sources.SYNTHESIZED or files]
+    folder = arguments.lessons or packed(options, names, files)
     if arguments.source:
         pack_further(arguments.source, options.models, folder)
     torch.manual_seed(options.seed)
-    net = begun(options, folder)
-    seconds = fit(net, Lessons.load(folder / LESSONS), options)
+    net, drawn = begun(options, folder), Lessons.load(folder / LESSONS)
+    figures: dict[str, object] = {}
+    if options.signals and not (options.resume and (options.work / CHECKPOINT).is_file()):
+        figures["signals"] = first_stage(net, files, options)
+    seconds = fit(net, drawn, options)
     export(net, options.out)
-    tokens = tokens_of(options.models)
-    figures = judge(net, Batches(Lessons.load(folder / HELD_OUT), *tokens, parts=options.parts), options.device)
-    before = "The lessons were packed before; that is not in the seconds. " if arguments.lessons else ""
-    before += f"It went on from the reader of {options.begin}. " if options.begin else ""
-    before += f"The reader of {options.teacher} taught it too. " if options.teacher else ""
-    write_training_card("errors", options, options.steps, seconds, {"held_out_groups": figures}, before=before)
+    held_out = Batches(Lessons.load(folder / HELD_OUT), *tokens_of(options.models), parts=options.parts)
+    figures["held_out_groups"] = judge(net, held_out, options.device)
+    before = f"It went on from the reader of {options.begin}. " if options.begin else ""
+    before += f"The reader of {options.teacher} taught it, too. " if options.teacher else ""
+    text = card_text("errors", before=before) | {"data": described(drawn)}
+    more = ["--only", *map(_quoted, arguments.only)] if arguments.only else []
+    more += ["--synthesized", *(path.name for path in files)] if files else []
+    write_card(options.out, **text, **provenance("errors", options, options.steps, seconds, *more), figures=figures)
     sys.stderr.write(json.dumps(figures) + "\n")
     return 0
 
 
-def packed(options: ErrorsOptions) -> Path:
-    """Pack the lessons of all sources into the work folder, and return it."""
-    from rome.train.errors.sources import Perturbed, held_out_lessons, lessons
-    from rome.train.errors.texts import paraphrases, prepare, write_agreements
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
 
+
+def described(lessons: Lessons) -> list[str]:
+    """Return for each source of the lessons what it teaches, and how many lessons and pairs it has."""
+    pairs, names = np.diff(lessons.group_start), lessons.sources.tolist()
+    own = [pairs[lessons.source == n] for n in range(len(names))]
+    return [
+        f"{name}: {sources.TEACHES.get(name, 'packed before')}; {len(sizes):,} lessons, {sizes.sum():,} pairs"
+        for name, sizes in zip(names, own, strict=True)
+    ]
+
+
+def packed(options: ErrorsOptions, names: Sequence[str], files: Sequence[Path]) -> Path:
+    """Pack the lessons of some sources into the work folder, unless it has them, and return it."""
     work, seed = options.work, options.seed
-    if (work / LESSONS).is_file():
+    counts = options.wikipedia, options.systems, options.paraphrases, options.segments
+    plan = json.dumps([seed, names, *([str(path.resolve()), path.stat().st_mtime] for path in files), counts])
+    if (work / PLAN).is_file() and (work / PLAN).read_text(encoding="utf-8") == plan:
         return work
-    pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.paraphrases]
-    surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
-    texts = prepare(surfaces, "small", seed, work / "texts.jsonl", work / "analyses.sqlite", options.threads)
-    agreement = write_agreements(work / "agreement.jsonl", seed, options.segments)
-    folder = set_folder(PACKED_FOR) / "encoder"
-    tokenizer, window = load_tokenizer(folder), load_trunk(folder).config.window
-    pack(held_out_lessons(), tokenizer, window).save(work / HELD_OUT)
-    pack(lessons(Perturbed(texts, agreement, seed), seed), tokenizer, window).save(work / LESSONS)
+    further: dict[str, sources.Draw] = {sources.SYNTHESIZED: sources.Synthesized(files)}
+    if sources.PERTURBED in names:
+        pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.paraphrases]
+        surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
+        texts = prepare(surfaces, "small", seed, work / "texts.jsonl", work / "analyses.sqlite", options.threads)
+        further[sources.PERTURBED] = sources.Perturbed(
+            pairs, texts, write_agreements(work / "agreement.jsonl", seed, options.segments)
+        )
+    pack(sources.held_out_lessons(), *pieces_of_packing()).save(work / HELD_OUT)
+    pack(sources.lessons(further, names, seed), *pieces_of_packing()).save(work / LESSONS)
+    (work / PLAN).write_text(plan, encoding="utf-8")
     return work
+
+
+def pieces_of_packing() -> tuple[WordPieces, int]:
+    """Return the tokenizer of packed lessons, and the pieces that one row of its trunk holds."""
+    folder = set_folder(PACKED_FOR) / "encoder"
+    return load_tokenizer(folder), load_trunk(folder).config.window
+
+
+def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> dict[str, float]:
+    """Let the net learn the signals of synthetic pairs, and return its losses. Raises InputError for files without a pair."""
+    pairs = [pair for path in files for pair in read_synthetic(path)]
+    if not pairs:
+        raise InputError(f"--signals needs pairs, got none in {', '.join(map(str, files))}")
+    source = Batches(pack(signal_lessons(pairs), *pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
+    return learn_signals(net, source, pairs, options.signals, options.rate, options.seed)
 
 
 def begun(options: ErrorsOptions, folder: Path) -> PairNet:
@@ -191,11 +261,11 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     """Train; return the seconds spent, those before an interruption included."""
+    teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
     steps = _steps(lessons, options.models, options, checkpoint.step)
-    teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     taught = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
     fast = options.device == "cuda" or multiplies_bf16()
 

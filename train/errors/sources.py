@@ -1,13 +1,14 @@
 """The sources that teach the reader of both texts: what each is, what it teaches, and how many of its lessons are drawn.
 
-A lesson is a `Group` of one reference, or of several texts that are compared. `SOURCES` is the table; `lessons` draws from all of them.
+A lesson is a `Group`: hypotheses of one reference, or pairs of texts that are compared. `SOURCES` is the table of the data's sources; perturbed
+texts and synthesized pairs are two further ones, which need files of their own.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from math import log1p
@@ -18,7 +19,10 @@ from rome.data.perturbations.changes import Mark, plain
 from rome.data.readers.groups import AnnotatedGroup, AnnotatedText, SingleError, read_groups
 from rome.data.readers.held_out import is_held_out_group, is_held_out_paws, is_held_out_summary
 from rome.data.sources import data_file, read_jsonl
+from rome.exceptions import InputError
 from rome.train.errors.groups import COST, MOST, Group, Groups, Member, weight_of_rating
+from rome.train.errors.texts import Paraphrase, Pool
+from rome.train.synthesis.pairs import read_synthetic
 
 ACCEPTABLE, CRITICAL = 0.0, 2.0
 """Levels of texts that are only known to be acceptable, or not."""
@@ -172,8 +176,8 @@ def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance:
     start = len(longer) - len(stranger)
     one, two = (plain(own.text), plain(longer)) if kind == "addition" else (plain(longer), plain(text.text))
     words = touching((two if kind == "addition" else one).words, start, len(longer))
-    mark = Mark(kind, "major", *((words, ()) if kind == "addition" else ((), words)), ())
-    made = replace(two, marks=(mark,))
+    new, old = (words, ()) if kind == "addition" else ((), words)
+    made = replace(two, marks=(Mark(kind, "major", new, old, ()),))
     return [Member(made, COST["major"], level_of(COST["major"]), 1.0, True, one, reference_sure=1.0)]
 
 
@@ -273,45 +277,95 @@ def _assessed(chance: random.Random, times: float) -> Iterator[Group]:
 
 @dataclass(frozen=True)
 class Perturbed:
-    """Draws the lessons that are made of perturbed texts, ranked outputs and rated sentences."""
+    """Draws the lessons that are made of perturbed texts, ranked outputs and rated sentences, see `Groups`."""
 
+    paraphrases: Sequence[Paraphrase]
     texts: Path
     agreement: Path
-    seed: int
 
     def __call__(self, chance: random.Random, times: float) -> Iterator[Group]:
         """Yield the lessons of every kind."""
-        from rome.train.errors.texts import Pool, paraphrases
-
-        known = paraphrases(self.seed, 4000, 4500)
-        groups = Groups(Pool([self.texts]), known, self.agreement, self.seed)
+        groups = Groups(Pool([self.texts]), self.paraphrases, self.agreement)
         counts = {"meaning": 5000, "mistakes": 4000, "ranked": 9000, "rating": 3000, "ladder": 3000}
         for name, count in counts.items():
             for _ in range(round(times * count)):
                 yield getattr(groups, name)(chance)
 
 
+@dataclass(frozen=True)
+class Synthesized:
+    """Draws the lessons of the pairs that `rome synthesize` wrote: a reference, itself acceptable, and its hypotheses at their labels' costs.
+
+    Raises InputError for files without a labelled pair.
+    """
+
+    files: Sequence[Path]
+
+    def __call__(self, chance: random.Random, times: float) -> Iterator[Group]:
+        """Yield every labelled pair once; those without text are left out."""
+        found: dict[str, list[Member]] = defaultdict(list)
+        for pair in (pair for path in self.files for pair in read_synthetic(path)):
+            if pair.label is not None and pair.reference.strip() and pair.hypothesis.strip():
+                cost = abs(pair.label)
+                found[pair.reference].append(Member(plain(pair.hypothesis), cost, level_of(cost), 0.0))
+        if not found:
+            raise InputError(
+                f"--synthesized must have pairs with labels, got none in {', '.join(map(str, self.files)) or 'no file'}"
+            )
+        for text, members in found.items():
+            reference = plain(text)
+            own = Member(reference, 0.0, ACCEPTABLE, 1.0, True)
+            order = chance.sample(members, len(members))
+            for start in range(0, len(order), TOGETHER - 1):
+                yield Group(SYNTHESIZED, reference, (own, *order[start : start + TOGETHER - 1]))
+
+
 Draw = Callable[[random.Random, float], Iterator[Group]]
 SOURCES: dict[str, tuple[Draw, float, str]] = {
-    "groups": (_groups, 1.0, "single errors with place, severity and type; acceptable above minor above major above critical"),
-    "summaries": (_summaries, 4.0, "consistent above inconsistent summaries (SummEdits, without its domain podcast)"),
-    "paws": (_paws, 1.0, "paraphrases above sentences of the same words that say something else (half of PAWS-Wiki dev)"),
-    "captions": (_captions, 1.0, "rewritten captions above captions with one fact turned (SugarCrepe++)"),
-    "foils": (_foils, 1.0, "captions with one fact turned (VALSE)"),
-    "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto)"),
-    "inference": (_inference, 1.0, "contradictions are critical; active and passive say the same (NLI)"),
-    "bio": (_bio, 2.0, "error spans and severities of biomedical translations, by professionals (Bio-MQM)"),
-    "assessed": (_assessed, 1.0, "direct assessments of translations against their post-edits (MLQE-PE)"),
+    "groups": (
+        _groups,
+        1.0,
+        "single errors with place, severity and type (annotated groups written for this project, nine tenths; CC0)",
+    ),
+    "summaries": (
+        _summaries,
+        4.0,
+        "consistent above inconsistent summaries (SummEdits without its domain podcast; Apache-2.0)",
+    ),
+    "paws": (_paws, 1.0, "paraphrases above other sentences of the same words (half of PAWS-Wiki dev; free use)"),
+    "captions": (_captions, 1.0, "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)"),
+    "foils": (_foils, 1.0, "captions with one wrong fact (VALSE; MIT)"),
+    "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto; MIT)"),
+    "inference": (_inference, 1.0, "contradictions, and active beside passive sentences (NLI sets; Apache-2.0)"),
+    "bio": (_bio, 2.0, "people's error spans and severities of biomedical translations (Bio-MQM; Apache-2.0)"),
+    "assessed": (_assessed, 1.0, "people's direct assessments of translations against their post-edits (MLQE-PE; CC0)"),
 }
-"""By name: what draws the lessons, how many times over, and what they teach. `Perturbed` draws the rest."""
+"""By name: what draws the lessons, how many times over, and what they teach."""
+PERTURBED, SYNTHESIZED = "perturbed", "synthesized"
+NAMES = (*SOURCES, PERTURBED, SYNTHESIZED)
+_WMT = "WMT22 without Chinese and WMT23; research use"
+TEACHES = {name: teaches for name, (_, _, teaches) in SOURCES.items()} | {
+    "meaning": f"acceptable above perturbed texts (WikiSplit, CC BY-SA 4.0; MSRP train, STS 2012-2016, research use; {_WMT})",
+    "mistakes": f"system outputs above the same with one perturbation ({_WMT})",
+    "outputs": f"system outputs ranked by their agreement ({_WMT})",
+    "rated": "people's ratings of similarity (STS 2012-2016 without machine translations; research use)",
+    "ladders": f"texts with more and more perturbations (as meaning and mistakes; {_WMT})",
+    SYNTHESIZED: "hypotheses at the costs of their labels (pairs of `rome synthesize`)",
+}
+"""What the lessons of each name teach, for the card; perturbed texts have five names."""
 
 
-def lessons(perturbed: Draw | None, seed: int) -> Iterator[Group]:
-    """Yield the lessons of all sources, one source after the other."""
-    for name, (draw, times, _) in SOURCES.items():
+def lessons(further: Mapping[str, Draw], names: Iterable[str], seed: int) -> Iterator[Group]:
+    """Yield the lessons of some sources, one source after the other.
+
+    Parameters
+    ----------
+    further
+        What draws the sources that are not in `SOURCES`.
+    """
+    for name in names:
+        draw, times = SOURCES[name][:2] if name in SOURCES else (further[name], 1.0)
         yield from draw(random.Random(f"{seed}|{name}"), times)
-    if perturbed is not None:
-        yield from perturbed(random.Random(f"{seed}|perturbed"), 1.0)
 
 
 def held_out_lessons() -> Iterator[Group]:

@@ -194,7 +194,7 @@ LEVEL_NAMES = {0.0: "acceptable", 0.35: "minor", 1.0: "major", 2.0: "critical", 
 
 def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[TrainingPair]:
     """``count`` groups of the texts that `rome train errors` prepared; drawn by another seed than those that taught the reader."""
-    groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6), None, seed)
+    groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6))
     chance = random.Random(f"{seed}|meaning pairs")
     found = []
     for number in range(count):
