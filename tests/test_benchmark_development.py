@@ -103,7 +103,7 @@ def test_the_place_of_a_listed_error(scripts: Any, number: int, error: ErrorSpan
 
 
 def test_the_heaviest_error_in_place_has_severity_and_type(scripts: Any) -> None:
-    """Errors elsewhere do not count, and neither do those without consequence."""
+    """Errors elsewhere do not count, and neither do differences that are not counted."""
     texts = scripts.groups.texts_of([GROUP])
     blue, boat = listed(("blue", 4)), listed(("boat", 9), confidence=0.1)
     light = listed(("blue", 4), severity="minor", type_="noun", weight=1.0)
