@@ -1,0 +1,42 @@
+"""The shipped reader on everyday inputs, kind by kind; the table of pairs is in everyday_inputs.py and taught nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from everyday_inputs import EQUAL, WRONG
+
+from rome import RoMe
+
+SEVERE = {"major", "critical"}
+HARD: dict[str, int] = {}
+"""Kinds that the reader of `base` does not know well yet, with the number of ten pairs that it must get right all the same."""
+
+
+@cache
+def severe(models: str) -> dict[tuple[str, str], bool]:
+    """Return whether a pair has a major or critical error, for all pairs."""
+    pairs = [pair for kinds in (WRONG, EQUAL) for kind in kinds.values() for pair in kind]
+    references, hypotheses = zip(*pairs, strict=True)
+    result = RoMe(models=models).score(references=list(references), hypotheses=list(hypotheses))
+    found = ({error.severity for error in segment.evidence.errors.errors} for segment in result.segments)
+    return {pair: bool(severities & SEVERE) for pair, severities in zip(pairs, found, strict=True)}
+
+
+def right(pairs: Sequence[tuple[str, str]], wrong: bool) -> list[bool]:
+    """Return for each pair whether it is judged as a person would."""
+    return [severe("base")[pair] == wrong for pair in pairs]
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_something_else_is_a_severe_error(kind):
+    """At least nine of ten pairs of a kind have a major or critical error; hard kinds have their own number."""
+    assert sum(right(WRONG[kind], True)) >= HARD.get(kind, 9)
+
+
+@pytest.mark.parametrize("kind", EQUAL)
+def test_the_same_in_another_form_is_no_severe_error(kind):
+    """At least nine of ten pairs of a kind have none; hard kinds have their own number."""
+    assert sum(right(EQUAL[kind], False)) >= HARD.get(kind, 9)
