@@ -20,9 +20,11 @@ from rome.train.scorer.settings import OBJECTIVES, ScorerConfig
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
-MEANING = 600
+MEANING = 300
 """How many groups of acceptable and false hypotheses come beside them (see `meaning_pairs`)."""
-OUTPUTS = 600
+GROUPS = 450
+"""How many annotated groups come beside them (see `group_pairs`); `--bases` leaves their number alone."""
+OUTPUTS = 300
 """How many segments with real outputs come beside them, ranked by their agreement with the others."""
 RATED = 600
 """How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
@@ -34,9 +36,10 @@ DATA = [
     "MSRP train",
     "STS 2012-2016 without machine translations",
     "WMT22 and WMT23 system outputs, ranked by their agreement with each other",
+    "annotated groups: acceptable texts, and texts with one or two annotated errors",
     "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
-LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)"
+LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS), CC0 (annotated groups)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +104,7 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
     """Make the pairs with TextAttack, in a process of its own, and keep them in the work folder."""
     from rome.train.common.textattack import Perturber, trunk_vocabulary
     from rome.train.scorer.chains import make_pairs
-    from rome.train.scorer.pairs import meaning_pairs
+    from rome.train.scorer.pairs import group_pairs, meaning_pairs
 
     if not arguments.texts or not arguments.agreement:
         raise InputError(
@@ -109,11 +112,13 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
             "work folder"
         )
     meaning = meaning_pairs(arguments.texts, max(2, int(MEANING * arguments.bases)), arguments.seed)
+    groups = group_pairs(GROUPS, arguments.seed)
     bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
         agreed = agreed_pairs(arguments.agreement, max(2, int(OUTPUTS * arguments.bases)), arguments.seed)
-        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated, meaning, agreed))
+        perturbed = make_pairs(bases, perturber, arguments.seed)
+        write_pairs(arguments.work / "pairs.jsonl", chain(perturbed, rated, meaning, groups, agreed))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 

@@ -72,12 +72,12 @@ class ScorerConfig:
     binary_perturbed: float = 0.5
     base_quality: Mapping[str, float] = field(
         default_factory=lambda: _frozen(
-            identity=1.0, reference=0.88, paraphrase=0.88, system=0.75, rated=0.5, meaning=0.5, outputs=0.75
+            identity=1.0, reference=0.88, paraphrase=0.88, system=0.75, rated=0.5, meaning=0.5, groups=0.5, outputs=0.75
         )
     )
     base_weight: Mapping[str, float] = field(
         default_factory=lambda: _frozen(
-            identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=8.0, meaning=8.0, outputs=0.1
+            identity=1.0, reference=1.0, paraphrase=1.0, system=0.3, rated=8.0, meaning=8.0, groups=8.0, outputs=0.1
         )
     )
     severe_target: Mapping[str, float] = field(
