@@ -214,6 +214,7 @@ def test_annotated_groups_grade_by_severity_alone(tmp_path: Path, monkeypatch: p
     assert max(count for (_, operation), count in drawn.items() if operation == "acceptable_far") == ACCEPTABLE_TEXTS
     write_pairs(tmp_path / "pairs.jsonl", pairs)
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+    assert held_out_mask([*pairs, *judging], 0.5).tolist() == [False] * len(pairs) + [True] * len(judging)
 
 
 def test_making_pairs_needs_what_the_reader_was_trained_on(tmp_path: Path) -> None:

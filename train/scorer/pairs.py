@@ -218,6 +218,7 @@ GROUP_QUALITY = {"acceptable": 0.93, "minor": 0.84, "major": 0.58, "critical": 0
 ACCEPTABLE_TEXTS = 2
 """Acceptable texts per group, at most."""
 TWO_ERRORS = "two_errors"
+GROUP_PREFIX = "groups-"
 
 
 def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[TrainingPair]:
@@ -243,7 +244,7 @@ def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[Traini
     pairs = []
     for group in chance.sample(groups, min(count, len(groups))):
         for number, (operation, text, quality) in enumerate(_drawn(group, chance)):
-            name = f"groups-{group.id}"
+            name = f"{GROUP_PREFIX}{group.id}"
             level = "clean" if operation.startswith("acceptable") else "severe"
             said = group.reference, text, "groups", "groups"
             pairs.append(TrainingPair(f"{name}-{number}", name, *said, operation, level, quality=quality))
