@@ -39,7 +39,10 @@ DATA = [
     "annotated groups: acceptable texts, and texts with one or two annotated errors",
     "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
-LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS), CC0 (annotated groups)"
+LICENCE = (
+    "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS), CC0 (annotated groups; some of their references from "
+    "WMT, Wikipedia and UD English EWT, CC BY-SA 4.0)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs="+", help=texts)
     agreement = "outputs with their agreement, as `rome train errors` makes them (likewise)"
     parser.add_argument("--agreement", type=Path, help=agreement)
-    parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
+    parser.add_argument("--textattack-python", help="interpreter that has textattack and rome, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
     rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
     parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
