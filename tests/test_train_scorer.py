@@ -18,6 +18,8 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.perturbations.degenerate import SEVERE, damage  # noqa: E402
+from rome.data.readers.groups import read_groups  # noqa: E402
+from rome.data.readers.held_out import is_held_out_group  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
@@ -29,7 +31,17 @@ from rome.train.scorer.net import (  # noqa: E402
     ranked_pairs,
     scale_figures,
 )
-from rome.train.scorer.pairs import TRANSLATED, TrainingPair, agreed_pairs, rated_pairs, read_pairs, write_pairs  # noqa: E402
+from rome.train.scorer.pairs import (  # noqa: E402
+    ACCEPTABLE_TEXTS,
+    GROUP_QUALITY,
+    TRANSLATED,
+    TrainingPair,
+    agreed_pairs,
+    group_pairs,
+    rated_pairs,
+    read_pairs,
+    write_pairs,
+)
 from rome.train.scorer.settings import ScorerConfig  # noqa: E402
 
 QUICK = ["steps=150"]
@@ -157,6 +169,52 @@ def test_outputs_are_ranked_by_their_agreement(tmp_path: Path) -> None:
         assert config.target(pair) == pair.quality == int(pair.hypothesis[-1]) / 10
         assert config.weight(pair) < config.weight(replace(pair, base="rated"))
         assert pair.reference.split()[-1] == pair.hypothesis.split()[1]
+
+
+MARKED = (
+    "{The=>Teh|minor|spelling} shop {opens=>closes|critical|antonym} at {nine=>ten|major|time||noon|critical|time}.",
+    "At {nine=>ten|major|time} the shop {opens=>closes|critical|antonym||opened|minor|tense}.",
+    "You can {=>not |critical|negation}go {in=>|minor|omission} from nine{ on=>, for free|major|addition}.",
+    "Nine is when the shop opens.",
+)
+
+
+def write_groups(tmp_path: Path, count: int) -> None:
+    """Write annotated training groups of the same texts."""
+    rows = [
+        {"id": f"g{n}", "domain": "made", "reference": "The shop opens at nine.", "texts": MARKED[: 2 + n % 3]}
+        for n in range(count)
+    ]
+    (tmp_path / "groups").mkdir()
+    path = tmp_path / "groups" / "train_01.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_annotated_groups_grade_by_severity_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text is worth what its errors leave, near and far; the reference itself is absent; groups that train nothing are kept apart."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    write_groups(tmp_path, 60)
+    pairs, judging = group_pairs(20, 0), group_pairs(99, 0, held_out=True)
+    assert pairs == group_pairs(20, 0) != group_pairs(20, 1) and len({pair.group for pair in pairs}) == 20
+    assert len({pair.id for pair in pairs}) == len(pairs) and all(pair.hypothesis != pair.reference for pair in pairs)
+    assert judging and all(is_held_out_group(pair.group.removeprefix("groups-")) for pair in judging)
+    assert not any(is_held_out_group(pair.group.removeprefix("groups-")) for pair in pairs)
+    texts = {text.text: text for group in read_groups(tmp_path / "groups" / "train_01.jsonl") for text in group.texts}
+    singles = {text.with_errors(error): error.severity for text in texts.values() for error in text.errors}
+    for pair in pairs:
+        kind, _, distance = pair.operation.rpartition("_")
+        assert pair.base == "groups" and ScorerConfig().target(pair) == pair.quality and distance in ("near", "far")
+        assert (kind == "acceptable") == (pair.level == "clean") == (pair.hypothesis in texts)
+        if kind == "two_errors":
+            assert pair.hypothesis not in singles and pair.quality < min(GROUP_QUALITY["minor"], 0.76)
+        elif kind != "acceptable":
+            assert singles[pair.hypothesis] == kind and pair.quality == GROUP_QUALITY[kind]
+    drawn = Counter((pair.group, pair.operation) for pair in pairs)
+    assert {count for (_, operation), count in drawn.items() if operation != "acceptable_far"} == {1}
+    assert max(count for (_, operation), count in drawn.items() if operation == "acceptable_far") == ACCEPTABLE_TEXTS
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+    assert held_out_mask([*pairs, *judging], 0.5).tolist() == [False] * len(pairs) + [True] * len(judging)
 
 
 def test_making_pairs_needs_what_the_reader_was_trained_on(tmp_path: Path) -> None:

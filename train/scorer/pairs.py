@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from rome.data.readers.groups import SEVERITIES, AnnotatedGroup, AnnotatedText, SingleError
+from rome.data.readers.held_out import is_held_out_group
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.storage.files import open_output, read_lines
 from rome.train.errors.groups import Groups
+from rome.train.errors.sources import training_groups
 from rome.train.errors.texts import Pool, paraphrases
 
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
@@ -32,7 +36,8 @@ class TrainingPair:
     ----------
     base
         How the clean pair came about: identity, system (reference and a real output), reference (two human references), paraphrase, rated (two
-        sentences and people's rating of their similarity), meaning (what says the same or turns a fact, near and far).
+        sentences and people's rating of their similarity), meaning (what says the same or turns a fact, near and far), groups (the same, written
+        by annotators), outputs (real outputs, ranked by their agreement).
     operation
         ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
     level
@@ -206,3 +211,70 @@ def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Training
             said = group.reference.text, member.text.text, "meaning", "meaning"
             found.append(TrainingPair(f"{name}-{k}", name, *said, operation, level, quality=QUALITY[kind]))
     return found
+
+
+GROUP_QUALITY = {"acceptable": 0.93, "minor": 0.84, "major": 0.58, "critical": 0.3}
+"""The quality of a text of an annotated group by the severity of its single error, at any distance from the reference."""
+ACCEPTABLE_TEXTS = 2
+"""Acceptable texts per group, at most."""
+TWO_ERRORS = "two_errors"
+GROUP_PREFIX = "groups-"
+
+
+def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[TrainingPair]:
+    """Draw annotated training groups: acceptable texts, single errors of every severity near and far, and a text with two errors.
+
+    The pairs of a group share its reference, and the qualities of two errors multiply. An error is near when it is made in the reference's
+    own text.
+
+    Parameters
+    ----------
+    count
+        Number of groups, at most as many as there are.
+    held_out
+        Draw from the groups that train nothing instead, to judge.
+
+    Raises
+    ------
+    InputError
+        When the data is absent.
+    """
+    chance = random.Random(f"{seed}|groups")
+    groups = [group for group in training_groups() if is_held_out_group(group.id) == held_out]
+    pairs = []
+    for group in chance.sample(groups, min(count, len(groups))):
+        for number, (operation, text, quality) in enumerate(_drawn(group, chance)):
+            name = f"{GROUP_PREFIX}{group.id}"
+            level = "clean" if operation.startswith("acceptable") else "severe"
+            said = group.reference, text, "groups", "groups"
+            pairs.append(TrainingPair(f"{name}-{number}", name, *said, operation, level, quality=quality))
+    return pairs
+
+
+def _drawn(group: AnnotatedGroup, chance: random.Random) -> Iterator[tuple[str, str, float]]:
+    """Yield operation, text and quality of the texts drawn from a group."""
+    own, *others = group.texts
+    for text in chance.sample(others, min(ACCEPTABLE_TEXTS, len(others))):
+        yield "acceptable_far", text.text, GROUP_QUALITY["acceptable"]
+    singles = {
+        "near": [(own, error) for error in own.errors],
+        "far": [(text, error) for text in others for error in text.errors],
+    }
+    for severity in SEVERITIES:
+        for distance, choices in singles.items():
+            fitting = [(text, error) for text, error in choices if error.severity == severity]
+            if fitting:
+                text, error = chance.choice(fitting)
+                yield f"{severity}_{distance}", text.with_errors(error), GROUP_QUALITY[severity]
+    text = chance.choice(group.texts)
+    apart = _two_apart(text, chance)
+    if apart:
+        first, second = (GROUP_QUALITY[error.severity] for error in apart)
+        distance = "near" if text is own else "far"
+        yield f"{TWO_ERRORS}_{distance}", text.with_errors(*apart), first * second / GROUP_QUALITY["acceptable"]
+
+
+def _two_apart(text: AnnotatedText, chance: random.Random) -> tuple[SingleError, ...]:
+    """Return two errors of a text that do not touch, or none where there are no two."""
+    errors = chance.sample(text.errors, len(text.errors))
+    return next(((one, two) for one, two in combinations(errors, 2) if one.end < two.start or two.end < one.start), ())

@@ -20,9 +20,11 @@ from rome.train.scorer.settings import OBJECTIVES, ScorerConfig
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
-MEANING = 600
+MEANING = 300
 """How many groups of acceptable and false hypotheses come beside them (see `meaning_pairs`)."""
-OUTPUTS = 600
+GROUPS, JUDGING_GROUPS = 450, 100
+"""How many annotated groups come beside them to train and, as far as there are as many, to judge (see `group_pairs`), whatever ``--bases`` says."""
+OUTPUTS = 300
 """How many segments with real outputs come beside them, ranked by their agreement with the others."""
 RATED = 600
 """How many pairs with people's ratings of their similarity come beside them; these are not perturbed."""
@@ -34,9 +36,13 @@ DATA = [
     "MSRP train",
     "STS 2012-2016 without machine translations",
     "WMT22 and WMT23 system outputs, ranked by their agreement with each other",
+    "annotated groups: acceptable texts, and texts with one or two annotated errors",
     "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
-LICENCE = "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS)"
+LICENCE = (
+    "Apache-2.0 (weights); data: CC BY-SA 4.0 (Wikipedia), research use (WMT, MSRP, STS), CC0 (annotated groups; some of their references from "
+    "WMT, Wikipedia and UD English EWT, CC BY-SA 4.0)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs="+", help=texts)
     agreement = "outputs with their agreement, as `rome train errors` makes them (likewise)"
     parser.add_argument("--agreement", type=Path, help=agreement)
-    parser.add_argument("--textattack-python", help="interpreter that has textattack, when it is another one")
+    parser.add_argument("--textattack-python", help="interpreter that has textattack and rome, when it is another one")
     parser.add_argument("--store", type=Path, help="file that keeps the analyses (default: analyses.sqlite in the work folder)")
     rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
     parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
@@ -101,7 +107,7 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
     """Make the pairs with TextAttack, in a process of its own, and keep them in the work folder."""
     from rome.train.common.textattack import Perturber, trunk_vocabulary
     from rome.train.scorer.chains import make_pairs
-    from rome.train.scorer.pairs import meaning_pairs
+    from rome.train.scorer.pairs import group_pairs, meaning_pairs
 
     if not arguments.texts or not arguments.agreement:
         raise InputError(
@@ -109,11 +115,14 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
             "work folder"
         )
     meaning = meaning_pairs(arguments.texts, max(2, int(MEANING * arguments.bases)), arguments.seed)
+    groups = group_pairs(GROUPS, arguments.seed)
+    judging = group_pairs(JUDGING_GROUPS, arguments.seed, held_out=True)
     bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
         agreed = agreed_pairs(arguments.agreement, max(2, int(OUTPUTS * arguments.bases)), arguments.seed)
-        write_pairs(arguments.work / "pairs.jsonl", chain(make_pairs(bases, perturber, arguments.seed), rated, meaning, agreed))
+        perturbed = make_pairs(bases, perturber, arguments.seed)
+        write_pairs(arguments.work / "pairs.jsonl", chain(perturbed, rated, meaning, groups, agreed, judging))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 

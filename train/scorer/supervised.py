@@ -29,7 +29,13 @@ from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, ratings_of
 from rome.train.scorer.recipe import measured_table, save
 from rome.train.scorer.settings import ScorerConfig
 
-FREE: Mapping[str, Any] = {"hidden": 6, "decay": 1e-4, "weight_floor": dict.fromkeys(FEATURES, 0.3)}
+FREE: Mapping[str, Any] = {
+    "hidden": 6,
+    "steps": 1500,
+    "learning_rate": 0.02,
+    "decay": 1e-4,
+    "weight_floor": dict.fromkeys(FEATURES, 0.3),
+}
 """Settings of a net that ratings decide alone."""
 PAIRS = 4000
 """Ranked pairs drawn from each file."""
