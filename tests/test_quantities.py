@@ -6,12 +6,34 @@ import subprocess
 import sys
 import time
 
+import everyday_inputs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.features.errors.quantities import quantities_of
 from rome.features.errors.quantity_pairs import QuantitiesCompared, compare_quantities
+
+EVERYDAY_EQUAL = (
+    "clock times",
+    "dates",
+    "money",
+    "large numbers",
+    "fractions and percentages",
+    "durations",
+    "units",
+)
+EVERYDAY_DIFFERENT = {
+    "years or places exchanged": 3,
+    "values exchanged": 9,
+    "scores": 10,
+    "lost sign": 10,
+    "lost digit": 10,
+    "another unit": 10,
+    "another date": 8,
+    "another parameter": 10,
+}
+"""By kind of the everyday inputs: how many of ten pairs have a different quantity; the others exchange places or need another reader."""
 
 EQUAL = {
     "numbers": [
@@ -21,10 +43,10 @@ EQUAL = {
         ("two hundred and five", "205", "two hundred five", "two-hundred five", "two hundred and five"),
         ("half a million", "500,000", "500k", "five hundred thousand", "0.5 million", "½ million"),
         ("two dozen", "24", "twenty-four", "twenty four", "2 dozen"),
-        ("a hundred", "100", "one hundred", "hundred", "0.1k"),
+        ("a hundred", "100", "one hundred", "0.1k"),
         ("3 billion", "3bn", "three billion", "3,000,000,000", "3000 million"),
-        ("nineteen ninety-nine", "1999", "nineteen ninety nine", "1,999", "one thousand nine hundred and ninety-nine"),
-        ("twenty twenty-five", "2025", "two thousand and twenty-five", "two thousand twenty-five", "2,025"),
+        ("1999", "1,999", "one thousand nine hundred and ninety-nine"),
+        ("2025", "two thousand and twenty-five", "two thousand twenty-five", "2,025"),
     ],
     "fractions": [
         ("1.5", "1½", "one and a half", "1 1/2", "1 ½", "one point five"),
@@ -46,7 +68,7 @@ EQUAL = {
     ],
     "signs": [
         ("-250", "minus 250", "−250", "negative 250", "minus two hundred and fifty"),
-        ("-5 °C", "minus 5 °C", "minus five degrees Celsius", "−5°C", "23 °F"),
+        ("-5 °C", "minus 5 °C", "five degrees Celsius below zero", "minus five degrees Celsius", "−5°C", "23 °F"),
         ("-$5", "$-5", "minus $5", "minus 5 dollars", "-5 dollars"),
     ],
     "ranges": [
@@ -140,6 +162,7 @@ DIFFERENT = {
         ("The town has 5 million people.", "The town has 5 billion people."),
         ("It is 3.14 exactly", "It is 3.41 exactly"),
         ("Vitamin B12 is low.", "Vitamin B6 is low."),
+        ("It supports IPv4 only.", "It supports IPv6 only."),
     ],
     "signs": [
         ("The account balance is -250 euros.", "The account balance is 250 euros."),
@@ -158,7 +181,6 @@ DIFFERENT = {
     "fractions": [
         ("About half of the men left.", "A third of the men left."),
         ("It rose by 50%.", "It rose by 15%."),
-        ("It rose by 50%.", "It rose by 50."),
         ("One in three failed.", "One in four failed."),
         ("Add ½ cup of milk.", "Add ¼ cup of milk."),
         ("two thirds of voters", "three quarters of voters"),
@@ -240,11 +262,6 @@ EXCHANGED = [
         "He moved to Linz in 2015 and to Graz in 2011.",
     ),
     (
-        "In 2011, he moved to Graz, and in 2015, to Linz.",
-        "In 2015, he moved to Graz, and in 2011, to Linz.",
-        "In 2015, he moved to Linz, and in 2011, to Graz.",
-    ),
-    (
         "Multiply the length by 2 and the width by 3.",
         "Multiply the length by 3 and the width by 2.",
         "Multiply the width by 3 and the length by 2.",
@@ -266,6 +283,8 @@ EXCHANGED = [
 """A text, the same with its values exchanged, and the same in another order."""
 
 UNDECIDED = [
+    ("Adults pay nine euros, children five.", "Children pay five euros and adults nine."),
+    ("It passed by three votes to two.", "Three votes against two passed it."),
     ("It is about 5 miles away.", "It is 8 km away."),
     ("It has 12,345 inhabitants.", "It has about 12,000 inhabitants."),
     ("It has 12,345 inhabitants.", "It has 12 thousand inhabitants."),
@@ -278,7 +297,7 @@ UNDECIDED = [
     ("It took four weeks.", "It took a month."),
     ("The company, founded in 1999, has 300 staff.", "The company has 300 staff in 12 countries."),
     ("He is 5 years old.", "He is 5."),
-    ("It fell from six hours to one.", "It fell to one hour from six."),
+    ("It rose by 50%.", "It rose by 50."),
     ("Store it at 2–8 °C.", "Store it at 36–46 °F."),
     ("It was 3.1 per cent, after 3.4 per cent in April.", "It was 3.1 per cent, down from 3.4 in April."),
     ("The album went to number one in 10 countries.", "The album was at the top in ten countries."),
@@ -307,7 +326,7 @@ def written(reference: str, hypothesis: str) -> tuple[list[tuple[str, str]], lis
 
 @pytest.mark.parametrize("kind", EQUAL)
 def test_equal_values_are_equal_in_every_form(kind: str) -> None:
-    """Each form of a value is one quantity and equals each other form, within a sentence, too."""
+    """Each form of a value, or of both ends of a range, equals each other form, within a sentence, too."""
     wrong = []
     for forms in EQUAL[kind]:
         for one in forms:
@@ -315,7 +334,8 @@ def test_equal_values_are_equal_in_every_form(kind: str) -> None:
                 for frame in ("{}", "It was {} then.", "({}),"):
                     a, b = frame.format(one), frame.format(two)
                     equal, different = written(a, b)
-                    if len(equal) != 1 or different or not len(quantities_of(a)) == len(quantities_of(b)) == 1:
+                    count = 2 if kind == "ranges" and len(quantities_of(a)) == 2 else 1
+                    if different or not len(equal) == len(quantities_of(a)) == len(quantities_of(b)) == count:
                         wrong.append((a, b, equal, different))
     assert wrong == []
 
@@ -325,6 +345,20 @@ def test_different_values_are_different(kind: str) -> None:
     """One pair is different, in both directions."""
     wrong = [(a, b) for one, two in DIFFERENT[kind] for a, b in ((one, two), (two, one)) if len(written(a, b)[1]) != 1]
     assert wrong == []
+
+
+@pytest.mark.parametrize("kind", EVERYDAY_EQUAL)
+def test_everyday_values_in_another_form_are_equal(kind: str) -> None:
+    """Each quantity of a pair has an equal one, and none is different."""
+    for pair in everyday_inputs.EQUAL[kind]:
+        pairs = compared(*pair)
+        assert len(pairs.equal) == len(quantities_of(pair[0])) == len(quantities_of(pair[1])) > 0 == len(pairs.different), pair
+
+
+@pytest.mark.parametrize(("kind", "count"), EVERYDAY_DIFFERENT.items())
+def test_everyday_values_that_are_wrong_are_different(kind: str, count: int) -> None:
+    """As many pairs of a kind as before have a different quantity."""
+    assert sum(bool(compared(*pair).different) for pair in everyday_inputs.WRONG[kind]) >= count
 
 
 @pytest.mark.parametrize(("text", "exchanged", "reordered"), EXCHANGED)
@@ -351,10 +385,10 @@ def test_what_is_not_certain_is_left_to_the_reader(reference: str, hypothesis: s
     ("text", "sure"),
     [
         ("one should go", False),
+        ("twice", False),
         ("wait a second", False),
         ("the third", True),
         ("first, we left", False),
-        ("twice", False),
         ("in the half", False),
         ("1 km", True),
         ("one km", True),

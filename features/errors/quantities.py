@@ -1,4 +1,4 @@
-"""Read the values in an English text: numbers, money, clock times, dates, durations and other units, versions, scores, codes.
+"""Read the values in an English text: numbers, money, clock times, dates, durations and other units, versions, codes, scores.
 
 A value is the same however it is written: *9 a.m.* and *9:00*, *$1,000* and *1000 dollars*, *90 minutes* and *an hour and a half*.
 `features/errors/quantity_pairs.py` compares the values of two texts.
@@ -7,13 +7,12 @@ A value is the same however it is written: *9 a.m.* and *9:00*, *$1,000* and *10
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 from ..packages import import_failed
-from .number_words import ORDINAL, STARTS, VULGAR, Number, alternatives, read_number
+from .number_words import SCALES, in_digits
 
 
 def table(pairs: str) -> dict[str, str]:
@@ -28,12 +27,13 @@ class Quantity:
     Attributes
     ----------
     dimension
-        "number", "ratio" (a fraction or percentage), "ordinal", "sequence" (of digits), "range", "score", "version", "code", "date",
-        "time of day", "money:USD" and so on, or a physical dimension such as "length" or "time"; "... range" for a range of these.
+        "number", "ratio" (a fraction or percentage), "ordinal", "sequence" (of digits), "range" or "score" (of plain numbers), "version",
+        "code" with its letters, "date", "time of day", "money:USD" and so on, or a physical dimension such as
+        "length" or "time"; a rate has " / time" after it.
         Two ambiguous units are their own dimensions: "pounds" and "cents". "time of day (12 h)" is a time without a.m. or p.m.
     value
         A float in base units; for a range or score the two ends, for a date (year, month, day), each of them None where it is not written;
-        for sequences and codes the characters. Values of one dimension are comparable.
+        for sequences, versions and codes the characters. Values of one dimension are comparable.
     sure
         False where the words may mean something else.
     """
@@ -45,94 +45,68 @@ class Quantity:
     sure: bool = True
 
 
-Reader = Callable[[str, str, int], Quantity | None]
-
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|(?:(?:twenty|thirty)[\s-])?{ORDINAL})"
-DATES = (
-    re.compile(r"(?P<y>\d{4})(?P<mark>[-/.])(?P<m>\d\d?)(?P=mark)(?P<d>\d\d?)(?!\w|[-/]\d)"),
-    re.compile(rf"(?P<d>{DAY})(?:\sof)?[\s-](?P<m>{MONTH})(?!\w)\.?(?:,?[\s-](?P<y>\d{{4}})(?![\w]|[,.]\d))?"),
-    re.compile(rf"(?P<m>{MONTH})\.?\s(?:the\s)?(?P<d>{DAY})(?![\w:]|[.,]\d)(?:,?\s(?P<y>\d{{4}})(?![\w]|[,.]\d))?"),
-    re.compile(rf"(?P<m>{MONTH})\.?,?\s(?P<y>\d{{4}})(?![\w]|[,.]\d)(?P<d>)"),
+MONTH = r"(?:(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|(?:nov|dec)(?:ember)?)(?!\w))"
+DAY = r"(?P<d>\d\d?)(?:st|nd|rd|th)?"
+DATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?P<y>\d{4})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)(?!\w|[-/]\d)",
+        r"(?P<m>\d\d?)([-/.])(?P<d>\d\d?)\2(?P<y>\d{4})(?!\w|[-/]\d)",
+        r"(?P<d>\d\d?)([-/.])(?P<m>\d\d?)\2(?P<y>\d{4})(?!\w|[-/]\d)",
+        rf"{DAY}(?:\sof)?[\s-](?P<m>{MONTH})\.?(?:,?[\s-](?P<y>\d{{4}})(?!\w|[,.]\d))?",
+        rf"(?P<m>{MONTH})\.?\s(?:the\s)?{DAY}(?![\w:]|[.,]\d)(?:,?\s(?P<y>\d{{4}})(?!\w|[,.]\d))?",
+        rf"(?P<m>{MONTH})\.?,?\s(?P<y>\d{{4}})(?!\w|[,.]\d)(?P<d>)",
+    )
+]
+CLOCK = re.compile(
+    r"(?i)(?:(?:an?\s)?(?P<shift>1/[24]|\d\d?)(?P<minutes>\sminutes)?\s(?P<side>past|to)\s)?(?P<h>\d\d?)(?!\d)(?:(?P<mark>[:.])(?P<m>[0-5]\d)(?!\d))?"
+    r"(?::[0-5]\d)?(?![:.]?\d)(?P<hour>\so'?\s?clock)?(?:\s?(?P<x>[ap])(?:\.\s?m\b\.?|\s?m\b\.?)|\s(?:in\sthe|at)\s(?P<part>morning|afternoon|evening|night)\b)?"
 )
-NUMERIC_DATE = re.compile(r"(\d\d?)([-/.])(\d\d?)\2(\d{4}|\d\d)(?![\w]|[-/.]\d)")
-
-HOURS = "one two three four five six seven eight nine ten eleven twelve".split()
-HOUR = rf"(?:\d{{1,2}}|{alternatives(HOURS)})"
-HALF_DAY = r"(?:\s?(?P<x>[ap])(?:\.\s?m\b\.?|\s?m(?!\w)\.?)|\s(?:in\sthe|at)\s(?P<part>morning|afternoon|evening|night)(?!\w))"
-CLOCKS = (
-    re.compile(rf"(?P<h>\d\d?):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\d:]){HALF_DAY}?"),
-    re.compile(
-        rf"(?P<h>{HOUR})(?:\.(?P<m>[0-5]\d))?(?:\so['’]?clock(?!\w){HALF_DAY}?|{HALF_DAY.replace('<x>', '<y>').replace('<part>', '<parts>')})"
-    ),
-    re.compile(
-        rf"(?:an?\s)?(?P<part_of>half|quarter|five|ten|twenty(?:[\s-]five)?|\d\d?)(?P<minutes>\sminutes)?\s(?P<side>past|to)\s(?P<h>{HOUR})(?!\w){HALF_DAY}?"
-    ),
+VERSION = re.compile(r"(?:(?:version|release)\sv?|v)\.?\s?(\d+(?:\.\d+)*)(?![\w]|\.\d)|(\d+(?:\.\d+){2,})(?!\w)", re.IGNORECASE)
+SEQUENCE = re.compile(
+    r"(?![1-9]\d{0,2}(?: \d{3})+(?![ -]?\d))(?:\+?\d+(?:\)?[ -]\d+){2,11}(?![\d/:])|\d(?: \d){1,11}(?![\d/:%]|\.\d)|(?:0\d\d+|\d{8,})(?!\w|[.,/]\d))"
 )
-TELLS_TIME = re.compile(r"\b(?:at|by|until|before|after)\s$")
-"""Before "ten to one", which is a score or a range elsewhere."""
-NAMED_TIMES = re.compile(r"(?:(?:12|twelve)\s)?(noon|midday|midnight)(?!\w)")
 
-VERSION = re.compile(
-    r"(?:(?:version|release)\sv?\.?|v\.?\s?)(\d+(?:\.\d+)*)((?:-?(?:alpha|beta|rc))?\.?\d*)(?![\w]|\.\d)|(\d+(?:\.\d+){2,})(?!\w)"
+CURRENCIES = table("$=USD us$=USD €=EUR £=GBP ¥=JPY ₹=INR") | {code: code.upper() for code in "usd eur gbp jpy chf inr".split()}
+MONEY_WORDS = table("dollar=USD euro=EUR yen=JPY quid=GBP pence=GBP p=GBP pound=pounds cent=cents ¢=cents")
+CURRENCY = "|".join(map(re.escape, sorted(CURRENCIES, key=len, reverse=True)))
+LARGE = "hundred|thousand|million|billion|trillion|dozen"
+SHORT_SCALES = SCALES | {"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "tn": 1e12}
+TIMES = "second|minute|hour|day|week|fortnight|month|year|decade"
+WORDS = (
+    r"(?:(?:square|cubic|sq|cu)\s)?(?:(?:kilo|centi|milli|mega|giga|tera|micro|nano)?(?:met(?:er|re)|gram|lit(?:er|re)|watt(?:\shour)?|byte|bit|joule"
+    rf"|volt|pascal|calorie)|inche?|foot|feet|yard|mile|ounce|stone|ton|tonne|acre|hectare|gallon|pint|quart|cup|tablespoon|teaspoon|knot|hertz|{TIMES}"
+    r"|centurie|century|sec|min|hr|yr|lb|ft|kilo)s?|degrees?(?:\s(?:celsius|fahrenheit|c|f))?|celsius|fahrenheit"
 )
-SEQUENCE = re.compile(r"\+?\d+(?:\)?[ -]\d+){2,}(?![\d/:])|\d(?: \d)+(?![\d/:%]|\.\d)")
-IN_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?: \d{3})+")
-CODE = re.compile(r"[^\W\d_]+\d\w*|\d+[^\W\d_]+\w*")
-KNOWN_ENDINGS = re.compile(r"\d+(?:x|s)(?!\w)")
-DECADE = re.compile(r"['’]?(\d{1,3}0)['’]?s(?!\w)")
-
-CODES = "usd eur gbp jpy chf cny inr aud sek nok dkk pln rub".split()
-CURRENCIES = table("$=USD us$=USD €=EUR £=GBP ¥=JPY ₹=INR ₽=RUB ₩=KRW a$=AUD c$=CAD") | {code: code.upper() for code in CODES}
-MONEY_WORDS = table(
-    "dollar=USD buck=USD euro=EUR yen=JPY yuan=CNY rupee=INR rouble=RUB ruble=RUB franc=CHF peso=peso quid=GBP pence=GBP"
-)
-MONEY_WORDS |= table("p=GBP penny=GBP pennies=GBP pound= cent= ¢= krone=krone kroner=krone krona=krona kronor=krona")
-MONEY_WORDS |= {"pound sterling": "GBP", "pounds sterling": "GBP"}
-"""Names of currencies; "" where they are ambiguous."""
-HUNDREDTHS = ("cent", "pence", "p", "penny", "pennies", "¢")
-PREFIX = re.compile(rf"(?P<sign>[-−–+]|minus\s|negative\s)?(?:(?P<money>{alternatives(CURRENCIES)})\s?)?(?P<inner>[-−](?=\d))?")
-MONEY = re.compile(rf"[\s-]?(?:us\s|u\.s\.\s|american\s)?({alternatives([*CURRENCIES, *MONEY_WORDS])})s?(?!\w)")
-MONEY_SCALE = re.compile(r"\s?([mbt])(?!\w)")
-PERCENT = re.compile(r"\s?(%|‰)|[\s-]?(?:per\s?cent|pct)(?!\w)|\s(percentage\spoints?|pp)(?!\w)")
-
-TIMES = r"(?:second|minute|hour|day|week|fortnight|month|year|decade)"
-METRIC = r"(?:kilo|centi|milli|mega|giga|tera|micro|nano)?"
-METRIC += r"(?:met(?:er|re)|gram(?:me)?|lit(?:er|re)|watt(?:[\s-]hour)?|byte|bit|joule|volt|pascal|calorie)"
-OTHER = "inche?|foot|feet|yard|mile|ounce|stone|ton|tonne|acre|hectare|gallon|pint|quart|cup|tablespoon|teaspoon|knot|hertz|centurie|century"
-WORDS = rf"(?:(?:square|cubic|sq\.?|cu\.?)\s)?(?:{METRIC}|{OTHER}|{TIMES}|sec|min|hr|yr|lb|ft)s?"
-DEGREES = r"degrees?\s?(?:celsius|centigrade|fahrenheit|c|f)|degrees?|celsius|fahrenheit"
-UNIT_WORDS = re.compile(rf"[\s-]?({WORDS}|{DEGREES}|kilos?)(?!\w)")
 SYMBOLS = (
-    r"(?:[kcdmnµμ]?m|ft|yd|mi)(?:[²³]|\^?[23])?|[kmµμ]?g|oz|t|[mcdhµμ]?[lL]|ms|s|h|ha|[kMG]?Hz|[kMGTm]?Wh?|[kM]?J|[km]?V|k?cal"
+    r"(?-i:(?:[kcdmnµμ]?m|ft|yd|mi)(?:[²³]|\^?[23])?|[kmµμ]?g|oz|t|[mcdhµμ]?[lL]|ms|(?<!0)s|h|ha|[kMG]?Hz|[kMGTm]?Wh?|[kM]?J|[km]?V|k?cal"
+    r"|[kKMGTP]i?[Bb]|[kmgt]b|[kh]?Pa|psi|[°º]\s?[CcFf]|[CF]|km/h|kmh|kph|mph|m/s|°)"
 )
-SYMBOLS += r"|[kKMGTP]i?[Bb]|[kmgt]b|[kh]?Pa|psi|[°º]\s?[CcFf]|[CF]|km/h|kmh|kph|mph|m/s|°"
-UNIT_SYMBOLS = re.compile(rf"\s?({SYMBOLS})(?![\w²³])")
-UNITS = table(
-    "celsius=degC centigrade=degC c=degC C=degC fahrenheit=degF f=degF F=degF °=degree feet=foot centurie=century yr=year"
-)
-UNITS |= table(
-    "h=hour s=second t=tonne kilo=kg kmh=km/hour km/h=km/hour kph=km/hour mph=mile/hour m/s=m/second kb=kB KB=kB mb=MB gb=GB tb=TB"
-)
+UNITS = table("celsius=degC c=degC fahrenheit=degF f=degF º=degree kilo=kg kilos=kg kmh=kph kb=kB mb=MB gb=GB tb=TB inche=inch")
 """Spellings that pint does not read, or reads as something else."""
-ONE_UNIT = re.compile(rf"an?\s(?=(?:{TIMES}|mile|kilomet(?:er|re)|lit(?:er|re)|pound|dollar|euro)(?!\w))")
-OF_UNIT = re.compile(r"(?:\sof)?\san?(?=\s)")
-RATE = re.compile(
-    rf"(?:\s?/\s?|\s?per\s|\s(?:an?|each|every)\s)({TIMES}|hr|h|min|s|km|kg|person|night|head|share|litre|liter|unit)(?!\w)"
+MEASURED = re.compile(
+    rf"(?i)(?P<sign>[-+]|minus\s|negative\s)?(?:(?P<money>{CURRENCY})\s?)?(?P<inner>-(?=\d))?"
+    r"(?:(?:(?P<ones>\d{1,4})(?:\s(?:and\s)?|-))?(?P<above>\d{1,4})/(?P<below>[1-9]\d{0,3})(?:rds?|ths?)?(?![\d/]|[.,]\d)"
+    rf"|(?P<number>[1-9]\d{{0,2}}(?:[,'\s]\d{{3}})+(?!\s?\d)|\d+(?!\d)|(?=\.\d)|an?(?=\s(?:(?:{LARGE}|{TIMES}|mile|pound|dollar|euro)\b)))"
+    r"(?P<decimals>\.\d+(?!\.?\d)|,\d{1,2}(?![\d,])|(?<=\b0),\d+(?![\d,]))?(?:(?P<ordinal>st|nd|rd|th)\b)?)"
+    rf"(?:(?:[\s-]|(?<=/\d)(?:\sof)?\san?\s)?(?P<scale>{LARGE}|mn|bn|tn)\b|(?P<short>[kb]|(?-i:M))(?![\w/²³]))?"
+    rf"(?:\s?(?P<percent>%|(?:per\s?cent|pct|percentage\spoints?)\b)|(?:[\s-]|(?<=/\d)(?:\sof)?\san?\s)?(?P<price>{CURRENCY}|(?:{'|'.join(MONEY_WORDS)})s?)(?![\w/]*\w)"
+    rf"|\s?(?P<symbol>{SYMBOLS})(?![\w²³])|(?:[\s-]|(?<=/\d)(?:\sof)?\san?\s)?(?P<word>{WORDS})(?!\w))?"
+    rf"(?P<rate>(?:\s?/\s?|\sper\s|\s(?:an?|each|every)\s)(?P<per>{TIMES}|hr|h|min|s|km|kg|person|night|head|share|lit(?:re|er)|unit)\b)?"
+    r"(?P<more>\sand\s(?P<top>\d)/(?P<bottom>[2-9])(?![\d/]))?(?P<zero>\sbelow\s0\b)?"
 )
-HALF_MORE = re.compile(r"\sand\s(a half|a quarter|three quarters)(?!\w)")
-MORE = {"a h": 0.5, "a q": 0.25, "thr": 0.75}
-JOINING = ("time", "length", "mass", "pounds", "money:USD", "money:EUR")
-JOINED = re.compile(r",?\sand\s(?=\d|[a-z])|,?\s(?=\d)|(?<=[hm])(?=\d)")
-RANGE = re.compile(r"\s?[-–—−]\s?|\s(?:to|until|till|through)\s|:(?=\d)")
-SHARE = re.compile(r"\s(?:in|out\sof)\s(?:every\s)?")
+RANGE = re.compile(r"\s?-\s?|\s(?:to|until|till|through)\s|:(?=\d)", re.IGNORECASE)
+SHARE = re.compile(r"(?<!number \d)\s(?:in|out\sof)\s(?:every\s)?", re.IGNORECASE)
+CODE = re.compile(r"[^\W\d_]+\d[^\W_]*(?!\w)")
+LETTERS = re.compile(r"[^\W\d_]+(?!\w)")
+"""What directly after digits is a unit of its own: 80px, 1990s, 2FA."""
+JOINED = re.compile(r"\s(?:and\s)?(?=\d)", re.IGNORECASE)
 START = re.compile(
-    rf"(?<![^\W_])(?:(?:(?<![\w)\]])[-−–+])?(?:(?:{alternatives(CURRENCIES)})\s?)?-?\.?\d|{VULGAR.pattern}"
-    rf"|[^\W\d_]+\d|(?:{STARTS}|(?:minus|negative)\s(?={STARTS}|\d|[$€£¥])|noon(?!\w)|mid(?:day|night)(?!\w)|{MONTH}(?=\.?,?\s(?:the\s)?{DAY})|(?:version|release)\s\d"
-    rf"|{ONE_UNIT.pattern}))"
+    rf"(?i)(?<![^\W_])(?:(?:(?<![\w)\]])[-+])?(?:(?:{CURRENCY})\s?)?-?\.?\d|(?:minus|negative)\s|{MONTH}|an?\s|[^\W\d_]+\d|v\.?\s?\d|(?:version|release)\s)"
 )
 """Where a quantity may begin."""
+JOINING = ("time", "length", "mass", "money:USD", "money:EUR", "money:GBP")
 
 
 @cache
@@ -148,285 +122,198 @@ def _registry() -> Any:
 @lru_cache(maxsize=4096)
 def in_base_units(value: float, unit: str) -> tuple[str, float] | None:
     """Return the physical dimension and the value in base units, None for an unknown unit."""
-    registry = _registry()
+    name = re.sub(r"^degrees?\s(?=\w)|^[°º]\s?(?=\w)", "", unit).replace("sq ", "square ").replace("cu ", "cubic ")
+    name = UNITS.get(name.lower() if name in ("C", "F") else name, name)
+    name = re.sub(r"(?<=[mtdi])([23])$", r"^\1", name)
     try:
-        base = registry.Quantity(value, unit).to_base_units()
+        base = _registry().Quantity(value, name).to_base_units()
     except Exception:  # pint has no common base of its errors, and its parser raises tokenize's and others
         return None
-    name = str(base.units if base.dimensionless else base.dimensionality)
-    return re.sub(r"[\[\]]", "", name), float(base.magnitude)
+    dimension = str(base.units if base.dimensionless else base.dimensionality)
+    return re.sub(r"[\[\]]", "", dimension), float(base.magnitude)
 
 
 def quantities_of(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of a text, in order, without overlaps."""
-    lowered = text.lower()
-    low = lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    digits, places = in_digits(text)
     found: list[Quantity] = []
     place = 0
-    while (start := START.search(low, place)) is not None:
-        quantity = _quantity_at(text, low, start.start())
-        place = start.start() + 1 if quantity is None else quantity.end
-        if quantity is not None:
-            found.append(quantity)
+    while (start := START.search(digits, place)) is not None:
+        place = start.start() + 1
+        for quantity in _quantities_at(digits, start.start()):
+            place = quantity.end
+            value = float(f"{quantity.value:.11e}") if isinstance(quantity.value, float) else quantity.value
+            own = replace(quantity, start=places[quantity.start], end=places[quantity.end], value=value)
+            if own.start < own.end and (not found or found[-1].end <= own.start):
+                found.append(replace(own, sure=own.sure and _is_clear(text, own)))
     return tuple(found)
 
 
-def _quantity_at(text: str, low: str, start: int) -> Quantity | None:
-    """Read one quantity, or a range of two."""
-    first = next((found for read in READERS if (found := read(text, low, start)) is not None), None)
-    if first is None or first.dimension in ("sequence", "code", "version"):
-        return first
-    if (share := _share(text, low, first)) is not None:
-        return share
-    between = low.startswith("between ", max(0, start - 8)) and low.startswith(" and ", first.end)
-    joint = RANGE.match(low, first.end)
-    if not between and joint is None:
-        return first
-    place = first.end + 5 if between else joint.end() if joint is not None else 0
-    return _range(text, low, first, place) or first
+def _is_clear(text: str, quantity: Quantity) -> bool:
+    """Return whether number words can only be a number: not *one* alone, *first* without *the*, *half* or *third* without *of*, *a day*."""
+    written = text[quantity.start : quantity.end].lower()
+    if quantity.dimension == "ordinal":
+        return quantity.value > 3 or not written.isalpha() or text[: quantity.start].lower().endswith("the ")
+    if quantity.dimension == "ratio" and written[0].isalpha():
+        after = text[quantity.end : quantity.end + 4].lower()
+        return after.startswith((" of ", " the", " a ")) or re.search(r"cent|pct|\s(?:in|of)\s", written) is not None
+    return written not in ("one", "twice", "a couple") and (
+        quantity.dimension == "number" or re.fullmatch(r"an?\s\w+", written) is None
+    )
 
 
-def _share(text: str, low: str, first: Quantity) -> Quantity | None:
-    """Read one in three, 3 out of 4."""
-    joint = SHARE.match(low, first.end) if first.dimension == "number" else None
-    second = _measured(text, low, joint.end()) if joint is not None else None
-    if second is None or second.dimension != "number" or not 0 <= first.value <= second.value:
-        return None
-    alike = low[first.start].isalpha() == low[second.start].isalpha()  # not "number one in 10 countries"
-    fits = 1 <= second.value <= 100 or second.value in (1e3, 1e4, 1e5, 1e6)
-    return Quantity(first.start, second.end, "ratio", first.value / second.value) if alike and fits else None
+def _quantities_at(text: str, start: int) -> list[Quantity]:
+    """Return the quantity that starts at a place, the two of a range with units, or none."""
+    if (known := _date(text, start) or _clock(text, start) or _characters(text, start)) is not None:
+        return [known]
+    found = MEASURED.match(text, start)
+    if found is None or (first := _measured(found)) is None:
+        return []
+    joint = RANGE.match(text, first.end)
+    between = text[max(0, start - 8) : start].lower() == "between " and text.startswith(" and ", first.end)
+    place = first.end + 5 if between else joint.end() if joint is not None else -1
+    if place > 0 and (both := _range(text, found, first, place)):
+        return both
+    joint = SHARE.match(text, first.end) if first.dimension == "number" else None
+    second = _measured(MEASURED.match(text, joint.end())) if joint is not None else None
+    if second is not None and second.dimension == "number" and 0 <= first.value <= second.value and 1 <= second.value <= 100:
+        return [Quantity(start, second.end, "ratio", first.value / second.value)]
+    return [_joined(text, found, first)]
 
 
-def _range(text: str, low: str, first: Quantity, place: int) -> Quantity | None:
-    """Join two ends, the second at a place; a unit, a scale or a month that only the second has is that of the first too."""
-    second = next((found for read in (_date, _clock, _measured) if (found := read(text, low, place)) is not None), None)
-    if second is None:
-        return None
-    one, two, dimension, plain = first.value, second.value, second.dimension, first.dimension == "number"
-    number = read_number(text, low, PREFIX.match(low, place).end())  # type: ignore[union-attr]
-    scale = number.scale if number is not None and isinstance(one, float) and abs(one) < 1000 else 1.0
-    if dimension.startswith("time of day"):
-        one, dimension = _first_time(low, first, second)
-    elif plain and dimension == "date":
-        one = (*two[:2], one)
-    elif plain and dimension != "number" and number is not None:
-        again = _measured(text, low, first.start, number.end)
-        one, dimension = (again.value * scale, dimension) if again is not None and again.dimension == dimension else (one, "")
-    elif dimension in (first.dimension, "number") and (plain or first.dimension.startswith("money")):
-        one, dimension = one * scale, first.dimension
-    elif dimension != first.dimension:
-        return None
-    if dimension == "number":
-        if second.end - place == 2 and 1000 <= one < 2200 and one % 100 < two < 100:
-            two += one - one % 100  # 2011-15
-        dimension = "score" if one > two else "range"
-    elif dimension:
-        dimension += " range"
-    return Quantity(first.start, second.end, dimension, (one, two), first.sure or second.sure) if dimension else None
+def _range(text: str, found: re.Match[str], first: Quantity, place: int) -> list[Quantity]:
+    """Return a range of plain numbers, or its two ends where the first gets the scale, unit, month or half of the day of the second."""
+    plain = first.dimension == "number"
+    if (second := _date(text, place) or _clock(text, place)) is not None:
+        if plain and second.dimension == "date" and first.value <= 31:
+            return [replace(first, dimension="date", value=(*second.value[:2], int(first.value))), second]
+        if plain and second.dimension != "date" and 1 <= first.value <= 12:
+            hour = first.value % 12 * 60
+            late = second.dimension == "time of day" and text[second.end - 1].lower() in "m." and hour + 720 < second.value
+            return [replace(first, dimension=second.dimension, value=hour + 720 * late), second]
+        return [first, second]
+    after = MEASURED.match(text, place)
+    if after is None or (second := _measured(after)) is None or after["sign"]:
+        return []
+    scale = after["scale"] or after["short"]
+    if plain:
+        first = _measured(found, after, scale if abs(first.value) < 1000 else None) or first
+    elif found["money"] and second.dimension == "number":
+        first, second = _measured(found, None, scale) or first, replace(second, dimension=first.dimension)
+    if first.dimension == second.dimension == "number":
+        century = first.value - first.value % 100 if second.end - place == 2 and 1000 <= first.value < 2200 else 0.0
+        ends = first.value, second.value + (century if first.value < century + second.value else 0.0)  # 2011-15
+        return [Quantity(first.start, second.end, "score" if ends[0] > ends[1] else "range", ends, first.sure or second.sure)]
+    return [first, _joined(text, after, second)]
 
 
-def _first_time(low: str, first: Quantity, second: Quantity) -> tuple[float, str]:
-    """Return the first time of 9 to 5 p.m., 7 to 9 p.m., 9:00 to 17:00, and the dimension of both; "" where it is no time."""
-    one = first.value
-    if first.dimension == "number" and 1 <= one <= 12:
-        one = one % 12 * 60
-    elif not first.dimension.startswith("time of day"):
-        return one, ""
-    if first.dimension == "time of day" or second.dimension != "time of day":
-        return one, first.dimension if first.dimension != "number" else second.dimension
-    afternoon = not low[second.end - 1].isdecimal() and one + 720 < second.value
-    return one + 720 * afternoon, second.dimension
-
-
-def _date(text: str, low: str, start: int) -> Quantity | None:
-    """Read 7 March 2025, March 7th, 2025-03-07, March 2025, and 7/3/2025, which is unsure unless one number must be the day."""
+def _date(text: str, start: int) -> Quantity | None:
+    """Read 7 March 2025, March 7th, 2025-03-07, March 2025, and 12/31/2024; 7/3/2025 may be in March or in July."""
     for pattern in DATES:
-        found = pattern.match(low, start)
-        if found is None:
+        if (found := pattern.match(text, start)) is None:
             continue
-        name, written = found["m"], found["d"]
+        name, day = found["m"].lower(), int(found["d"]) if found["d"] else None
         month = int(name) if name.isdecimal() else MONTHS.index(name[:3]) + 1
-        number = read_number(text, low, found.start("d")) if written else None
-        day = int(number.value) if number is not None else None
         verb = name in ("may", "march", "mar") and found.start("m") == start and text[start].islower()
-        if month > 12 or not 1 <= (day or 1) <= 31 or verb:
+        if not 1 <= month <= 12 or not 1 <= (day or 1) <= 31 or verb:
             continue
-        return Quantity(start, found.end(), "date", (int(found["y"]) if found["y"] else None, month, day))
-    found = NUMERIC_DATE.match(low, start)
-    if found is None:
-        return None
-    one, two, year = int(found[1]), int(found[3]), int(found[4]) + (2000 if len(found[4]) == 2 else 0)
-    if max(one, two) > 31 or min(one, two) > 12 or min(one, two) < 1:
-        return None
-    if one != two and max(one, two) <= 12:
-        return Quantity(start, found.end(), "numeric date", (year, one, two), False)
-    return Quantity(start, found.end(), "date", (year, min(one, two), max(one, two)))
-
-
-def _clock(text: str, low: str, start: int) -> Quantity | None:
-    """Read 9:00, 9 a.m., noon, nine o'clock, half past nine, quarter to ten as minutes after midnight."""
-    if (named := NAMED_TIMES.match(low, start)) is not None:
-        return Quantity(start, named.end(), "time of day", 0.0 if named[1] == "midnight" else 720.0)
-    for pattern in CLOCKS:
-        found = pattern.match(low, start)
-        if found is None:
-            continue
-        parts = found.groupdict()
-        clear = parts.get("part_of") == "quarter" or parts.get("minutes") or TELLS_TIME.search(low[max(0, start - 8) : start])
-        hour = int(parts["h"]) if parts["h"].isdecimal() else HOURS.index(parts["h"]) + 1
-        half = parts["x"] or parts.get("y") or {"morning": "a", None: ""}.get(parts["part"] or parts.get("parts"), "p")
-        if hour > 24 or (half and hour > 12) or (parts.get("side") == "to" and not clear):
-            continue
-        if "night" in (parts["part"], parts.get("parts")) and (hour < 6 or hour == 12):
-            half = "a"
-        minutes = float(parts.get("m") or 0) + float(parts.get("s") or 0) / 60
-        if parts.get("part_of"):
-            number = read_number(text, low, found.start("part_of"))
-            shift = {"half": 30, "quarter": 15}.get(parts["part_of"]) or int(number.value if number is not None else 0)
-            minutes += shift if parts["side"] == "past" else -shift
-        bare = not half and 1 <= hour <= 12 and not parts["h"].startswith("0")
-        hour = hour % 12 + 12 * (half == "p") if half else hour
-        return Quantity(start, found.end(), "time of day (12 h)" if bare else "time of day", (hour * 60 + minutes) % 1440)
+        year = int(found["y"]) if found["y"] else None
+        sure = not name.isdecimal() or found.start("y") == start or day == month or (day or 0) > 12
+        return Quantity(start, found.end(), "date" if sure else "numeric date", (year, month, day), sure)
     return None
 
 
-def _version(text: str, low: str, start: int) -> Quantity | None:
-    """Read v2.10, version 3, 1.2.3 as strings: 2.10 is not 2.1."""
-    found = VERSION.match(low, start)
+def _clock(text: str, start: int) -> Quantity | None:
+    """Read 9:00, 9 a.m., nine o'clock, half past nine, quarter to ten as minutes after midnight."""
+    found = CLOCK.match(text, start)
     if found is None:
         return None
-    return Quantity(start, found.end(), "version", (*(found[1] or found[3]).split("."), found[2] or ""))
-
-
-def _sequence(text: str, low: str, start: int) -> Quantity | None:
-    """Read 4 4 7 1 and 555-123-4567 as digits."""
-    found = SEQUENCE.match(low, start)
-    if found is None or IN_THOUSANDS.fullmatch(found[0]):
-        return None
-    return Quantity(start, found.end(), "sequence", "".join(str(int(c)) for c in found[0] if c.isdecimal()))
-
-
-def _decade(text: str, low: str, start: int) -> Quantity | None:
-    """Read 1990s; 30s may be an age or a decade."""
-    found = DECADE.match(low, start)
-    return None if found is None else Quantity(start, found.end(), "decade", float(found[1]), int(found[1]) > 999)
-
-
-def _code(text: str, low: str, start: int) -> Quantity | None:
-    """Read what joins letters and digits, such as B12 or 2FA."""
-    found = CODE.match(low, start)
-    return None if found is None else Quantity(start, found.end(), "code", found[0])
-
-
-def _measured(text: str, low: str, start: int, unit_at: int | None = None) -> Quantity | None:
-    """Read a number with its sign, currency, percent sign or unit.
-
-    Parameters
-    ----------
-    unit_at
-        Where the unit is, by default right after the number.
-    """
-    one = ONE_UNIT.match(low, start)
-    if one is not None:
-        found = _with_unit(text, low, start, Number(one.end() - 1, 1.0, sure=False), one.end() - 1)
-        return found and _joined(text, low, found, found.value)
-    prefix = PREFIX.match(low, start)
-    number = read_number(text, low, prefix.end()) if prefix is not None else None
-    if prefix is None or number is None:
-        return None
-    if prefix["money"] and (scale := MONEY_SCALE.match(low, number.end)) is not None:
-        number = Number(scale.end(), number.value * {"m": 1e6, "b": 1e9, "t": 1e12}[scale[1]])
-    if (prefix["sign"] or "+") != "+" or prefix["inner"]:
-        number = replace(number, value=-number.value, digits="", kind="number" if number.kind == "sequence" else number.kind)
-    if prefix["money"]:
-        return _rate(low, Quantity(start, number.end, f"money:{CURRENCIES[prefix['money']]}", number.value))
-    measured = _with_unit(text, low, start, number, number.end if unit_at is None else unit_at)
-    if measured is not None:
-        return _joined(text, low, measured, measured.value / number.value) if unit_at is None and number.value else measured
-    if number.end < len(low) and (low[number.end].isalnum() and not KNOWN_ENDINGS.match(low, start)):
-        return _code(text, low, start)
-    return Quantity(start, number.end, number.kind, number.digits if number.kind == "sequence" else number.value, number.sure)
-
-
-def _with_unit(text: str, low: str, start: int, number: Number, place: int) -> Quantity | None:
-    """Read the percent sign, currency or unit at a place; None where there is none."""
-    value, sure = number.value, number.sure or number.value == 1.0
-    if number.kind == "ratio" and (of := OF_UNIT.match(low, place)) is not None:
-        place = of.end()
-    if (percent := PERCENT.match(low, place)) is not None:
-        if percent[2]:
-            return Quantity(start, percent.end(), "percentage points", value)
-        return Quantity(start, percent.end(), "ratio", value / (1000 if percent[1] == "‰" else 100))
-    if (money := MONEY.match(low, place)) is not None and number.kind not in ("ordinal", "sequence"):
-        word = money[1]
-        code = CURRENCIES.get(word) or MONEY_WORDS[word]
-        dimension = f"money:{code}" if code else "pounds" if word == "pound" else "cents"
-        value /= 100 if word in HUNDREDTHS else 1
-        return _rate(low, Quantity(start, money.end(), dimension, value, sure))
-    unit = UNIT_SYMBOLS.match(text, place) or UNIT_WORDS.match(low, place)
-    if unit is None or number.kind in ("ordinal", "sequence"):
-        return None
-    name = pint_name(unit[1])
-    sure = number.sure if low.startswith("a", start) else sure
-    if (rate := RATE.match(low, unit.end())) is not None and (
-        per := in_base_units(value, f"{name}/{UNITS.get(rate[1], rate[1])}")
-    ):
-        return Quantity(start, rate.end(), per[0], per[1], sure)
-    base = in_base_units(value, name)
-    return None if base is None else _rate(low, Quantity(start, unit.end(), base[0], base[1], sure))
-
-
-def pint_name(unit: str) -> str:
-    """Return pint's spelling of a unit."""
-    if unit in UNITS:
-        return UNITS[unit]
-    unit = re.sub(r"^degrees?\s?(?=\w)|^[°º]\s?(?=\w)", "", unit)
-    power = re.match(r"(square|sq|cubic|cu)\.?\s", unit)
-    single = unit[power.end() if power else 0 :]
-    single = (
-        UNITS.get(single)
-        or UNITS.get(single.lower() if len(single) == 1 and single in "cf" else single.removesuffix("s"))
-        or single
+    part, hour, shift = (found["part"] or "").lower(), int(found["h"]), found["shift"]
+    half = (found["x"] or {"": "", "morning": "a"}.get(part, "p")).lower()
+    told = found["mark"] == ":" or found["hour"] or half or found["side"]
+    unclear = (found["side"] or "").lower() == "to" and not (
+        found["minutes"] or shift == "1/4" or text.endswith(" at ", 0, start)
     )
-    single = re.sub(r"\^?([23])$", r"**\1", re.sub(r"[\s-]", "*", single)).replace("gramme", "gram")
-    return f"({single})**{2 if power[1].startswith('sq') else 3}" if power else single
+    if not told or unclear or hour > 24 or (half and hour > 12):
+        return None
+    if part == "night" and (hour < 6 or hour == 12):
+        half = "a"
+    minutes = int(found["m"] or 0)
+    if shift:
+        minutes += (60 // int(shift[2:]) if "/" in shift else int(shift)) * (1 if found["side"].lower() == "past" else -1)
+    bare = not half and 1 <= hour <= 12 and not found["h"].startswith("0")
+    hour = hour % 12 + 12 * (half == "p") if half else hour
+    return Quantity(start, found.end(), "time of day (12 h)" if bare else "time of day", float((hour * 60 + minutes) % 1440))
 
 
-def _rate(low: str, quantity: Quantity) -> Quantity:
-    """Divide by what follows "per"; a rate per hour and one per minute are comparable, one per person is its own dimension."""
-    found = RATE.match(low, quantity.end)
-    if found is None or quantity.dimension == "time":
-        return quantity
-    base = in_base_units(1.0, UNITS.get(found[1], found[1]))
-    name, value = (found[1], quantity.value) if base is None else (base[0], quantity.value / base[1])
-    return replace(quantity, end=found.end(), dimension=f"{quantity.dimension} / {name}", value=value)
+def _characters(text: str, start: int) -> Quantity | None:
+    """Read what must be the same to the last character: v2.10 and 1.2.3, B12 and IPv6, 4 4 7 1 and 555-123-4567."""
+    if (version := VERSION.match(text, start)) is not None:
+        return Quantity(start, version.end(), "version", version[1] or version[2])
+    if (code := CODE.match(text, start)) is not None:
+        return Quantity(start, code.end(), f"code {re.sub(r'[0-9]+', '#', code[0].lower())}", code[0])
+    found = SEQUENCE.match(text, start)
+    return found and Quantity(start, found.end(), "sequence", re.sub(r"\D", "", found[0]))
 
 
-def _joined(text: str, low: str, first: Quantity, size: float) -> Quantity:
-    """Add the smaller units that belong to a quantity: an hour and a half, 1 hour 30 minutes, 5 dollars and 20 cents.
+def _measured(found: re.Match[str] | None, other: re.Match[str] | None = None, scale: str | None = None) -> Quantity | None:
+    """Return a number with its sign, currency, percent sign, unit or rate; of a range, the other end gives what the first lacks."""
+    if found is None:
+        return None
+    start, end, parts = found.start(), found.end(), found.groupdict()
+    if parts["ordinal"] or not (parts["percent"] or parts["price"] or parts["symbol"] or parts["word"] or parts["money"]):
+        end = max(found.end(name) for name in ("below", "number", "decimals", "ordinal", "scale", "short"))
+        parts |= {
+            name: other[name] if other else None for name in ("percent", "price", "symbol", "word", "per", "more", "money")
+        }
+    digits = re.sub(r"[,'\s]", "", (parts["number"] or "").lower())
+    digits = "1" if digits in ("a", "an") else digits
+    if parts["number"] is None:
+        dimension = "number" if parts["ones"] else "ratio"
+        value = float(parts["ones"] or 0) + int(parts["above"]) / int(parts["below"])
+        sure = bool(parts["ones"]) or value < 1 and int(parts["below"]) <= 100
+    else:
+        value, dimension = float(f"{digits or 0}{(parts['decimals'] or '').replace(',', '.')}"), "number"
+        sure = not (parts["decimals"] or "").startswith(",") and not (digits.startswith("0") and len(digits) > 1)
+        sure = sure and not (len(digits) == 2 and found.string[max(0, start - 1) : start] == "'")
+    if parts["money"] and (parts["symbol"] or "") in ("m", "b"):
+        scale = parts["symbol"]
+    if scale := scale or parts["scale"] or parts["short"]:
+        value, dimension = value * SHORT_SCALES[scale.lower()], "number"
+    value = -value if parts["sign"] not in (None, "+") or parts["inner"] or parts["zero"] else value
+    if parts["ordinal"]:
+        return Quantity(start, end, "ordinal", value)
+    if parts["percent"]:
+        return Quantity(
+            start, end, "points" if parts["percent"].lower().startswith("percentage") else "ratio", value / 100, sure
+        )
+    size = 0.0
+    if not other and (letters := LETTERS.match(found.string, end)) is not None:
+        return Quantity(start, letters.end(), letters[0].lower(), value, sure)
+    if name := parts["money"] or parts["price"]:
+        name = name.lower() if name.lower() in CURRENCIES else name.lower().removesuffix("s")
+        code = CURRENCIES.get(name) or MONEY_WORDS[name]
+        dimension = code if code in ("pounds", "cents") else f"money:{code}"
+        value /= 100 if name in ("cent", "¢", "p", "pence") else 1
+    elif unit := parts["symbol"] or (parts["word"] or "").lower():
+        base, one = in_base_units(value, unit), in_base_units(1.0, unit)
+        if base is None or one is None:
+            return None
+        (dimension, value), size = base, one[1]
+    if parts["more"]:
+        value += size * int(parts["top"]) / int(parts["bottom"])
+    if parts["per"] and dimension not in ("number", "ratio"):
+        per = in_base_units(1.0, parts["per"].lower()) or (parts["per"].lower(), 1.0)
+        dimension, value = f"{dimension} / {per[0]}", value / per[1]
+    return Quantity(start, end, dimension, value, sure)
 
-    Parameters
-    ----------
-    size
-        The value of one unit of the first.
-    """
-    if first.dimension not in JOINING:
+
+def _joined(text: str, found: re.Match[str], first: Quantity) -> Quantity:
+    """Add the smaller unit that belongs to a quantity: 1 hour 30 minutes, 5 dollars and 20 cents."""
+    joint = JOINED.match(text, first.end) if first.dimension in JOINING else None
+    second = _measured(MEASURED.match(text, joint.end())) if joint is not None else None
+    one = in_base_units(1.0, found["symbol"] or (found["word"] or "cent").lower())
+    size = one[1] if one is not None and not first.dimension.startswith("money") else 1.0
+    if second is None or second.dimension not in (first.dimension, "cents") or not 0 < second.value < size:
         return first
-    if (more := HALF_MORE.match(low, first.end)) is not None:
-        return replace(first, end=more.end(), value=first.value + size * MORE[more[1][:3]], sure=True)
-    for _ in range(3):
-        joint = JOINED.match(low, first.end)
-        number = read_number(text, low, joint.end()) if joint is not None else None
-        second = _with_unit(text, low, joint.end(), number, number.end) if joint is not None and number is not None else None
-        if (
-            number is None
-            or second is None
-            or second.dimension not in (first.dimension, "cents")
-            or not 0 < second.value < size
-        ):
-            break
-        first, size = replace(first, end=second.end, value=first.value + second.value, sure=True), second.value / number.value
-    return first
-
-
-READERS: tuple[Reader, ...] = (_date, _clock, _version, _sequence, _decade, _measured, _code)
+    return replace(first, end=second.end, value=first.value + second.value)
