@@ -31,6 +31,8 @@ EVERYDAY_DIFFERENT = {
     "lost digit": 10,
     "another unit": 10,
     "another date": 8,
+    "another address": 9,
+    "another operator": 9,
     "another parameter": 10,
 }
 """By kind of the everyday inputs: how many of ten pairs have a different quantity; the others exchange places or need another reader."""

@@ -28,12 +28,12 @@ class Quantity:
     ----------
     dimension
         "number", "ratio" (a fraction or percentage), "ordinal", "sequence" (of digits), "range" or "score" (of plain numbers), "version",
-        "code" with its letters, "date", "time of day", "money:USD" and so on, or a physical dimension such as
-        "length" or "time"; a rate has " / time" after it.
+        "code" with its letters, "program" (code in backquotes), "address", "date", "time of day", "money:USD" and so on, or a physical
+        dimension such as "length" or "time"; a rate has " / time" after it.
         Two ambiguous units are their own dimensions: "pounds" and "cents". "time of day (12 h)" is a time without a.m. or p.m.
     value
         A float in base units; for a range or score the two ends, for a date (year, month, day), each of them None where it is not written;
-        for sequences, versions and codes the characters. Values of one dimension are comparable.
+        for sequences, versions, codes, programs and addresses the characters. Values of one dimension are comparable.
     sure
         False where the words may mean something else.
     """
@@ -99,6 +99,10 @@ MEASURED = re.compile(
 RANGE = re.compile(r"\s?-\s?|\s(?:to|until|till|through)\s|:(?=\d)", re.IGNORECASE)
 SHARE = re.compile(r"(?<!number \d)\s(?:in|out\sof)\s(?:every\s)?", re.IGNORECASE)
 CODE = re.compile(r"[^\W\d_]+\d[^\W_]*(?!\w)")
+EXACT = re.compile(
+    r"`(?P<program>[^`\n]{1,200})`|(?<![\w@.-])(?P<address>(?:https?://)?(?:[\w.+-]{1,64}@)?(?:[A-Za-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/[^\s]*)?)(?![\w@])"
+)
+"""Code in backquotes; addresses of mail and pages, and names of files: every character counts."""
 LETTERS = re.compile(r"[^\W\d_]+(?!\w)")
 """What directly after digits is a unit of its own: 80px, 1990s, 2FA."""
 JOINED = re.compile(r"\s(?:and\s)?(?=\d)", re.IGNORECASE)
@@ -136,6 +140,10 @@ def in_base_units(value: float, unit: str) -> tuple[str, float] | None:
 def quantities_of(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of a text, in order, without overlaps."""
     digits, places = in_digits(text)
+    exact = [
+        Quantity(match.start(), match.end(), str(match.lastgroup), re.sub(r"\s+", "", match[match.lastgroup or 0]))
+        for match in EXACT.finditer(text)
+    ]
     found: list[Quantity] = []
     place = 0
     while (start := START.search(digits, place)) is not None:
@@ -146,7 +154,9 @@ def quantities_of(text: str) -> tuple[Quantity, ...]:
             own = replace(quantity, start=places[quantity.start], end=places[quantity.end], value=value)
             if own.start < own.end and (not found or found[-1].end <= own.start):
                 found.append(replace(own, sure=own.sure and _is_clear(text, own)))
-    return tuple(found)
+    if exact:
+        found = [one for one in found if not any(one.start < whole.end and whole.start < one.end for whole in exact)]
+    return tuple(sorted([*found, *exact], key=lambda one: one.start))
 
 
 def _is_clear(text: str, quantity: Quantity) -> bool:

@@ -104,7 +104,9 @@ class PairWords:
 
 
 def _quantity_type(old: Quantity, new: Quantity, before: str, after: str) -> str:
-    """Return date or time for such quantities, unit where only the unit differs, else number."""
+    """Return date or time for such quantities, name for addresses, noun for code, unit where only the unit differs, else number."""
+    if old.dimension in ("address", "program"):
+        return "name" if old.dimension == "address" else "noun"
     for name in ("date", "time"):
         if old.dimension.startswith(name) or new.dimension.startswith(name):
             return name
