@@ -26,6 +26,7 @@ from rome.features.errors.evidence import (
     ErrorsEvidence,
     PairErrorModel,
     PairPrediction,
+    Severity,
     severity_of,
     value_of,
 )
@@ -81,10 +82,10 @@ def test_the_laws_hold_whatever_a_reader_says(a: str, b: str, seed: int, mean: f
     assert max(weights["major"], default=0.0) <= 7.5 < min(weights["critical"], default=8.0)
 
 
-def finding(severity: str, confidence: float) -> Finding:
+def finding(severity: Severity, confidence: float) -> Finding:
     """Return a finding whose words have this severity with this probability."""
-    level = SEVERITIES.index(severity)  # type: ignore[arg-type]
-    return Finding("replacement", "noun", SEVERITIES[level], confidence * WEIGHTS[level], confidence, None, None)
+    cost = confidence * WEIGHTS[SEVERITIES.index(severity)]
+    return Finding("replacement", "noun", severity, cost, confidence, None, None)
 
 
 CONFIDENCES = st.floats(0.01, 1.0)
@@ -96,14 +97,16 @@ AMOUNTS = st.floats(0.0, 100.0)
 def test_weights_grow_with_the_amount(findings: list[Finding], one: float, other: float) -> None:
     """The severity is the band of the weight, and never above the reader's."""
     less, more = (weigh(findings, amount, ErrorsConfig()) for amount in sorted((one, other)))
-    for given_, low, high in zip(findings, less, more, strict=True):
+    for read, low, high in zip(findings, less, more, strict=True):
         assert low.weight <= high.weight
         for error in (low, high):
-            assert severity_of(error.weight) == error.severity and error.weight <= BANDS[given_.severity][1]
+            assert severity_of(error.weight) == error.severity and error.weight <= BANDS[read.severity][1]
 
 
 @given(st.sampled_from(SEVERITIES[1:]), st.tuples(CONFIDENCES, CONFIDENCES), AMOUNTS)
-def test_a_sure_word_weighs_more_than_a_doubtful_one(severity: str, confidences: tuple[float, float], amount: float) -> None:
+def test_a_sure_word_weighs_more_than_a_doubtful_one(
+    severity: Severity, confidences: tuple[float, float], amount: float
+) -> None:
     """Alone in a pair, and side by side."""
     findings = [finding(severity, confidence) for confidence in sorted(confidences)]
     alone = [error for one in findings for error in weigh([one], amount, ErrorsConfig())]
