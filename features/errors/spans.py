@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .alignment import WordMatch
 from .config import ErrorsConfig
@@ -31,6 +32,8 @@ from .quantities import Quantity
 
 Run = tuple[int, ...]
 """Word indices of one text, in order; empty in a text that a span does not touch."""
+LIKELY = 0.5
+"""The probability below which a word beside a different quantity is no error of its own."""
 Quantities = Sequence[tuple[Quantity, Quantity]]
 """Quantities of the reference, each with its counterpart in the hypothesis."""
 
@@ -134,16 +137,31 @@ def find_spans(
     texts, found = (pair.reference, pair.hypothesis), [pair.quantity(*quantities) for quantities in different]
     taken = [{n for q in different for n in text.words_in(q[side].start, q[side].end)} for side, text in enumerate(texts)]
     free = [[n for n in text.places if n not in words] for text, words in zip(texts, taken, strict=True)]
+    shift = len(pair.reference.words)
+    for side, text in enumerate(texts):
+        errors = pair.errors[shift * side :]
+        free[side] = _apart(text, free[side], taken[side], (errors >= config.join) & (errors < LIKELY))
     rows = pair.rows(*free)
     sure = {row for row in rows if pair.errors[row] >= config.threshold}
     if not sure and not found and amount >= BANDS["minor"][1] and any(pair.costs[rows]):
         sure = {max(rows, key=lambda row: float(pair.costs[row]))}
     marked = sure | {row for row in rows if pair.errors[row] >= config.join}
     steady = [match for match in matches if match.same and not match.moved]
-    shift = len(pair.reference.words)
     old = _runs(pair.reference, free[0], marked, {match.reference for match in steady})
     new = _runs(pair.hypothesis, free[1], {row - shift for row in marked}, {match.hypothesis for match in steady})
     return found + [pair.finding(*both) for both in _linked(old, new, matches) if not sure.isdisjoint(pair.rows(*both))]
+
+
+def _apart(text: PreparedText, free: Sequence[int], taken: Collection[int], marked: NDArray[np.bool_]) -> list[int]:
+    """Return the free words without the marked ones beside a different quantity, which are part of its claim."""
+    left, order = set(free), {n: place for place, n in enumerate(text.places)}
+    for step in (-1, 1):
+        for n in taken:
+            place = order.get(n, -1) + step
+            while n in order and 0 <= place < len(text.places) and (word := text.places[place]) in left and marked[word]:
+                left.discard(word)
+                place += step
+    return [n for n in free if n in left]
 
 
 def _runs(text: PreparedText, free: Sequence[int], marked: Collection[int], steady: Collection[int]) -> list[Run]:
