@@ -514,4 +514,4 @@ def test_long_texts_take_linear_time(piece: str) -> None:
 def test_libraries_are_loaded_when_they_are_needed() -> None:
     """The import brings neither pint nor text2num."""
     code = "import sys, rome.features.errors.quantity_pairs; sys.exit(bool({'pint', 'text_to_num'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-I", "-c", code], check=False).returncode == 0
