@@ -312,6 +312,14 @@ def test_other_errors_keep_their_share_beside_a_quantity() -> None:
     assert found.errors[0].weight == pytest.approx(10.0)
 
 
+def test_a_doubtful_word_beside_a_quantity_belongs_to_it() -> None:
+    """One claim is one span: only a likely error beside a different quantity is an error of its own."""
+    for probability, count in ((0.4, 1), (0.9, 2)):
+        mark = ("major", probability, "noun")
+        found = evidence(saying(8.0, ten=MAJOR, nine=MAJOR, cats=mark), "the nine dogs ran", "the ten cats ran")
+        assert len(found.errors) == count
+
+
 def test_many_different_quantities_share_the_most() -> None:
     """At most 25 together, the severity still the band of the weight."""
     found = evidence(saying(0.0), "1 dog 2 men 3 hills", "4 dog 5 men 6 hills")

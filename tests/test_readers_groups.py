@@ -8,6 +8,8 @@ import pytest
 
 from rome.data.readers.groups import AnnotatedText, parse_marks, read_groups
 from rome.exceptions import InputError
+from rome.features.errors.evidence import TYPES
+from rome.train.errors.sources import EVERYDAY
 
 
 def test_a_mark_is_one_error_at_its_place():
@@ -54,3 +56,14 @@ def test_a_missing_key_names_its_line(tmp_path):
     path.write_text('{"id": "1"}\n', encoding="utf-8")
     with pytest.raises(InputError, match="needs id, domain, reference and texts"):
         list(read_groups(path))
+
+
+def test_the_groups_of_the_package_are_whole() -> None:
+    """Each begins with its reference, has rewrites that differ from it, and only types that the reader knows; no error leaves a text as it was."""
+    groups = list(read_groups(EVERYDAY))
+    assert len({group.id for group in groups}) == len(groups) == 502
+    for group in groups:
+        texts = [text.text for text in group.texts]
+        assert texts[0] == group.reference and len(set(texts)) == len(texts) > 1
+        for text in group.texts:
+            assert all(error.type in TYPES and text.with_errors(error) != text.text for error in text.errors)

@@ -47,6 +47,8 @@ class Finding(NamedTuple):
         The likeliest severity of its costliest word.
     cost
         The expected cost of that word.
+    exact
+        Whether it is a different quantity, which is critical whatever the reader says.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class Finding(NamedTuple):
     confidence: float
     reference: TextSpan | None
     hypothesis: TextSpan | None
+    exact: bool = False
 
 
 class PairWords:
@@ -103,7 +106,7 @@ class PairWords:
         spans = self.reference.span(old.start, old.end), self.hypothesis.span(new.start, new.end)
         rows = self.rows(self.reference.words_in(old.start, old.end), self.hypothesis.words_in(new.start, new.end))
         kind, cost = _quantity_type(old, new, *(span.text for span in spans)), max([CRITICAL, *self.costs[rows]])
-        return Finding("replacement", kind, "critical", float(cost), 1.0, *spans)
+        return Finding("replacement", kind, "critical", float(cost), 1.0, *spans, exact=True)
 
 
 def _quantity_type(old: Quantity, new: Quantity, before: str, after: str) -> str:
@@ -154,14 +157,12 @@ def find_spans(
 
 def _apart(text: PreparedText, free: Sequence[int], taken: Collection[int], marked: NDArray[np.bool_]) -> list[int]:
     """Return the free words without the marked ones beside a different quantity, which are part of its claim."""
-    left, order = set(free), {n: place for place, n in enumerate(text.places)}
-    for step in (-1, 1):
-        for n in taken:
-            place = order.get(n, -1) + step
-            while n in order and 0 <= place < len(text.places) and (word := text.places[place]) in left and marked[word]:
-                left.discard(word)
-                place += step
-    return [n for n in free if n in left]
+    claim = set(taken)
+    for places in (text.places, text.places[::-1]):
+        for before, n in zip(places, places[1:], strict=False):
+            if before in claim and marked[n]:
+                claim.add(n)
+    return [n for n in free if n not in claim]
 
 
 def _runs(text: PreparedText, free: Sequence[int], marked: Collection[int], steady: Collection[int]) -> list[Run]:
@@ -217,9 +218,9 @@ def weigh(findings: Sequence[Finding], amount: float, config: ErrorsConfig) -> l
 
 
 def _weighed(one: Finding, share: float, config: ErrorsConfig) -> ErrorSpan:
-    """Return the span of a finding with its share of the amount; one that is certain is critical, whatever the share."""
+    """Return the span of a finding with its share of the amount; a different quantity is critical, whatever the share."""
     weight, level = one.confidence**2 * math.sqrt(CRITICAL * share), SEVERITIES.index(one.severity)
-    if one.confidence >= 1.0:
+    if one.exact:
         weight = max(weight, CRITICAL)
     while level > 1 and weight < config.nearness * BANDS[SEVERITIES[level]][0]:
         level -= 1
