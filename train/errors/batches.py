@@ -90,10 +90,9 @@ class Batches(torch.utils.data.Dataset[Batch]):
     ) -> None:
         self.lessons, self.marks, self.numbers, self.parts = lessons, marks, numbers, parts
         sizes = np.diff(lessons.group_start)
-        self.steps: list[Array] = []
         order = np.random.default_rng(seed).permutation(len(lessons))
         ends = np.cumsum(sizes[order]) // pairs
-        self.steps = np.split(order, np.flatnonzero(np.diff(ends)) + 1)
+        self.steps: list[Array] = np.split(order, np.flatnonzero(np.diff(ends)) + 1)
 
     def __len__(self) -> int:
         """Return the number of steps of one pass over the lessons."""
