@@ -123,7 +123,7 @@ def test_the_amount_is_shared_by_what_words_cost() -> None:
     assert texts_of(found.errors) == [("replacement", "old", "new"), ("replacement", "house", "town")]
     assert [(e.type, e.severity) for e in found.errors] == [("name", "critical"), ("noun", "major")]
     assert [e.confidence for e in found.errors] == pytest.approx([0.99, 0.99])
-    assert found.errors[0].weight == pytest.approx(math.sqrt(2.0) * found.errors[1].weight)
+    assert found.errors[0].weight == pytest.approx(2.0 * found.errors[1].weight)
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,7 @@ def test_held_out_rows_never_train(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Neither as hypotheses nor as references or sentences beside others; the held-out lessons have the held-out groups alone."""
     held = write_sources(tmp_path)
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
-    (tmp_path / "none.jsonl").write_text("")
-    monkeypatch.setattr(sources, "EVERYDAY", tmp_path / "none.jsonl")
+    monkeypatch.setattr(sources, "OWN_GROUPS", tmp_path / "none")
 
     def names(lessons: Iterator[Group]) -> set[str]:
         texts = (text for group in lessons for m in group.members for text in (m.reference or group.reference, m.text))

@@ -105,12 +105,10 @@ class PairNet(nn.Module):
         self, trunk: Trunk, below: int, rank: int = 64, further: Sequence[TrunkLayer] = (), dropout: float = 0.1
     ) -> None:
         super().__init__()
-        self.below, width = below, trunk.config.hidden_size
-        self.further = {
-            f"{FURTHER}{n}.{name}": tensor for n, layer in enumerate(further) for name, tensor in layer.state_dict().items()
-        }
-        upper = [*trunk.encoder.layer[below:], *further]
-        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in upper)
+        self.below, self.rank, self.dropout, width = below, rank, dropout, trunk.config.hidden_size
+        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in trunk.encoder.layer[below:])
+        self.further: dict[str, Tensor] = {}
+        self.grow(further)
         self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
         if self.distance is not None:
             self.distance.requires_grad_(True)
@@ -128,6 +126,13 @@ class PairNet(nn.Module):
             self.amount.weight *= 0.1
             self.amount.weight[0, -2:] = 0.5
             self.amount.bias.fill_(-2.0)
+
+    def grow(self, layers: Sequence[TrunkLayer]) -> None:
+        """Append adapted copies of layers of the published model to the joint layers."""
+        first = len({name.split(".")[1] for name in self.further})
+        for n, layer in enumerate(layers, first):
+            self.further |= {f"{FURTHER}{n}.{name}": tensor for name, tensor in layer.state_dict().items()}
+            self.layers.append(Layer(layer, self.rank, self.dropout))
 
     def own(self) -> dict[str, Tensor]:
         """Return by name what is trained, which is what a reader's file holds beside further layers."""

@@ -69,7 +69,7 @@ class ErrorsOptions(TrainingOptions):
     teacher
         A model set whose reader teaches this one
     begin
-        A model set whose reader is trained further, with its sizes
+        A model set whose reader is trained further, with its sizes and any --further layers that it lacks
     signals
         Steps of a first stage that learns BLEU, ROUGE, BERTScore and back-translation of the --synthesized pairs
     wikipedia
@@ -202,10 +202,13 @@ def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> 
 
 
 def begun(options: ErrorsOptions, folder: Path) -> PairNet:
-    """Return a net to train."""
-    if options.begin:
-        return load_reader(set_folder(options.begin)).to(options.device)
+    """Return a net to train: a new one, or a trained one with the further layers that it lacks."""
     trunk = load_trunk(set_folder(options.models) / "encoder")
+    if options.begin:
+        net = load_reader(set_folder(options.begin))
+        known = {name.split(".")[1] for name in net.further}
+        net.grow(further_of(folder, options, trunk.config)[len(known) :])
+        return net.to(options.device)
     net = PairNet(trunk, options.below, options.rank, further_of(folder, options, trunk.config))
     net.to(options.device).start_marks(tokens_of(options.models)[0])
     return net

@@ -25,8 +25,8 @@ from rome.train.errors.groups import COST, MOST, Group, Groups, Member, weight_o
 from rome.train.errors.texts import Paraphrase, Pool
 from rome.train.synthesis.pairs import read_synthetic
 
-EVERYDAY = Path(str(files("rome.data"))) / "groups" / "everyday.jsonl"
-"""Short everyday texts, written for this package: converses, negated opposites, values, commands, scopes."""
+OWN_GROUPS = Path(str(files("rome.data"))) / "groups"
+"""Folder of the annotated groups written for this package: everyday texts, news, instructions, facts, translations."""
 ACCEPTABLE, CRITICAL = 0.0, 2.0
 """Levels of texts that are only known to be acceptable, or not."""
 CONTRADICTION = 12.0
@@ -186,7 +186,7 @@ def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance:
 
 def training_groups() -> Iterator[AnnotatedGroup]:
     """Yield the annotated groups that may train, those that are held out included."""
-    for path in (*sorted(data_file("groups/train_01.jsonl").parent.glob("train_*.jsonl")), EVERYDAY):
+    for path in (*sorted(data_file("groups/train_01.jsonl").parent.glob("train_*.jsonl")), *sorted(OWN_GROUPS.glob("*.jsonl"))):
         yield from read_groups(path)
 
 

@@ -16,9 +16,8 @@ from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource
-from rome.data.readers.held_out import is_held_out_group
 from rome.features.values import FEATURES
-from rome.train.scorer.pairs import GROUP_PREFIX, TrainingPair
+from rome.train.scorer.pairs import TrainingPair
 from rome.train.scorer.settings import ScorerConfig
 
 Matrix = NDArray[np.float64]
@@ -65,21 +64,9 @@ class MonotoneNet(nn.Module):
 
 
 def held_out_mask(pairs: Sequence[TrainingPair], share: float) -> NDArray[np.bool_]:
-    """Return which pairs are kept out of training, whole groups only.
-
-    Notes
-    -----
-    These are the annotated groups that did not teach the reader of `errors` either, since it knows the others too well, and about
-    ``share`` of all other groups, by a hash of their names.
-    """
-    drawn = {pair.group: _is_held_out(pair, share) for pair in pairs}
+    """Return which pairs are kept out of training: about ``share`` of the groups, whole, by a hash of their names."""
+    drawn = {pair.group: hashlib.sha256(pair.group.encode()).digest()[0] / 256.0 < share for pair in pairs}
     return np.array([drawn[pair.group] for pair in pairs], dtype=bool)
-
-
-def _is_held_out(pair: TrainingPair, share: float) -> bool:
-    if pair.base == "groups":
-        return is_held_out_group(pair.group.removeprefix(GROUP_PREFIX))
-    return hashlib.sha256(pair.group.encode()).digest()[0] / 256.0 < share
 
 
 def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[np.int64]:

@@ -218,11 +218,12 @@ GROUP_QUALITY = {"acceptable": 0.93, "minor": 0.84, "major": 0.58, "critical": 0
 ACCEPTABLE_TEXTS = 2
 """Acceptable texts per group, at most."""
 TWO_ERRORS = "two_errors"
-GROUP_PREFIX = "groups-"
 
 
-def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[TrainingPair]:
-    """Draw annotated training groups: acceptable texts, single errors of every severity near and far, and a text with two errors.
+def group_pairs(count: int, seed: int) -> list[TrainingPair]:
+    """Draw annotated groups that taught the reader of `errors` nothing, because it knows the others too well.
+
+    Each yields acceptable texts, single errors of every severity near and far, and a text with two errors.
 
     The pairs of a group share its reference, and the qualities of two errors multiply. An error is near when it is made in the reference's
     own text.
@@ -231,8 +232,6 @@ def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[Traini
     ----------
     count
         Number of groups, at most as many as there are.
-    held_out
-        Draw from the groups that train nothing instead, to judge.
 
     Raises
     ------
@@ -240,11 +239,11 @@ def group_pairs(count: int, seed: int, *, held_out: bool = False) -> list[Traini
         When the data is absent.
     """
     chance = random.Random(f"{seed}|groups")
-    groups = [group for group in training_groups() if is_held_out_group(group.id) == held_out]
+    groups = [group for group in training_groups() if is_held_out_group(group.id)]
     pairs = []
     for group in chance.sample(groups, min(count, len(groups))):
         for number, (operation, text, quality) in enumerate(_drawn(group, chance)):
-            name = f"{GROUP_PREFIX}{group.id}"
+            name = f"groups-{group.id}"
             level = "clean" if operation.startswith("acceptable") else "severe"
             said = group.reference, text, "groups", "groups"
             pairs.append(TrainingPair(f"{name}-{number}", name, *said, operation, level, quality=quality))

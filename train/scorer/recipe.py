@@ -22,8 +22,8 @@ BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """How many clean pairs of each base the recipe draws; each brings three perturbed ones and more."""
 MEANING = 300
 """How many groups of acceptable and false hypotheses come beside them (see `meaning_pairs`)."""
-GROUPS, JUDGING_GROUPS = 450, 100
-"""How many annotated groups come beside them to train and, as far as there are as many, to judge (see `group_pairs`), whatever ``--bases`` says."""
+GROUPS = 1000
+"""How many annotated groups come beside them at most (see `group_pairs`), whatever ``--bases`` says."""
 OUTPUTS = 300
 """How many segments with real outputs come beside them, ranked by their agreement with the others."""
 RATED = 600
@@ -36,7 +36,7 @@ DATA = [
     "MSRP train",
     "STS 2012-2016 without machine translations",
     "WMT22 and WMT23 system outputs, ranked by their agreement with each other",
-    "annotated groups: acceptable texts, and texts with one or two annotated errors",
+    "annotated groups that did not teach the reader: acceptable texts, and texts with one or two annotated errors",
     "TextAttack perturbations, and perturbations and harmless changes of our own, of them",
 ]
 LICENCE = (
@@ -116,13 +116,12 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
         )
     meaning = meaning_pairs(arguments.texts, max(2, int(MEANING * arguments.bases)), arguments.seed)
     groups = group_pairs(GROUPS, arguments.seed)
-    judging = group_pairs(JUDGING_GROUPS, arguments.seed, held_out=True)
     bases = base_pairs({base: max(2, int(count * arguments.bases)) for base, count in BASES.items()}, arguments.seed)
     with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
         rated = rated_pairs(max(2, int(RATED * arguments.bases)), arguments.seed)
         agreed = agreed_pairs(arguments.agreement, max(2, int(OUTPUTS * arguments.bases)), arguments.seed)
         perturbed = make_pairs(bases, perturber, arguments.seed)
-        write_pairs(arguments.work / "pairs.jsonl", chain(perturbed, rated, meaning, groups, agreed, judging))
+        write_pairs(arguments.work / "pairs.jsonl", chain(perturbed, rated, meaning, groups, agreed))
     return read_pairs(arguments.work / "pairs.jsonl")
 
 
