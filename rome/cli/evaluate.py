@@ -149,7 +149,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sets",
         nargs="+",
         metavar="SET",
-        help="a file of your own (TSV, CSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a set by its name: "
+        help="a file of your own (TSV, CSV or JSON lines with ratings), mqm:TABLE,REFERENCES for WMT's MQM, or a set by its name: "
         "bagel, webnlg17, wmt15, wmt23, bagel-mr, sfhotel, sfrest (see below)",
     )
     describe_sets(parser, "bagel", "bagel-mr", "sfhotel", "sfrest", "webnlg17", "wmt15", "wmt23")
