@@ -195,5 +195,7 @@ TARGETS: dict[str, Target] = {
         in_file(lambda path: read_items(str(path)), "i.jsonl"), lambda: [text({**PAIR, "system": "x"}), TSV]
     ),
     "CoNLL-U": Target(in_file(read_conllu, "t.conllu"), lambda: [CONLLU]),
-    "JSON list": Target(in_file(json_array, "l.json"), lambda: [b"[" + text(RATED) + b"]", b"[]", b'[{"a": "\\ud83d\\ude00"}]']),
+    "JSON list": Target(
+        in_file(json_array, "l.json"), lambda: [b"[" + text(RATED) + b"]", b"[]", b'[{"a": "\\ud83d\\ude00"}]']
+    ),
 }

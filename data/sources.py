@@ -43,9 +43,7 @@ SETS: Mapping[str, Source] = {
     "bagel-mr": Source(_MEANINGS, "BAGEL, the meaning representation as reference", _NOVIKOVA),
     "sfhotel": Source(_MEANINGS, "SFHOTEL, the meaning representation as reference", _NOVIKOVA),
     "sfrest": Source(_MEANINGS, "SFREST, the meaning representation as reference", _NOVIKOVA),
-    "webnlg17": Source(
-        "human/webnlg17_third.jsonl.gz", "a third of the human evaluation of WebNLG 2017, 9 systems", _WEBNLG
-    ),
+    "webnlg17": Source("human/webnlg17_third.jsonl.gz", "a third of the human evaluation of WebNLG 2017, 9 systems", _WEBNLG),
     "wmt15": Source(
         "human/wmt15_da_to-en.jsonl.gz",
         "direct assessment of translations, 4 language pairs",

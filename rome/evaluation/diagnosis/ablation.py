@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
+from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.interval_table import Row, interval_table
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
 from rome.evaluation.statistics.agreement import Average, agreement
@@ -175,7 +175,6 @@ def ablation(
     rated: RatedSet,
     features: AblationFeatures,
     *,
-    fit: Fit = fit_monotone_net,
     others: Mapping[str, ArrayLike] | None = None,
     measures: Sequence[Measure] = MEASURES,
     folds: int = 5,
@@ -209,7 +208,7 @@ def ablation(
         if variant.kind != REFITTED:
             return values[:, 0]
         if key not in fitted:
-            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, fit, folds=folds, seed=seed)
+            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, folds=folds, seed=seed)
         return fitted[key]
 
     def numbers(dimension: str, scores: Vector, against: Vector | None) -> Row:
