@@ -295,17 +295,16 @@ COMMAND, SAMPLES = ["diagnose", "meaning"], ["--samples", "10"]
 
 
 def test_the_command_on_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two files, each with its tables on standard output and in the report; --worst bounds the comparisons shown."""
+    """Two files, each with its tables on standard output; --worst bounds the comparisons shown."""
     one, two = written(tmp_path / "one.jsonl", FOUR), written(tmp_path / "two.jsonl.gz", LISTS)
-    report = tmp_path / "report"
-    command = [*COMMAND, str(one), str(two), "--metric", "chrf", "length", "--worst", "1", "--report", str(report)]
+    command = [*COMMAND, str(one), str(two), "--metric", "chrf", "length", "--worst", "1"]
     assert main([*command, *SAMPLES]) == 0
     shown = capsys.readouterr().out
     assert "one: In order, over 1 groups and 4 comparisons" in shown and "two: In order" in shown
     assert "far>near" in shown and "number" in shown
-    lines = (report / "tables" / "one-meaning_worst.tsv").read_text(encoding="utf-8").splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["metric", "chrF2", "length"]
-    assert json.loads((report / "report.json").read_text(encoding="utf-8"))
+    assert main([*command, *SAMPLES, "-f", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert [row["metric"] for row in tables["one-meaning_worst"]["rows"]] == ["chrF2", "length"]
 
 
 def test_the_command_on_own_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

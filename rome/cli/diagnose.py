@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Make or read minimal pairs or rated outputs, score them, print the main tables, write the report."""
+    """Make or read minimal pairs or rated outputs, score them and write the main tables."""
     from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
     from rome.evaluation.leaderboard.evaluate import read_sets
     from rome.evaluation.metrics.registry import DEFAULT_METRICS

@@ -50,6 +50,11 @@ class Findings(Displayed):
         """Every table by its name, in the order of reading; a figure counts as the table of its numbers."""
         return {part.name: as_table(part) for part in self.parts}
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Every figure by its name; `rome.reports.figures` draws them."""
+        return {part.name: part for part in self.parts if not isinstance(part, Table)}
+
     def to_dataframe(self, table: str | None = None) -> pandas.DataFrame:
         """One table with every digit, the ends of an interval in columns of their own.
 

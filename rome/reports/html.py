@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
 from rome.reports.palette import PALETTE
 from rome.reports.segment import pieces
-from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown, shown_columns
+from rome.reports.tables import Column, exact, is_missing, shown, shown_columns
 from rome.text_table import display_width, shorten
 
 LONG_TEXT = 32
@@ -33,7 +33,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_clean,
     )
-    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact, "as_table": as_table, "describe": describe}
+    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact}
     made.filters |= {"numbers": _numbers, "node_width": _node_width, "places": _places, "pieces": pieces}
     made.filters |= {"shorten": shorten, "display_width": display_width}
     made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}

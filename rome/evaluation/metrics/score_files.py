@@ -148,9 +148,7 @@ class MarkFile:
     @property
     def signature(self) -> str:
         """The file's name and content."""
-        from rome.reports.manifest import file_digest
-
-        return f"marks:{self.name}|content:{file_digest(self.path)[7:23]}"
+        return f"marks:{self.name}|content:{hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:16]}"
 
     def marks_of(self, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]]:
         """The marks of each segment. Raises InputError for a segment without a line, another text, or a mark outside of it."""
