@@ -15,7 +15,7 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.interval_table import Row, interval_table
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
-from rome.evaluation.statistics.agreement import Average, agreement
+from rome.evaluation.statistics.agreement import Average
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
@@ -219,12 +219,9 @@ def ablation(
         found: list[Any] = [None, None, None]
         if against is not None:
             statistic, average = measures[0]
-            gap = bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn)
-            found = [(gap.difference, gap.interval.low, gap.interval.high)]
+            found = [bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn).estimate]
         for statistic, average in measures:
-            interval = bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn)
-            value = agreement(people, scores, statistic=statistic, average=average, **keys).value
-            found.append((value, interval.low, interval.high))
+            found.append(bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn))
         return tuple(found)
 
     variants = {(variant.name, variant.kind): variant for variant in _variants()}

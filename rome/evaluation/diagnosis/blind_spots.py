@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe, estimate
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe
 from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.statistics.resampling import estimate
 from rome.reports.model import Cell, Figure, Table
 
 NOTICED = 0.95
@@ -181,7 +182,7 @@ def robustness_parts(
         ("case", "texts", "metric", "z*"),
         costs,
         "z: mean drop as a share of the drop to an empty text, with a 95 % bootstrap interval over texts."
-        + few_note(data.draws.clusters, "texts"),
+        + few_note(data.draws.weights.shape[1], "texts"),
     )
     labels = {case: (CASES[case], "") for case in present}
     note = "Sensitivity z; darker costs more."

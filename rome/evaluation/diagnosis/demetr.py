@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, estimate
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores
 from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.statistics.resampling import estimate
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Figure, Table
 
@@ -118,7 +119,7 @@ def _table_4(data: _Data) -> Table:
         "Per cent of items where the unperturbed translation scores strictly higher; ties are wrong. Unweighted means over kinds by the "
         "severity of the released files, which is what table 4 of the paper counts by; all = every kind but the reference as "
         "translation. Published rows are for the whole data set. Brackets: 95 %, bootstrap over sentences."
-        + few_note(data.draws.clusters, "sentences")
+        + few_note(data.draws.weights.shape[1], "sentences")
         + data.taught,
         2,
         highest=("critical", "major", "minor", "all"),

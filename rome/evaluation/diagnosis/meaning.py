@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
-from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, estimate
+from rome.evaluation.diagnosis.minimal_pairs import applicability
 from rome.evaluation.interval_table import Row, few_note, interval_table
 from rome.evaluation.metrics.protocol import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
+from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Table
 
@@ -165,7 +166,7 @@ class _Data:
         self.complete = np.array([distances[n] != {"near"} for n in self.of_group])
         self.cells = np.array([f"{self.texts[a][2].distance}>{self.texts[c][2].distance}" for a, c in places])
         clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
-        self.draws = Draws.of(clusters, samples, seed)
+        self.draws = draw(len(clusters), clusters, None, samples, seed)
         rows = np.array([row for *_, row in self.texts])
         self.scores = {metric.name: _asked(metric, list(pairs))[rows] for metric in metrics}
 
@@ -220,7 +221,7 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         title,
         ("metric", *([key, "comparisons"] if key else []), *names),
         rows,
-        SHARES.format(over=over) + few_note(data.draws.clusters, over),
+        SHARES.format(over=over) + few_note(data.draws.weights.shape[1], over),
         1,
         highest=() if key else columns,
     )
