@@ -179,8 +179,7 @@ def serve(results: Results, camera: Camera) -> None:
 
 
 PICTURED: dict[str, Callable[[Results, Camera], None]] = {
-    function.__name__: function
-    for function in (segment, matrices, corpus, comparison, change, terminal, report, serve)
+    function.__name__: function for function in (segment, matrices, corpus, comparison, change, terminal, report, serve)
 }
 
 

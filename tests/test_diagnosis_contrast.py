@@ -19,9 +19,8 @@ from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, ro
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, on_demetr
 from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Probe, contrast, mean_of, names_of
-from rome.evaluation.metrics.functions import Length
+from rome.evaluation.metrics.functions import Length, References, Scores
 from rome.evaluation.metrics.peers import LEXICAL
-from rome.evaluation.metrics.protocol import References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rome.exceptions import InputError, ModelMissingError
+from rome.reports.html import PALETTE
 from rome.reports.model import Bars, Heatmap, Lines
 from rome.reports.model import Figure as Part
-from rome.reports.palette import COLOURS, SERIES
 from rome.reports.tables import shown
 from rome.storage.files import atomic_path
 from rome.text_table import shorten
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+COLOURS = {name: pair[0] for name, pair in PALETTE.items()}
+"""The colours on light ground: files have white ground wherever they are put."""
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f")
+"""Okabe and Ito's colours, which colour-blind people tell apart, but for the yellow one, which white paper swallows."""
 DOTS_PER_INCH = 200
 FORMATS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 NO_DATES: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}}

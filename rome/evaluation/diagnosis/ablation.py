@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.findings import Row, interval_table
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
 from rome.evaluation.statistics.agreement import Average
 from rome.evaluation.statistics.correlation import check_scores

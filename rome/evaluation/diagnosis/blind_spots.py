@@ -10,7 +10,7 @@ import numpy as np
 
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe
-from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.findings import Row, few_note, interval_table
 from rome.evaluation.statistics.resampling import estimate
 from rome.reports.model import Cell, Figure, Table
 

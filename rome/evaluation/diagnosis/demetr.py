@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores
-from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.findings import Row, few_note, interval_table
 from rome.evaluation.statistics.resampling import estimate
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Figure, Table

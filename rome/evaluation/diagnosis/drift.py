@@ -13,7 +13,8 @@ from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Lines, Table
 
-Vector = Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Side = Literal["train", "test"]
 SIDES: tuple[Side, Side] = ("train", "test")
 Draw = Mapping[tuple[Side, float], NDArray[np.intp]]

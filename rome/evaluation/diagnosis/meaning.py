@@ -15,8 +15,8 @@ from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
 from rome.evaluation.diagnosis.minimal_pairs import applicability
-from rome.evaluation.interval_table import Row, few_note, interval_table
-from rome.evaluation.metrics.protocol import Metric, checked_scores
+from rome.evaluation.findings import Row, few_note, interval_table
+from rome.evaluation.metrics.functions import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError

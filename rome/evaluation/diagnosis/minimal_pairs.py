@@ -17,7 +17,7 @@ from scipy.stats import ttest_ind
 from rome.checks import check_pairs
 from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.metrics.protocol import Metric, Scores
+from rome.evaluation.metrics.functions import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.statistics.resampling import draw
 from rome.exceptions import InputError

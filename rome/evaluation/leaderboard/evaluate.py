@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.registry import read_rated
-from rome.evaluation.interval_table import few_note
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.findings import few_note
+from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import scores_on
 from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
 from rome.evaluation.statistics.correlation import STATISTICS

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.findings import Findings
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.findings import Findings, Row, interval_table
 from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores, evaluate
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.statistics.agreement import agreement
