@@ -176,7 +176,7 @@ def test_accuracies_say_that_rome_was_taught_on_such_mistakes() -> None:
     shape = np.ones(len(pairs)), np.zeros(len(pairs))
     for names, told in ((("BLEU", "RoMe.errors"), True), (("BLEU",), False)):
         parts = demetr_parts(pairs, [made(*shape, name=name) for name in names], samples=2)
-        for part in ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_accuracy_by_kind"):
+        for part in ("demetr_table4", "demetr_by_table1", "demetr_accuracy"):
             assert named(parts, part).note.endswith("the peers were not.") == told
 
 

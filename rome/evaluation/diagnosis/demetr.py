@@ -54,26 +54,15 @@ def demetr_parts(
     data = _Data(pairs, contrasts, samples, seed)
     by_severity = sorted(data.present, key=lambda kind: (*SEVERITIES, "base").index(KINDS[kind].severity))
     shown = [kind for kind in by_severity if kind not in (REFERENCE, EMPTY_KIND)]
-    categories = list(dict.fromkeys(KINDS[kind].category for kind in data.present))
-    by_category = sorted(data.present, key=lambda kind: categories.index(KINDS[kind].category))
     return [
         _table_4(data),
         _by_table_1(data),
         _severity_order(data),
         data.heatmap(
-            data.z,
             {kind: (_label(kind), KINDS[kind].severity) for kind in shown},
             "demetr_figure2",
             "Sensitivity z of every metric to every perturbation (DEMETR, figure 2)",
             "Share of the drop to an empty text; darker is more sensitive. Grouped by the severity of table 1.",
-        ),
-        data.heatmap(
-            data.accuracy,
-            {kind: (_label(kind), KINDS[kind].category) for kind in by_category},
-            "demetr_accuracy_by_kind",
-            "Accuracy by perturbation",
-            f"Per cent of items; grouped by category. The reference as translation is reversed.{data.taught}",
-            0,
         ),
         _accuracies(data),
         *_beside(data),

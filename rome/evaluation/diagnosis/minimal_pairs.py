@@ -129,22 +129,11 @@ class PairScores:
         steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
         return z, float(np.logical_and.reduce(steps).mean()) if len(z[0]) > 1 else None
 
-    def heatmap(
-        self,
-        found: Mapping[str, Mapping[str, NDArray[np.float64]]],
-        rows: Mapping[str, tuple[str, str]],
-        name: str,
-        title: str,
-        note: str,
-        digits: int = 2,
-    ) -> Heatmap:
-        """One row a kind, given with its label and its group, and one column a metric."""
-        values = np.array([[found[metric][kind][0] for metric in self.names] for kind in rows])
+    def heatmap(self, rows: Mapping[str, tuple[str, str]], name: str, title: str, note: str) -> Heatmap:
+        """Return sensitivity z, one row per kind, given with its label and its group, and one column per metric."""
+        values = np.array([[self.z[metric][kind][0] for metric in self.names] for kind in rows])
         labels, groups = tuple(label for label, _ in rows.values()), tuple(group for _, group in rows.values())
-        shape = (len(rows), len(self.names))
-        return Heatmap(
-            name, title, labels, tuple(self.names), values.reshape(shape), groups if any(groups) else (), note, digits
-        )
+        return Heatmap(name, title, labels, tuple(self.names), values.reshape(len(rows), len(self.names)), groups, note)
 
 
 MOST_REASONS = 3
