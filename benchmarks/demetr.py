@@ -1,17 +1,19 @@
 """What is RoMe blind to? `rome diagnose demetr` on the development half, beside live peers and the published rows.
 
-    python benchmarks/demetr.py --store runs/judging --output benchmarks/results [--report FOLDER]
+    python benchmarks/demetr.py --store runs/judging --output benchmarks/results
 
-Keeps the tables of the report that answer the question: table 4, accuracy by kind, severity order, published figures computed again.
+Keeps the tables that answer the question: table 4, accuracy by kind, severity order, published figures computed again.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
+import json
 import sys
 import tempfile
 from pathlib import Path
+
+from result_rows import write_rows
 
 from rome.cli import main as rome
 
@@ -21,20 +23,22 @@ KEPT = ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_severity
 
 
 def main() -> int:
-    """Run the command, print its tables, keep the main ones."""
+    """Run the command and keep its main tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", help="analyses and scores are kept in this folder between runs")
-    parser.add_argument("--report", help="keep the whole report here")
     parser.add_argument("--output", type=Path, help="copy the tables into this folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        report = options.report or f"{folder}/report"
+        found = Path(folder) / "found.json"
         store = ["--store", options.store] if options.store else []
-        code = rome(["diagnose", "demetr", "--metric", *METRICS, *PEERS, "--report", report, *store])
-        if code == 0 and options.output:
-            options.output.mkdir(parents=True, exist_ok=True)
-            for name in KEPT:
-                shutil.copy(Path(report) / "tables" / f"{name}.tsv", options.output / f"{name}.tsv")
+        words = ["--metric", *METRICS, *PEERS, "--all-tables", "-f", "json", "-o", str(found), *store]
+        code = rome(["diagnose", "demetr", *words])
+        tables = json.loads(found.read_text(encoding="utf-8"))["tables"] if code == 0 else {}
+    for name in KEPT if options.output else ():
+        if name in tables:
+            columns, *_ = rows = tables[name]["rows"]
+            cells = [["" if cell is None else str(cell) for cell in row.values()] for row in rows]
+            write_rows(options.output / f"{name}.tsv", [], list(columns), cells)
     return code
 
 

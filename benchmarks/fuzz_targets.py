@@ -23,7 +23,6 @@ from rome.combining.table import FeatureTable
 from rome.data.readers.conllu import read_conllu
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
-from rome.data.readers.webnlg import read_webnlg20
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.score_files import MarkFile
@@ -100,10 +99,6 @@ MARKED = {
 CONLLU = b"# text = I don't.\n1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n" + (
     b"2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_\n3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_\n\n"
 )
-XML = b"<benchmark><entries><entry category='A' eid='Id1' size='1'><lex>C of A.</lex></entry></entries></benchmark>\n"
-LEXICALISED = text({"entries": [{"1": {"category": "A", "size": "1", "lexicalisations": [{"lex": "C of A."}]}}]})
-DIMENSIONS = dict.fromkeys(("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure"), 1)
-RATINGS = text([{"submission_id": "s", "sample_id": "1", "category": "A", "size": "1", **DIMENSIONS}])
 TREE = {"labels": ["<root>", "cat"], "parents": [-1, 0], "relations": ["", "root"], "words": [-1, 0]}
 SENTENCE = {"text": "Dogs", "start": 0, "end": 4, "probability": 0.9, "word_probability": 0.9}
 ERROR = {"text": "Dogs", "start": 0, "end": 4, "kind": "replacement", "type": "noun", "severity": "major", "weight": 4.5}
@@ -167,16 +162,6 @@ def read_scores(path: Path) -> None:
         json.dumps([name, score.to_dict()])
 
 
-def read_references(path: Path) -> object:
-    """References beside ratings and outputs that fit to them."""
-    ratings, output = scratch() / "all.json", scratch() / "s" / "primary.en"
-    if not output.exists():
-        ratings.write_bytes(RATINGS)
-        output.parent.mkdir()
-        output.write_text("C of A.\n")
-    return read_webnlg20(ratings, scratch(), path)
-
-
 def read_request(content: bytes) -> None:
     """The body of a request."""
     requests.read_pairs(requests.parse_body(content), Limits())
@@ -210,6 +195,7 @@ TARGETS: dict[str, Target] = {
         in_file(lambda path: read_items(str(path)), "i.jsonl"), lambda: [text({**PAIR, "system": "x"}), TSV]
     ),
     "CoNLL-U": Target(in_file(read_conllu, "t.conllu"), lambda: [CONLLU]),
-    "JSON list": Target(in_file(json_array, "l.json"), lambda: [RATINGS, b"[]", b'[{"a": "\\ud83d\\ude00"}]']),
-    "WebNLG references": Target(in_file(read_references, "refs.xml"), lambda: [XML, LEXICALISED]),
+    "JSON list": Target(
+        in_file(json_array, "l.json"), lambda: [b"[" + text(RATED) + b"]", b"[]", b'[{"a": "\\ud83d\\ude00"}]']
+    ),
 }

@@ -1,6 +1,6 @@
 """Does RoMe agree with people? `rome evaluate` on every development set beside all peers; the main figures in one table.
 
-    python benchmarks/human.py --store runs/judging --output benchmarks/results/human.tsv [--report FOLDER]
+    python benchmarks/human.py --store runs/judging --output benchmarks/results/human.tsv
 
 tau: Kendall's tau-b pooled; per_item: its mean within inputs; pearson: the mean over language pairs where there are several. Intervals: 95 %.
 """
@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from result_rows import read_rows, write_rows
+
 from rome.cli import main as rome
 
 SETS = ("bagel", "webnlg17", "wmt15", "wmt23", "bagel-mr", "sfhotel", "sfrest")
@@ -19,37 +21,27 @@ FIGURES = ("kendall_b", "kendall_b/item", "pairwise_accuracy_calibrated/item", "
 COLUMNS = ("set", "rating", "metric", "tau", "tau_low", "tau_high", "per_item", "acc_eq_star", "pearson", "spearman")
 
 
-def rows(tables: Path) -> list[list[str]]:
-    """One row a set, rating and metric, read from the report's leaderboards."""
-    found = []
-    for name in SETS:
-        for path in sorted(tables.glob(f"{name}_*_leaderboard.tsv")):
-            rating = path.name.removeprefix(f"{name}_").removesuffix("_leaderboard.tsv")
-            header, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
-            for line in lines:
-                cell = dict(zip(header, line, strict=True))
-                pearson = cell.get("pearson/language_pair") or cell["pearson"]
-                names = ("kendall_b", "kendall_b_low", "kendall_b_high", "kendall_b/item", "pairwise_accuracy_calibrated/item")
-                values = [*(cell.get(name, "") for name in names), pearson, cell["spearman"]]
-                found.append([name, rating, cell["metric"], *(f"{float(value):.3f}" if value else "" for value in values)])
-    return found
+def row_of(cell: dict[str, str]) -> list[str]:
+    """Return one row of the table from one of the leaderboards."""
+    names = ("kendall_b", "kendall_b_low", "kendall_b_high", "kendall_b/item", "pairwise_accuracy_calibrated/item")
+    pearson = cell.get("pearson/language_pair") or cell["pearson"]
+    values = [*(cell.get(name, "") for name in names), pearson, cell["spearman"]]
+    return [*(cell[name] for name in ("set", "dimension", "metric")), *(value and f"{float(value):.3f}" for value in values)]
 
 
 def main() -> int:
-    """Run the command, print its tables, keep the main figures."""
+    """Run the command, print and keep the main figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", help="analyses and scores are kept in this folder between runs")
-    parser.add_argument("--report", help="keep the whole report here")
     parser.add_argument("--output", type=Path, help="write the table here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        report = options.report or f"{folder}/report"
+        found = Path(folder) / "found.tsv"
         store = ["--store", options.store] if options.store else []
-        code = rome(["evaluate", *SETS, "--figure", *FIGURES, "--report", report, *store])
-        if code == 0 and options.output:
-            lines = ["\t".join(row) for row in (COLUMNS, *rows(Path(report) / "tables"))]
-            options.output.parent.mkdir(parents=True, exist_ok=True)
-            options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        code = rome(["evaluate", *SETS, "--figure", *FIGURES, "-f", "tsv", "-o", str(found), *store])
+        cells = read_rows(found)[1]
+    if code == 0:
+        write_rows(options.output, [], COLUMNS, list(map(row_of, cells)))
     return code
 
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from result_rows import read_rows
 
-from rome.reports.figures import is_empty, plots_available, render
+from rome.reports.figures import draw, is_empty, plots_available, save
 from rome.reports.model import Bars, Figure, Lines
 
 Row = dict[str, str]
@@ -30,7 +30,7 @@ def write_page(folder: Path) -> Path:
         if isinstance(part, str):
             parts.append(part)
         elif plots_available() and not is_empty(part):
-            (folder / f"{part.name}.svg").write_text(render(part)[1], encoding="utf-8")
+            save(draw(part), folder / f"{part.name}.svg")
             parts.append(f"![{part.title}]({part.name}.svg)")
     page = folder / "speed_report.md"
     page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-
-from rome.reports.manifest import git_commit
 
 KINDS = {"avx2": "AVX2", "avx512f": "AVX512", "avx512_vnni": "VNNI", "avx512_bf16": "AVX512-BF16", "amx_bf16": "AMX-BF16"}
 """Instructions by which speed differs most, as Linux calls them, and for people."""
@@ -17,6 +16,21 @@ def arithmetic_kinds(info: Path = Path("/proc/cpuinfo")) -> str:
     """Which of KINDS the processor has; the kind of processor where the system does not tell."""
     flags = set(info.read_text().split()) if info.is_file() else set()
     return " and ".join(name for flag, name in KINDS.items() if flag in flags) or platform.machine()
+
+
+def git_commit() -> str:
+    """Return the commit of this checkout, with ``+changes`` when files differ; nothing outside of one."""
+    commit, changes = (_git(*words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no")))
+    return f"{commit}+changes" if commit and changes else commit
+
+
+def _git(*words: str) -> str:
+    """Return what git prints; nothing where it is absent or refuses."""
+    command = ["git", "--no-optional-locks", "-C", str(Path(__file__).parent), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def conditions(threads: int | None = None) -> str:

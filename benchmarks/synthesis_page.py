@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rome.reports.figures import render
+from rome.reports.figures import draw, save
 from rome.reports.model import Figure, Heatmap, Lines
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.summary import Summary
@@ -96,7 +96,7 @@ def write_page(runs: Sequence[Run], texts: Sequence[str], folder: Path, what: st
         "\n".join(f"- **{run.name}**: {_skipped(run)}" for run in runs if run.skipped),
     ]
     for figure in _figures(runs):
-        (folder / f"{figure.name}.svg").write_text(render(figure)[1], encoding="utf-8")
+        save(draw(figure), folder / f"{figure.name}.svg")
         parts += [f"## {figure.title}", figure.note, f"![{figure.title}]({figure.name}.svg)"]
     parts += [
         "## Examples",

@@ -39,19 +39,15 @@ SETS: Mapping[str, Source] = {
         "human/bagel_references.jsonl.gz",
         "404 BAGEL outputs, human references, 3 ratings",
         _NOVIKOVA,
-        "novikova:emnlp_data_medians.csv,BAGEL",
     ),
     "bagel-mr": Source(_MEANINGS, "BAGEL, the meaning representation as reference", _NOVIKOVA),
     "sfhotel": Source(_MEANINGS, "SFHOTEL, the meaning representation as reference", _NOVIKOVA),
     "sfrest": Source(_MEANINGS, "SFREST, the meaning representation as reference", _NOVIKOVA),
-    "webnlg17": Source(
-        "human/webnlg17_third.jsonl.gz", "a third of the human evaluation of WebNLG 2017, 9 systems", _WEBNLG, "webnlg17:FOLDER"
-    ),
+    "webnlg17": Source("human/webnlg17_third.jsonl.gz", "a third of the human evaluation of WebNLG 2017, 9 systems", _WEBNLG),
     "wmt15": Source(
         "human/wmt15_da_to-en.jsonl.gz",
         "direct assessment of translations, 4 language pairs",
         "WMT15 (statmt.org/wmt15), research use",
-        "daseg:FOLDER",
     ),
     "wmt23": Source(
         "human/wmt23_mqm_zh-en_spans.jsonl.gz", "MQM error spans, Chinese to English", _MQM, "mqm:TABLE,REFERENCES"

@@ -178,28 +178,8 @@ def serve(results: Results, camera: Camera) -> None:
     thread.join()
 
 
-def figures(results: Results, camera: Camera) -> None:
-    """What Matplotlib draws for files."""
-    from rome.reports.figures import comparison_figure, corpus_figure, matrices_figure, save, segment_figure, trees_figure
-
-    a, b = results.systems.values()
-    drawn = {
-        "figure_segment": segment_figure(results.segment),
-        "figure_trees": trees_figure(results.segment),
-        "figure_matrices": matrices_figure(results.segment),
-        "figure_corpus": corpus_figure(b),
-        "figure_comparison": comparison_figure(rome.compare(a, b, names=tuple(SYSTEMS))),
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        for name, figure in drawn.items():
-            path = Path(folder) / f"{name}.png"
-            save(figure, path)
-            camera.save(name, path.read_bytes())
-
-
 PICTURED: dict[str, Callable[[Results, Camera], None]] = {
-    function.__name__: function
-    for function in (segment, matrices, corpus, comparison, change, terminal, report, serve, figures)
+    function.__name__: function for function in (segment, matrices, corpus, comparison, change, terminal, report, serve)
 }
 
 

@@ -55,8 +55,8 @@ COMMANDS = [
     "models --output models.txt",
     "selfcheck --models small",
     "perturb texts.txt --perturbation negation_added word_swap --output perturbed.jsonl",
-    "evaluate ratings.tsv --metric rome chrf --samples 20 --permutations 5 --report evaluation --store kept",
-    "diagnose --texts texts.txt --metric chrf length --samples 20 --report diagnosis",
+    "evaluate ratings.tsv --metric rome chrf --samples 20 --permutations 5 --all-tables --store kept",
+    "diagnose --texts texts.txt --metric chrf length --samples 20 -f html -o diagnosis.html",
 ]
 
 

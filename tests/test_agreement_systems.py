@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rome.evaluation.statistics.resampling import draw
-from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
+from rome.evaluation.statistics.resampling import draw, paired_bootstrap, system_agreement
 from rome.exceptions import InputError
 
 
@@ -34,7 +33,7 @@ def test_pairs_of_systems_count_within_language_pairs_in_one_ratio() -> None:
     people, metric = [1, 2, 3, 1, 2], [1, 3, 2, 5, 6]
     keys = {"systems": list("abcab"), "language_pairs": ["de"] * 3 + ["zh"] * 2}
     found = system_agreement(people, metric, statistic="pairwise_accuracy", samples=5, **keys)  # type: ignore[arg-type]
-    assert (found.value, found.systems, found.pairs, found.language_pairs) == (0.75, 5, 4, 2)
+    assert found.value == 0.75
 
 
 def test_equal_means_have_sign_zero() -> None:
@@ -63,7 +62,6 @@ def test_correlations_are_those_of_the_means_averaged_over_language_pairs(statis
     means = [system_scores(side, keys["systems"], keys["language_pairs"]) for side in (people, metric)]
     each = [function(*([one[pair, system] for system in range(5)] for one in means)).statistic for pair in ("de", "zh")]
     assert found.value == pytest.approx(np.mean(each))
-    assert (found.language_pairs, found.systems) == (2, 12)
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall_b", "pairwise_accuracy"])
@@ -72,12 +70,12 @@ def test_the_interval_is_that_of_resampled_inputs_written_out(statistic: str) ->
     people, metric, keys = outputs(items=8)
     resamples = draw(len(people), keys["items"], keys["language_pairs"], 20, 4)
     values = []
-    for weights in resamples.weights:
+    for weights in resamples.weights[1:]:
         rows = np.repeat(np.arange(len(people)), weights[resamples.clusters].astype(int))
         given = {name: [key[n] for n in rows] for name, key in keys.items() if name != "items"}
         values.append(system_agreement(people[rows], metric[rows], statistic=statistic, samples=1, **given).value)  # type: ignore[arg-type]
     found = system_agreement(people, metric, statistic=statistic, samples=20, seed=4, **keys)  # type: ignore[arg-type]
-    assert (found.interval.low, found.interval.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
 
 
 def test_accuracy_equals_a_loop_over_pairs_of_systems() -> None:
@@ -87,7 +85,7 @@ def test_accuracy_equals_a_loop_over_pairs_of_systems() -> None:
     pairs = [(a, b) for a, b in combinations(ours, 2) if a[0] == b[0]]
     right = sum((ours[a] > ours[b]) == (theirs[a] > theirs[b]) for a, b in pairs)
     found = system_agreement(people, metric, statistic="pairwise_accuracy", samples=10, **keys)  # type: ignore[arg-type]
-    assert (found.value, found.pairs) == (right / len(pairs), len(pairs))
+    assert found.value == right / len(pairs)
 
 
 def test_too_few_systems_have_no_agreement() -> None:
@@ -95,7 +93,7 @@ def test_too_few_systems_have_no_agreement() -> None:
     for keys in ({"systems": ["a", "a"]}, {"systems": ["a", "b"], "language_pairs": ["de", "zh"]}):
         for statistic in ("pearson", "pairwise_accuracy"):
             found = system_agreement([1, 2], [1, 2], statistic=statistic, samples=5, **keys)  # type: ignore[arg-type]
-            assert np.isnan(found.value) and np.isnan(found.interval.low)
+            assert np.isnan(found.value) and np.isnan(found.low)
     with pytest.raises(InputError, match="statistic 'kendall_wmt' is unknown"):
         system_agreement([1, 2], [1, 2], statistic="kendall_wmt", systems=["a", "b"])
     with pytest.raises(InputError, match="systems are not given"):
@@ -108,22 +106,20 @@ def test_resamples_that_lose_a_system_are_left_out() -> None:
     """A system with a single output is missing in a third of the resamples; the interval comes from the others."""
     found = system_agreement([1, 2, 3, 4], [1, 2, 4, 3], statistic="kendall_b", systems=["a", "b", "c", "c"], samples=300)
     assert found.value == 1.0
-    assert np.isfinite([found.interval.low, found.interval.high]).all()
+    assert np.isfinite([found.low, found.high]).all()
 
 
 def test_a_better_system_wins_its_resamples() -> None:
     """One that is better everywhere wins all of them; the roles can be swapped; a system against itself ties."""
     generator = np.random.default_rng(1)
     first = generator.normal(size=50)
-    found = paired_bootstrap(first + 0.1, first)
-    assert (found.wins_a, found.wins_b, found.ties, found.samples) == (1.0, 0.0, 0.0, 1000)
-    assert (found.difference, found.interval.low, found.interval.high) == pytest.approx((0.1, 0.1, 0.1))
+    found, ahead = paired_bootstrap(first + 0.1, first)
+    assert ahead == 1.0 and found == pytest.approx((0.1, 0.1, 0.1))
     second = generator.normal(size=50)
     forth, back = paired_bootstrap(first, second), paired_bootstrap(second, first)
-    assert (forth.wins_a, forth.difference) == (back.wins_b, -back.difference)
-    assert forth.interval.low < forth.difference < forth.interval.high
-    assert forth.wins_a + forth.wins_b + forth.ties == pytest.approx(1.0)
-    assert paired_bootstrap(first, first).ties == 1.0
+    assert forth.ahead == pytest.approx(1 - back.ahead) and forth.estimate.value == -back.estimate.value
+    assert forth.estimate.low < forth.estimate.value < forth.estimate.high
+    assert paired_bootstrap(first, first).ahead == 0.5
 
 
 def test_the_share_of_wins_follows_the_normal_law() -> None:
@@ -131,7 +127,7 @@ def test_the_share_of_wins_follows_the_normal_law() -> None:
     generator = np.random.default_rng(2)
     gaps = generator.normal(0.1, 1.0, size=400)
     found = paired_bootstrap(gaps, np.zeros(400), samples=4000)
-    assert found.wins_a == pytest.approx(stats.norm.cdf(gaps.mean() / (gaps.std() / 20)), abs=0.02)
+    assert found.ahead == pytest.approx(stats.norm.cdf(gaps.mean() / (gaps.std() / 20)), abs=0.02)
 
 
 def test_documents_are_drawn_whole() -> None:
@@ -139,8 +135,8 @@ def test_documents_are_drawn_whole() -> None:
     generator = np.random.default_rng(3)
     first, second = generator.normal(size=(2, 30))
     items = list(range(30)) * 2
-    assert paired_bootstrap(np.tile(first, 2), np.tile(second, 2), items=items).interval.low == pytest.approx(
-        paired_bootstrap(first, second).interval.low
+    assert paired_bootstrap(np.tile(first, 2), np.tile(second, 2), items=items).estimate.low == pytest.approx(
+        paired_bootstrap(first, second).estimate.low
     )
     for scores in ([1.0, 2.0], []):
         with pytest.raises(InputError, match="same segments"):

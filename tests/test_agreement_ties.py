@@ -38,7 +38,7 @@ def test_no_pair_means_no_accuracy() -> None:
     """Empty lists, and groups of one: epsilon 0, accuracy nan."""
     for people in ([], [1.0], [1.0, 2.0]):
         found = best_epsilon(people, people, groups=list(range(len(people))))
-        assert (found.epsilon, found.groups_used, found.sampled_pairs) == (0.0, 0, None)
+        assert (found.epsilon, found.groups_used) == (0.0, 0)
         assert np.isnan(found.value)
 
 
@@ -110,17 +110,16 @@ def test_every_pair_within_groups_is_laid_out_once() -> None:
     assert (many.first < many.second).all()
 
 
-def test_too_many_pairs_are_sampled_and_said_to_be() -> None:
-    """The sample is of the size asked for, the same for one seed, near the exact result, and reported."""
+def test_too_many_pairs_are_sampled() -> None:
+    """The sample is of the size asked for, the same for one seed, near the exact result."""
     generator = np.random.default_rng(0)
     people = generator.integers(0, 5, 200).astype(float)
     metric = people + generator.normal(size=200)
     exact, sampled = best_epsilon(people, metric), best_epsilon(people, metric, max_pairs=4000, seed=1)
-    assert (sampled.sampled_pairs, exact.sampled_pairs) == (4000, None)
     assert sampled == best_epsilon(people, metric, max_pairs=4000, seed=1)
     assert 0 <= exact.value - sampled.value < 0.01
     assert sampled.value == pytest.approx(STATISTICS["pairwise_accuracy"](people, metric, epsilon=sampled.epsilon))
     found = agreement(people, metric, statistic=CALIBRATED, average="none", max_pairs=4000, seed=1)
-    assert (found.value, found.epsilon, found.sampled_pairs) == (sampled.value, sampled.epsilon, 4000)
+    assert (found.value, found.epsilon) == (sampled.value, sampled.epsilon)
     with pytest.raises(InputError, match="max_pairs=0"):
         best_epsilon(people, metric, max_pairs=0)

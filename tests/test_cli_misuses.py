@@ -224,7 +224,7 @@ MISUSES = [
     ("rome evaluate good.tsv --rho 2", "rho 2.0 is no share: give a number from 0 (the paper's cost) to 1"),
     (
         "rome diagnose",
-        "name an experiment (texts, robustness, demetr, meaning, ablation, drift, sizes, domains), or your texts",
+        "name an experiment (texts, robustness, demetr, meaning, ablation, drift), or your texts",
     ),
     ("rome diagnose --texts nowhere.txt", "nowhere.txt does not exist"),
     ("rome diagnose meaning nowhere.jsonl --metric length", "nowhere.jsonl does not exist"),

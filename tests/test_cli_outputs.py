@@ -40,7 +40,6 @@ LINES = [
     "annotate --agreement ref.txt hyp.txt --export hyp.txt",
     "synthesize perturbations ref.txt -o ref.txt",
     "synthesize sescore2 ref.txt --corpus hyp.txt -o hyp.txt",
-    "evaluate pairs.tsv --metric length --store folder --report folder/.",
 ]
 
 

@@ -18,7 +18,7 @@ from rome.evaluation.diagnosis.ablation import (
     ablation_signature,
     features_of,
 )
-from rome.evaluation.diagnosis.fitting import cross_validated, fit_linear, fit_monotone_net
+from rome.evaluation.diagnosis.fitting import cross_validated
 from rome.evaluation.leaderboard.tables import component_correlations
 from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.exceptions import InputError
@@ -115,7 +115,7 @@ def test_table_has_the_rows_of_the_paper_and_its_numbers_are_those_of_scipy() ->
     features = _table(40)
     people = features.values[:, 2] + 0.5 * features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=40)
     rated = _rated(people)
-    table = ablation(rated, features, fit=fit_linear, samples=50, progress=False)
+    table = ablation(rated, features, samples=50, progress=False)
     rows = {tuple(row[n] for n in (0, 1, 3)): dict(zip(table.columns, row, strict=True)) for row in table.rows}
     assert len(rows) == len(table.rows) == 2 * (3 + 6 + 4)
     for name in GROWING_SETS:
@@ -124,7 +124,7 @@ def test_table_has_the_rows_of_the_paper_and_its_numbers_are_those_of_scipy() ->
     assert alone["spearman"] == pytest.approx(spearmanr(features.values[:, 2], people).statistic)
     assert alone["kendall_b"] == pytest.approx(kendalltau(features.values[:, 2], people).statistic)
     items = [segment.group for segment in rated.segments]
-    full = cross_validated(features.matrix(GROWING_SETS["+ errors"]), people, items, fit_linear)
+    full = cross_validated(features.matrix(GROWING_SETS["+ errors"]), people, items)
     assert rows["good", "+ errors", "refitted"]["spearman"] == pytest.approx(spearmanr(full, people).statistic)
     for row in rows.values():
         assert row["spearman low"] <= row["spearman"] <= row["spearman high"] or row["dimension"] == "bad"
@@ -137,7 +137,7 @@ def test_a_component_that_matters_shows_and_one_that_does_not_does_not() -> None
     """Ratings made of meaning and grammar: adding or leaving out grammar changes the agreement beyond chance, errors do not."""
     features = _table(120, seed=3)
     people = features.values[:, 2] + features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=120)
-    table = ablation(_rated(people), features, fit=fit_linear, samples=60, progress=False)
+    table = ablation(_rated(people), features, samples=60, progress=False)
     rows = {(row[1], row[3]): dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "good"}
     assert rows["+ grammar", "refitted"]["change low"] > 0.05
     assert rows["all without grammar", "refitted"]["change high"] < -0.05
@@ -149,10 +149,7 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
     """Other metrics get a row a dimension, compared with the full set; the same seed gives the same table."""
     features = _table(30)
     rated = _rated(features.values[:, 3])
-    tables = [
-        ablation(rated, features, fit=fit_linear, others={"other": features.values[:, 3]}, samples=20, progress=False)
-        for _ in range(2)
-    ]
+    tables = [ablation(rated, features, others={"other": features.values[:, 3]}, samples=20, progress=False) for _ in range(2)]
     assert repr(tables[0]) == repr(tables[1])
     found = dict(zip(tables[0].columns, next(row for row in tables[0].rows if row[:2] == ("good", "other")), strict=True))
     assert found["spearman"] == 1.0 and found["compared with"] == "+ errors refitted" and found["scorer"] == "as given"
@@ -161,24 +158,20 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
     assert heatmap.values[heatmap.rows.index("other (as given)")].tolist() == [1.0, -1.0]
 
 
-def test_the_net_is_the_default_and_measures_can_be_chosen() -> None:
-    """Without a fit the monotone net is refitted; the first measure decides the change columns."""
+def test_measures_can_be_chosen() -> None:
+    """The first measure decides the change columns."""
     features = _table(16)
     rated = _rated(features.values[:, 2])
     table = ablation(rated, features, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False)
     assert table.columns[5] == "change" and table.columns[8] == "kendall_b per item" and len(table.columns) == 11
-    again = ablation(
-        rated, features, fit=fit_monotone_net, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False
-    )
-    assert repr(again.rows) == repr(table.rows)
 
 
 def test_too_little_data_is_refused() -> None:
     """Too few items, and ratings that are all equal, are named."""
     with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
-        ablation(_rated(np.arange(6.0)), _table(6), fit=fit_linear, samples=10, progress=False)
+        ablation(_rated(np.arange(6.0)), _table(6), samples=10, progress=False)
     with pytest.raises(InputError, match="different ratings"):
-        ablation(_rated(np.ones(20)), _table(20), fit=fit_linear, samples=10, progress=False)
+        ablation(_rated(np.ones(20)), _table(20), samples=10, progress=False)
 
 
 @pytest.mark.parametrize(("statistic", "slow"), [("spearman", spearmanr), ("kendall_b", kendalltau)])

@@ -18,11 +18,11 @@ from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, deme
 from rome.evaluation.diagnosis.blind_spots import EXPECTED, blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import PUBLISHED_NAMES, demetr_parts, won
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, on_demetr
-from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Draws, Probe, contrast, estimate, mean_of, names_of
-from rome.evaluation.metrics.functions import Length
+from rome.evaluation.diagnosis.minimal_pairs import EMPTY, Contrast, Probe, contrast, mean_of, names_of
+from rome.evaluation.metrics.functions import Length, References, Scores
 from rome.evaluation.metrics.peers import LEXICAL
-from rome.evaluation.metrics.protocol import References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
+from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
 from rome.reports.model import Heatmap, Table
 
@@ -87,14 +87,14 @@ def test_resampled_means_are_the_textbooks(items: list[tuple[str, str, float]]) 
     """The first row is the data; every other row is the mean over the items of the drawn clusters, written out."""
     clusters, keys = [item[0] for item in items], [item[1] for item in items]
     values = np.array([item[2] for item in items])
-    draws = Draws.of(clusters, 5, 3)
+    draws = draw(len(clusters), clusters, None, 5, 3)
     found = draws.means(values, keys)
     assert list(found) == list(dict.fromkeys(keys))
     for row in range(6):
         for key in found:
             drawn = [
                 v
-                for v, m, k in zip(values, draws.members, keys, strict=True)
+                for v, m, k in zip(values, draws.clusters, keys, strict=True)
                 if k == key
                 for _ in range(int(draws.weights[row, m]))
             ]
@@ -176,7 +176,7 @@ def test_accuracies_say_that_rome_was_taught_on_such_mistakes() -> None:
     shape = np.ones(len(pairs)), np.zeros(len(pairs))
     for names, told in ((("BLEU", "RoMe.errors"), True), (("BLEU",), False)):
         parts = demetr_parts(pairs, [made(*shape, name=name) for name in names], samples=2)
-        for part in ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_accuracy_by_kind"):
+        for part in ("demetr_table4", "demetr_by_table1", "demetr_accuracy"):
             assert named(parts, part).note.endswith("the peers were not.") == told
 
 

@@ -1,4 +1,4 @@
-"""Quality drift, data sizes and domain shift: samples as BLEURT draws them, items apart, and laws that any scorer obeys."""
+"""Quality drift: samples as BLEURT draws them, items apart, and laws that any scorer obeys."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from rome.data.readers.rated import RatedSegment, RatedSet
-from rome.evaluation.diagnosis.drift import (
-    ALPHAS,
-    Domain,
-    Drift,
-    data_size_curve,
-    domain_of,
-    domain_shift,
-    drift,
-    keep_probabilities,
-    quality_bins,
-)
-from rome.evaluation.diagnosis.fitting import Supervised, cross_validated, fit_linear, mean_and_spread
+from rome.evaluation.diagnosis.drift import ALPHAS, Drift, drift, keep_probabilities, quality_bins
+from rome.evaluation.diagnosis.fitting import fit_monotone_net, mean_and_spread
 from rome.exceptions import InputError
 from rome.reports.model import Table
 
@@ -67,14 +56,14 @@ def found() -> Drift:
     features, people, items = _data()
     useless = np.random.default_rng(7).random(len(people))
     metrics = {"perfect": people, "reversed": -people, "useless": useless}
-    return drift(people, items, {"linear": Supervised(features, fit_linear)}, metrics, seeds=range(4), progress=False)
+    return drift(people, items, {"net": features}, metrics, seeds=range(4), progress=False)
 
 
 def test_every_skew_of_both_sides_is_there(found: Drift) -> None:
     """A fitted scorer has a row for each pair of skews, a metric one for each test skew, and the figures the same numbers."""
     rows = _rows(found.table)
     assert len(rows) == len(ALPHAS) ** 2 + 3 * len(ALPHAS)
-    assert set(found.figure.series) == {f"linear, training skew {a:g}" for a in ALPHAS} | {"perfect", "reversed", "useless"}
+    assert set(found.figure.series) == {f"net, training skew {a:g}" for a in ALPHAS} | {"perfect", "reversed", "useless"}
     assert all(len(line) == len(found.figure.x) == len(ALPHAS) for line in found.figure.series.values())
     for row in rows:
         name = row["scorer"] if row["training skew"] is None else f"{row['scorer']}, training skew {row['training skew']:g}"
@@ -108,39 +97,41 @@ def test_skew_zero_keeps_everything_and_more_skew_keeps_less(found: Drift) -> No
 
 def test_judging_only_good_outputs_is_harder(found: Drift) -> None:
     """Agreement of a noisy scorer falls from an even test set to the strongest skew, as BLEURT's figure 2 has it."""
-    line = found.figure.series["linear, training skew 0"]
+    line = found.figure.series["net, training skew 0"]
     assert line[-1] < line[0] - 0.05
 
 
-def test_agreement_is_that_of_a_slow_run() -> None:
+def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """At skew 0 the whole experiment is a split by items, a fit and scipy's tau."""
     features, people, items = _data(40)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
 
     def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
         seen.append((rows, ratings))
-        return fit_linear(rows, ratings)
+        return fit_monotone_net(rows, ratings)
 
-    found = drift(people, items, {"s": Supervised(features, watching)}, alphas=[0.0], seeds=[5], progress=False)  # type: ignore[arg-type]
+    monkeypatch.setattr("rome.evaluation.diagnosis.drift.fit_monotone_net", watching)
+    found = drift(people, items, {"s": features}, alphas=[0.0], seeds=[5], progress=False)
     (rows, _), kept = seen[0], {tuple(row) for row in seen[0][0].tolist()}
     testing = np.array([tuple(row) not in kept for row in features.tolist()])
     trained = {item for item, there in zip(items, testing, strict=True) if not there}
     assert trained.isdisjoint(item for item, there in zip(items, testing, strict=True) if there)
     assert len(rows) == testing.sum() == 40
-    slow = kendalltau(people[testing], fit_linear(features[~testing], people[~testing])(features[testing])).statistic
+    slow = kendalltau(people[testing], fit_monotone_net(features[~testing], people[~testing])(features[testing])).statistic
     assert _rows(found.table)[0]["kendall_b"] == pytest.approx(slow)
 
 
-def test_stronger_skews_keep_parts_of_weaker_ones() -> None:
+def test_stronger_skews_keep_parts_of_weaker_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a seed the training rows of a skew contain those of every stronger one, so that curves do not jump by chance."""
     features, people, items = _data()
     seen: list[set[float]] = []
 
     def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
         seen.append(set(rows[:, 0].tolist()))
-        return fit_linear(rows, ratings)
+        return fit_monotone_net(rows, ratings)
 
-    drift(people, items, {"s": Supervised(features, watching)}, seeds=[1], progress=False)  # type: ignore[arg-type]
+    monkeypatch.setattr("rome.evaluation.diagnosis.drift.fit_monotone_net", watching)
+    drift(people, items, {"s": features}, seeds=[1], progress=False)
     assert all(strong < weak for weak, strong in zip(seen, seen[1:], strict=False))
 
 
@@ -148,7 +139,7 @@ def test_the_same_seeds_give_the_same_tables() -> None:
     """The default net, twice: every number is equal; another seed gives another one."""
     features, people, items = _data(30)
     once, again, other = (
-        drift(people, items, {"net": Supervised(features)}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
+        drift(people, items, {"net": features}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
         for seeds in ([0, 1], [0, 1], [2, 3])
     )
     assert repr(once.table) == repr(again.table) and once.kept == again.kept
@@ -161,7 +152,7 @@ def test_a_sample_without_different_ratings_gives_no_number() -> None:
     found = drift(
         ratings,
         list(range(60)),
-        {"s": Supervised(np.random.default_rng(0).random((60, 1)))},
+        {"s": np.random.default_rng(0).random((60, 1))},
         alphas=[0.0, 9.0],
         seeds=[0],
         progress=False,
@@ -186,105 +177,6 @@ def test_too_little_data_is_refused(change: dict[str, object], message: str) -> 
     }
     with pytest.raises(InputError, match=message):
         drift(**{**given, **change}, progress=False)  # type: ignore[arg-type]
-
-
-def test_data_size_curve_rises_and_metrics_stay_flat() -> None:
-    """More training items agree better in the mean; what is not fitted is one number; judged items are the same for all sizes."""
-    features, people, items = _data(100)
-    wide = np.c_[features, np.random.default_rng(3).random((len(people), 6))]
-    table, lines = data_size_curve(
-        people, items, {"linear": Supervised(wide, fit_linear)}, {"m": features[:, 0]}, seeds=range(5), progress=False
-    )
-    assert lines.x[0] == 4.0 and lines.x[-1] == 50.0 and len(lines.x) == 8
-    assert lines.series["linear"][-1] > lines.series["linear"][0] + 0.05
-    assert len(set(lines.series["m"])) == 1
-    rows = _rows(table)
-    assert len(rows) == 9 and rows[-1]["training items"] is None and rows[-1]["kendall_b"] == lines.series["m"][0]
-
-
-def test_larger_samples_contain_smaller_ones_and_only_whole_items() -> None:
-    """Within a seed k items are among the next k's; all outputs of a chosen item train, and none of them is judged."""
-    features, people, items = _data(30)
-    trained: list[set[str]] = []
-    where = {tuple(row): item for row, item in zip(features.tolist(), items, strict=True)}
-
-    def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
-        found = [where[tuple(row)] for row in rows.tolist()]
-        assert all(found.count(item) == 2 for item in found)
-        trained.append(set(found))
-
-        def predict(values: np.ndarray) -> np.ndarray:
-            assert trained[-1].isdisjoint(where[tuple(row)] for row in values.tolist())
-            return values[:, 0]
-
-        return predict
-
-    data_size_curve(people, items, {"s": Supervised(features, watching)}, sizes=[10, 2, 5], seeds=[0], progress=False)  # type: ignore[arg-type]
-    assert [len(found) for found in trained] == [2, 5, 10]
-    assert trained[0] < trained[1] < trained[2]
-
-
-def test_domain_shift_is_cross_validated_at_home() -> None:
-    """The diagonal is the cross-validated agreement, other cells that of one fit on the whole other domain."""
-    features, people, items = _data(40)
-    one = Domain("one", features, people, tuple(("one", item) for item in items), {"first": features[:, 0]})
-    other = Domain(
-        "other", features[::-1, ::-1], features[::-1, 0], tuple(("other", item) for item in items), {"first": features[::-1, 1]}
-    )
-    table, matrix = domain_shift([one, other], fit_linear, progress=False)
-    assert matrix.rows == ("one", "other", "first") and matrix.columns == ("one", "other")
-    home = kendalltau(people, cross_validated(features, people, one.groups, fit_linear)).statistic
-    away = kendalltau(other.ratings, fit_linear(features, people)(other.features)).statistic
-    assert matrix.values[0, 0] == pytest.approx(home) and matrix.values[0, 1] == pytest.approx(away)
-    assert matrix.values[2].tolist() == pytest.approx(
-        [kendalltau(d.ratings, d.scores["first"]).statistic for d in (one, other)]
-    )
-    assert [row["kendall_b"] for row in _rows(table)] == matrix.values.ravel().tolist()
-
-
-def test_no_item_trains_in_one_dimension_and_judges_in_another() -> None:
-    """Two dimensions of the same outputs share items: those of a judged fold are left out of training everywhere."""
-    features, people, items = _data(20)
-    tagged = np.c_[features, [int(item[1:]) for item in items]]
-
-    def watching(rows: np.ndarray, _: np.ndarray) -> object:
-        trained = set(rows[:, 2])
-
-        def predict(values: np.ndarray) -> np.ndarray:
-            assert trained.isdisjoint(values[:, 2])
-            return values[:, 0]
-
-        return predict
-
-    rated = RatedSet(
-        "set",
-        tuple(
-            RatedSegment(item, ("r",), f"h{n}", {"a": float(people[n]), "b": float(features[n, 1])})
-            for n, item in enumerate(items)
-        ),
-    )
-    domains = [domain_of(rated, name, tagged) for name in rated.dimensions]
-    _, matrix = domain_shift(domains, watching, progress=False)  # type: ignore[arg-type]
-    assert matrix.rows == matrix.columns == ("set a", "set b") and np.isfinite(matrix.values).all()
-
-
-def test_domains_are_cut_by_dimension_and_language_pair() -> None:
-    """A domain keeps the rows of its language pair with their features, ratings and scores."""
-    segments = tuple(
-        RatedSegment(str(n // 2), ("r",), f"h{n}", {"z": float(n)}, language_pair=("de-en", "ru-en")[n % 2]) for n in range(6)
-    )
-    rated, features = RatedSet("wmt", segments), np.arange(12.0).reshape(6, 2)
-    found = domain_of(rated, "z", features, language_pair="ru-en", scores={"m": np.arange(6.0)})
-    assert found.name == "wmt ru-en z" and found.ratings.tolist() == [1.0, 3.0, 5.0]
-    assert found.features[:, 0].tolist() == [2.0, 6.0, 10.0] and found.scores["m"].tolist() == [1.0, 3.0, 5.0]
-    assert found.groups == (("wmt", "ru-en", "0"), ("wmt", "ru-en", "1"), ("wmt", "ru-en", "2"))
-
-
-def test_a_domain_with_too_few_items_is_refused() -> None:
-    """Fewer items than folds are named."""
-    features, people, items = _data(20)
-    with pytest.raises(InputError, match="2 items cannot be split"):
-        domain_shift([Domain("small", features[:4], people[:4], tuple(items[:4]))])
 
 
 def test_mean_and_spread_leave_out_what_is_missing() -> None:

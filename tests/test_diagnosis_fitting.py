@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime, lsq_linear
+from scipy.optimize import approx_fprime
 from scipy.stats import kendalltau, spearmanr
 
 from rome.evaluation.diagnosis.fitting import (
-    FITS,
     cross_validated,
-    fit_linear,
     fit_monotone_net,
-    fit_named,
     fold_numbers,
     held_out,
     net_loss,
-    predicted,
 )
 from rome.exceptions import InputError
 
@@ -34,36 +27,34 @@ def _rated(rows: int, columns: int = 3, *, noise: float = 0.2, seed: int = 0) ->
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 1000), columns=st.integers(1, 5), rows=st.integers(3, 40), name=st.sampled_from(sorted(FITS)))
-def test_raising_a_feature_never_lowers_the_prediction(seed: int, columns: int, rows: int, name: str) -> None:
+@given(seed=st.integers(0, 1000), columns=st.integers(1, 5), rows=st.integers(3, 40))
+def test_raising_a_feature_never_lowers_the_prediction(seed: int, columns: int, rows: int) -> None:
     """Both fits are monotone in every feature, also where ratings fall as features rise, and far outside the data."""
     chance = np.random.default_rng(seed)
     features = chance.random((rows, columns))
-    predict = FITS[name](features, chance.normal(size=rows) - features[:, 0])
+    predict = fit_monotone_net(features, chance.normal(size=rows) - features[:, 0])
     low = chance.uniform(-3.0, 3.0, size=(200, columns))
     high = low + chance.random((200, columns)) * (chance.random((200, columns)) < 0.5)
     assert (predict(high) - predict(low) >= -1e-12).all()
 
 
-@pytest.mark.parametrize("name", sorted(FITS))
-def test_order_of_rows_and_repetition_change_nothing(name: str) -> None:
+def test_order_of_rows_and_repetition_change_nothing() -> None:
     """Shuffled rows give the same predictions (the net bit by bit), and so does fitting again."""
     features, ratings = _rated(120)
     order = np.random.default_rng(3).permutation(120)
     once, again, shuffled = (
-        FITS[name](*rows)(features) for rows in ((features, ratings),) * 2 + ((features[order], ratings[order]),)
+        fit_monotone_net(*rows)(features) for rows in ((features, ratings),) * 2 + ((features[order], ratings[order]),)
     )
     assert np.array_equal(once, again)
-    assert np.array_equal(once, shuffled) if name == "net" else np.allclose(once, shuffled, rtol=0, atol=1e-12)
+    assert np.array_equal(once, shuffled)
 
 
-@pytest.mark.parametrize("name", sorted(FITS))
-def test_scale_of_ratings_and_features_does_not_matter(name: str) -> None:
+def test_scale_of_ratings_and_features_does_not_matter() -> None:
     """Ratings from 0 to 100 rank the outputs as ratings from 0 to 1 do, and predictions come on the scale of the ratings."""
     features, ratings = _rated(150)
     small, large = (
-        FITS[name](features, ratings)(features),
-        FITS[name](7.0 * features - 2.0, 100.0 * ratings)(7.0 * features - 2.0),
+        fit_monotone_net(features, ratings)(features),
+        fit_monotone_net(7.0 * features - 2.0, 100.0 * ratings)(7.0 * features - 2.0),
     )
     assert np.allclose(100.0 * small, large, atol=0.1)
     assert abs(float(small.mean() - ratings.mean())) < 0.02
@@ -79,24 +70,6 @@ def test_gradient_is_that_of_finite_differences() -> None:
         assert np.allclose(net_loss(place, inputs, targets, 0.05)[1], numerical, atol=1e-5)
 
 
-def test_linear_fit_is_the_bounded_least_squares_solution() -> None:
-    """The weights are those that scipy's general bounded solver finds with an explicit intercept."""
-    features, ratings = _rated(60, 4, seed=5)
-    ratings = ratings - 0.7 * features[:, 3]
-    design = np.c_[features, np.ones(60)]
-    slow = lsq_linear(design, ratings, bounds=([0.0] * 4 + [-np.inf], np.inf), tol=1e-12).x
-    assert np.allclose(fit_linear(features, ratings)(features), design @ slow, atol=1e-5)
-
-
-def test_net_learns_what_a_sum_cannot() -> None:
-    """A threshold in one feature is learned better by the net than by the linear fit."""
-    chance = np.random.default_rng(1)
-    features = chance.random((400, 2))
-    ratings = np.where(features[:, 0] > 0.7, 1.0, 0.0) + 0.3 * features[:, 1] + 0.05 * chance.normal(size=400)
-    errors = [float(np.mean((fit(features, ratings)(features) - ratings) ** 2)) for fit in (fit_monotone_net, fit_linear)]
-    assert errors[0] < errors[1] / 3
-
-
 def test_useless_feature_hurts_little_out_of_fold() -> None:
     """Adding a column of noise costs less than 0.02 of rank correlation on items that were not trained on."""
     features, ratings = _rated(300, 2, noise=0.3)
@@ -107,14 +80,14 @@ def test_useless_feature_hurts_little_out_of_fold() -> None:
 
 
 def test_perfect_feature_orders_perfectly() -> None:
-    """A feature that equals the rating gives tau 1 within each fold's items."""
+    """A feature that equals the rating orders nearly all pairs, over folds."""
     ratings = np.random.default_rng(2).random(100)
     items = list(range(100))
-    found = cross_validated(ratings[:, None], ratings, items, fit_linear)
-    assert kendalltau(found, ratings).statistic == 1.0
+    found = cross_validated(ratings[:, None], ratings, items)
+    assert kendalltau(found, ratings).statistic > 0.999
 
 
-def test_no_group_is_ever_split() -> None:
+def test_no_group_is_ever_split(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit sees every fold's training rows, and never a row of an item that it then judges; each row is judged once."""
     features, ratings = _rated(90)
     items = [("de-en", n % 17) for n in range(90)]
@@ -131,7 +104,8 @@ def test_no_group_is_ever_split() -> None:
 
         return predict
 
-    found = cross_validated(tagged, ratings, items, watching)  # type: ignore[arg-type]
+    monkeypatch.setattr("rome.evaluation.diagnosis.fitting.fit_monotone_net", watching)
+    found = cross_validated(tagged, ratings, items)
     assert sorted(judged) == sorted(tagged[:, -1])
     assert np.array_equal(found, features[:, 0])
 
@@ -163,15 +137,16 @@ def test_balanced_folds_have_the_same_ratings() -> None:
         assert sorted(fold[(ratings >= start) & (ratings < start + 5)]) == [0, 1, 2, 3, 4]
 
 
-def test_learning_nothing_is_not_held_against_a_scorer() -> None:
+def test_learning_nothing_is_not_held_against_a_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scorer that says the mean of its training ratings agrees by chance; with unbalanced folds it would agree far less."""
     ratings = np.random.default_rng(4).normal(size=200)
 
     def mean(_: np.ndarray, wanted: np.ndarray) -> object:
         return lambda rows: np.full(len(rows), wanted.mean())
 
+    monkeypatch.setattr("rome.evaluation.diagnosis.fitting.fit_monotone_net", mean)
     found = [
-        spearmanr(cross_validated(np.ones((200, 1)), ratings, list(range(200)), mean, seed=n), ratings).statistic  # type: ignore[arg-type]
+        spearmanr(cross_validated(np.ones((200, 1)), ratings, list(range(200)), seed=n), ratings).statistic
         for n in range(20)
     ]
     assert abs(np.nanmean(found)) < 0.05
@@ -187,11 +162,10 @@ def test_held_out_items_are_whole_and_as_many_as_asked() -> None:
     assert held_out(["a", "b"], 0.01)[1].sum() == 1 == held_out(["a", "b"], 0.99)[1].sum()
 
 
-@pytest.mark.parametrize("name", sorted(FITS))
-def test_constant_feature_is_ignored(name: str) -> None:
+def test_constant_feature_is_ignored() -> None:
     """A column that never varies in training does not divide by zero, and the others are still used."""
     features, ratings = _rated(80, 2, noise=0.05)
-    predict = FITS[name](np.c_[features, np.full(80, 0.7)], ratings)
+    predict = fit_monotone_net(np.c_[features, np.full(80, 0.7)], ratings)
     assert spearmanr(predict(np.c_[features, np.full(80, 0.7)]), ratings).statistic > 0.95
 
 
@@ -208,18 +182,16 @@ def test_constant_feature_is_ignored(name: str) -> None:
         (np.ones((2, 1)), [1.0, np.inf], "no finite number"),
     ],
 )
-@pytest.mark.parametrize("name", sorted(FITS))
-def test_what_cannot_be_fitted_is_refused(features: np.ndarray, ratings: list[float], message: str, name: str) -> None:
+def test_what_cannot_be_fitted_is_refused(features: np.ndarray, ratings: list[float], message: str) -> None:
     """No rows, one row, constant ratings, wrong shapes and missing numbers are named."""
     with pytest.raises(InputError, match=message):
-        FITS[name](features, np.array(ratings))
+        fit_monotone_net(features, np.array(ratings))
 
 
 def test_two_rows_are_enough() -> None:
-    """The smallest set that can be fitted is ordered rightly by both fits."""
-    for fit in FITS.values():
-        low, high = fit(np.array([[0.2], [0.8]]), np.array([1.0, 3.0]))(np.array([[0.2], [0.8]]))
-        assert low < high
+    """The smallest set that can be fitted is ordered rightly."""
+    low, high = fit_monotone_net(np.array([[0.2], [0.8]]), np.array([1.0, 3.0]))(np.array([[0.2], [0.8]]))
+    assert low < high
 
 
 def test_folds_and_groups_that_do_not_fit_are_refused() -> None:
@@ -234,28 +206,3 @@ def test_folds_and_groups_that_do_not_fit_are_refused() -> None:
     for share, items in ((0.0, [1, 2]), (1.0, [1, 2]), (0.5, [1, 1])):
         with pytest.raises(InputError, match="for testing"):
             held_out(items, share)
-
-
-def test_own_fit_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`module:function` loads the user's own; unknown names and modules that fail are named."""
-    (tmp_path / "my_invented_fit.py").write_text("def mean(features, ratings):\n    return lambda rows: rows.mean(axis=1)\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "my_invented_fit", raising=False)
-    features, ratings = _rated(20)
-    found = cross_validated(features, ratings, list(range(20)), fit_named("my_invented_fit:mean"))
-    assert np.allclose(found, features.mean(axis=1))
-    assert fit_named("net") is fit_monotone_net
-    for name, message in (
-        ("forest", "unknown"),
-        ("no_such_module:f", "cannot be imported"),
-        ("my_invented_fit:other", "cannot be imported"),
-    ):
-        with pytest.raises(InputError, match=message):
-            fit_named(name)
-
-
-@pytest.mark.parametrize("values", [np.ones((4, 1)), np.ones(3), np.array([1.0, np.nan, 1.0, 1.0])])
-def test_own_fit_that_predicts_nonsense_is_refused(values: np.ndarray) -> None:
-    """A prediction of another shape, or one that is no number, does not become a statistic."""
-    with pytest.raises(InputError, match="one number a row"):
-        predicted(lambda rows: values, np.ones((4, 2)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ def test_an_oracle_is_always_right_its_negation_and_a_constant_never(sign: int, 
     """100 everywhere, 0 everywhere, and 0 where everything ties; so in every cell, kind and end of an interval."""
     found = meaning([Made(lambda text: sign * oracle(text))], four_cells(6), samples=20)
     assert all_shares(found) == {share}
-    assert len(found.worst.rows) == (0 if share else 10)
+    assert len(found.parts[-1].rows) == (0 if share else 10)
 
 
 def test_chance_is_one_half_and_a_sixth() -> None:
@@ -101,7 +100,7 @@ def test_surface_is_right_where_it_follows_the_meaning_only() -> None:
     assert [row[share] for share in SHARES] == [25.0, 0.0, 0.0, 0.0, 100.0, 0.0]
     (means,) = found.to_dict()["meaning_scores"]
     assert (means["acceptable"], means["acceptable_near"], means["critical_far"]) == (0.5, 1.0, 0.0)
-    (worst, *_) = found.worst.rows
+    (worst, *_) = found.parts[-1].rows
     assert worst[1:] == ("number far>near", "reference 0", "good far 0", "bad near 0", 0.0, 1.0, -1.0)
 
 
@@ -123,14 +122,10 @@ def test_each_distinct_pair_is_asked_once() -> None:
     assert len(made.asked) == len(set(made.asked)) == 12
 
 
-def test_the_result_is_frozen_and_plain() -> None:
-    """Comparisons with texts and scores, tables by name that JSON can hold, and nothing that can be set."""
+def test_the_result_is_plain() -> None:
+    """Tables by name that JSON can hold."""
     found = meaning([Made(oracle, "a"), Made(len, "b")], four_cells(2), samples=2, worst=3)
     assert set(json.loads(json.dumps(found.to_dict()))) == {part.name for part in found.parts}
-    assert [len(found.comparisons[name]) for name in ("a", "b")] == [8, 8]
-    assert {one.margin for one in found.comparisons["a"]} == {1.0}
-    with pytest.raises(FrozenInstanceError):
-        found.table = found.scores  # type: ignore[misc]
 
 
 def test_metrics_are_checked() -> None:
@@ -278,11 +273,10 @@ def test_own_texts_by_kind_and_rewrite(few: None) -> None:
     """Shares by both; a group with near texts only says nothing of whole groups."""
     groups, _ = groups_of_texts([[text] for text in TEXTS], TEXTS, analyse)
     found = meaning([Made(lambda text: float("dear" not in text and "nine" not in text))], groups, samples=5)
-    assert found.by_rewrite is not None
-    assert [row[:4] for row in found.by_rewrite.rows] == [("made", "synonym", 8, 100.0), ("made", "(none)", 1, 100.0)]
+    assert [row[:4] for row in found.parts[-2].rows] == [("made", "synonym", 8, 100.0), ("made", "(none)", 1, 100.0)]
     assert np.isnan(found.to_dict()["meaning_by_rewrite"][1]["whole"])
     assert found.rows[0]["whole"] == 100.0
-    assert "over texts" in found.table.note
+    assert "over texts" in found.parts[0].note
 
 
 def test_severities_of_the_registry() -> None:
@@ -295,17 +289,16 @@ COMMAND, SAMPLES = ["diagnose", "meaning"], ["--samples", "10"]
 
 
 def test_the_command_on_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two files, each with its tables on standard output and in the report; --worst bounds the comparisons shown."""
+    """Two files, each with its tables on standard output; --worst bounds the comparisons shown."""
     one, two = written(tmp_path / "one.jsonl", FOUR), written(tmp_path / "two.jsonl.gz", LISTS)
-    report = tmp_path / "report"
-    command = [*COMMAND, str(one), str(two), "--metric", "chrf", "length", "--worst", "1", "--report", str(report)]
+    command = [*COMMAND, str(one), str(two), "--metric", "chrf", "length", "--worst", "1"]
     assert main([*command, *SAMPLES]) == 0
     shown = capsys.readouterr().out
     assert "one: In order, over 1 groups and 4 comparisons" in shown and "two: In order" in shown
     assert "far>near" in shown and "number" in shown
-    lines = (report / "tables" / "one-meaning_worst.tsv").read_text(encoding="utf-8").splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["metric", "chrF2", "length"]
-    assert json.loads((report / "report.json").read_text(encoding="utf-8"))
+    assert main([*command, *SAMPLES, "-f", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert [row["metric"] for row in tables["one-meaning_worst"]["rows"]] == ["chrF2", "length"]
 
 
 def test_the_command_on_own_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ import numpy as np
 from rome import Combiner, FeatureTable, RoMe
 from rome.cli.formats import Means
 from rome.results.stored import iter_scores
-from rome.reports.page import write_report
+from rome.reports.page import write_page
 
 net = Combiner(np.full((2, 5), 0.5), np.zeros(2), np.ones(2), np.array(0.0))
 metric = RoMe(models="small", combiner=net, progress=False, threads=1)
@@ -83,7 +83,8 @@ table.save(folder / "table.parquet")
 read = FeatureTable.load(folder / "table.parquet")
 (folder / "stored.jsonl").write_text("".join(json.dumps(segment.to_dict()) + "\\n" for segment in found))
 stored = [segment for _, segment in iter_scores(str(folder / "stored.jsonl"))]
-write_report({"one": found, "other": found}, folder / "page.html")
+with open(folder / "page.html", "w", encoding="utf-8") as stream:
+    write_page(stream, ["one", "other"], ((str(n), (one, one)) for n, one in enumerate(found)))
 means = Means()
 means.add([found[1].score, *(component.value for component in found[1].components)])
 print(json.dumps({

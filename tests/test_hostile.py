@@ -617,7 +617,6 @@ RUNNING = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "ctyp
 LISTENS = ("rome.service", "rome.cli.serve", "rome.evaluation.annotate", "rome.cli.annotate")
 """The two servers, for this machine unless asked otherwise."""
 STARTS = {
-    "rome.reports.manifest": "git rev-parse",
     "rome.train.common.textattack": "TextAttack in a process of its own",
 }
 CALLS_C = {"rome.cli.metric": "mallopt of glibc"}

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_readers_released import DIMENSIONS, MISPAIRED, Files, single
+from test_readers_released import MISPAIRED, Files, single
 
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
@@ -27,7 +27,6 @@ from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.texts import read_wikipedia, read_wmt
-from rome.data.readers.webnlg import read_webnlg20
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
 from rome.storage.pair_files import PairRow, read_pairs
@@ -211,7 +210,6 @@ DEEP_JSON: Files = {"deep.json": "[" * DEEP, "deep.jsonl": '{"a": ' * DEEP, "tab
         lambda folder: read_own(folder / "deep.jsonl"),
         lambda folder: read_pairs(str(folder / "deep.jsonl")),
         lambda folder: read_pairs(str(folder / "deep.json")),
-        lambda folder: read_webnlg20(folder, folder, folder / "deep.jsonl"),
     ],
 )
 def test_deep_nesting_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
@@ -239,33 +237,6 @@ def test_an_ordinary_gzip_file_passes(tmp_path: Path) -> None:
     """Text that repeats itself, under 64 MiB, is no bomb; several members are read one after the other."""
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"same line\n" * 10_000) + gzip.compress(b"more\n"))
     assert text_lines(tmp_path / "a.gz") == ["same line"] * 10_000 + ["more"]
-
-
-def test_entities_that_stand_for_each_other_are_refused(tmp_path: Path) -> None:
-    """An XML file that declares entities (a billion laughs, a local file) is refused before it is parsed."""
-    for declared in ('<!ENTITY a "lol"><!ENTITY b "&a;&a;">', '<!ENTITY b SYSTEM "file:///etc/passwd">'):
-        (tmp_path / "refs.xml").write_text(f"<!DOCTYPE x [{declared}]><benchmark><lex>&b;</lex></benchmark>", encoding="utf-8")
-        with pytest.raises(InputError, match="declares a document type or entities"):
-            read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.xml")
-
-
-def test_an_encoding_that_nobody_knows_is_no_xml(tmp_path: Path) -> None:
-    """As a single damaged letter of the declaration makes one."""
-    (tmp_path / "refs.xml").write_text('<?xml version="1.0" encoding="ttf-8"?><benchmark/>', encoding="utf-8")
-    with pytest.raises(InputError, match="not XML .*ttf-8.*: fetch the file again"):
-        read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.xml")
-
-
-@pytest.mark.parametrize("name", ["../secret", "/etc", "a/../../b", "..", ""])
-def test_a_system_name_is_no_path(tmp_path: Path, name: str) -> None:
-    """The name of a system inside a file of ratings leads to no folder but those beside each other."""
-    ratings = {"submission_id": name, "sample_id": "1", **dict.fromkeys(DIMENSIONS, 1)}
-    (tmp_path / "all.json").write_text(json.dumps([ratings]), encoding="utf-8")
-    (tmp_path / "refs.json").write_text(
-        '{"entries": [{"1": {"category": "A", "size": 1, "lexicalisations": [{"lex": "A."}]}}]}', encoding="utf-8"
-    )
-    with pytest.raises(InputError, match="no name of a system's folder"):
-        read_webnlg20(tmp_path / "all.json", tmp_path, tmp_path / "refs.json")
 
 
 @pytest.mark.parametrize("value", [10**400, "9" * 400, "1e999", float("nan"), float("-inf"), True, None, [], {}])

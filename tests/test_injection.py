@@ -20,8 +20,8 @@ from rome.cli.perturb import WRITERS as PERTURB_WRITERS
 from rome.combining.table import FeatureTable
 from rome.evaluation.perturbing import PerturbedText
 from rome.exceptions import InputError
-from rome.reports.folder import write_report
-from rome.reports.model import Report, Table
+from rome.reports.model import Table
+from rome.reports.tables import table_tsv
 
 HOSTILE = (
     *("=1+1", "+1", "-2+3", "@SUM(A1)", '=HYPERLINK("http://x.example","y")', "=cmd|' /C calc'!A0", "＝1+1", "'=1", " =1"),
@@ -127,11 +127,9 @@ def test_perturbed_texts_keep_their_columns(form: str, text: str) -> None:
     cells=st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.floats(), st.integers()), min_size=1, max_size=4)
 )
 @settings(max_examples=40, deadline=None)
-def test_no_cell_of_a_report_is_a_formula(tmp_path_factory: pytest.TempPathFactory, cells: list[Any]) -> None:
+def test_no_cell_of_a_table_is_a_formula(cells: list[Any]) -> None:
     """No text of a table's file begins as a formula does; numbers, negative ones too, stay numbers; the columns are kept."""
-    folder = tmp_path_factory.mktemp("report")
-    write_report(Report("T", (Table("t", "T", tuple(f"c{n}" for n in range(len(cells))), (tuple(cells),)),)), folder)
-    header, row, end = (folder / "tables" / "t.tsv").read_bytes().decode("utf-8").split("\n")
+    header, row, end = table_tsv(Table("t", "T", tuple(f"c{n}" for n in range(len(cells))), (tuple(cells),))).split("\n")
     assert end == "" and len(row.split("\t")) == len(cells)
     for cell, shown in zip(cells, row.split("\t"), strict=True):
         if isinstance(cell, str):
@@ -149,10 +147,9 @@ def _number(text: str) -> bool:
 
 
 @pytest.mark.parametrize("name", ["=1+1", "-a", "@x"])
-def test_the_columns_of_a_report_are_no_formulas(tmp_path: Path, name: str) -> None:
+def test_the_columns_of_a_table_are_no_formulas(name: str) -> None:
     """The names of systems and metrics become headers, and the texts of the notes of figures too."""
-    write_report(Report("T", (Table("t", "T", (name, "b"), (("x", 1.0),)),)), tmp_path)
-    assert (tmp_path / "tables" / "t.tsv").read_text().split("\n")[0] == f"'{name}\tb"
+    assert table_tsv(Table("t", "T", (name, "b"), (("x", 1.0),))).split("\n")[0] == f"'{name}\tb"
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from html_checks import write_report
 
 from rome.reports.html import fragment
-from rome.reports.page import write_report
 from rome.reports.segment import segment_document
 from rome.results import CorpusScore, SegmentScore
 

@@ -11,16 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from rome.data.readers.bagel import read_bagel, read_meaning_representations, read_novikova
 from rome.data.readers.demetr import KINDS, read_demetr
-from rome.data.readers.direct_assessment import read_ad_scores, read_daseg, read_wmt15
-from rome.data.readers.metrics_eval import read_metrics_eval
 from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score, read_mqm, read_wmt23, split_marks
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
-from rome.data.readers.registry import DEVELOPMENT_SETS, READERS, read_rated
+from rome.data.readers.registry import (
+    DEVELOPMENT_SETS,
+    READERS,
+    read_bagel,
+    read_meaning_representations,
+    read_rated,
+    read_webnlg17,
+    read_wmt15,
+)
 from rome.data.readers.texts import read_cola
-from rome.data.readers.webnlg import read_webnlg17, read_webnlg17_third, read_webnlg20
 from rome.exceptions import InputError
 
 Files = Mapping[str, str]
@@ -48,20 +52,6 @@ REPRESENTATIONS: Files = {
         {"dataset": "BAGEL", "system": "LOLS", "reference": "inform(b=1)", "hypothesis": "bee .", "scores": scores(1, 2, 3)},
     )
 }
-MEDIANS: Files = {
-    "medians.csv": '"dataset","system","mr_type","mr","sys_ref","TER","METEOR","informativeness","naturalness","quality"\n'
-    '"BAGEL","Dusek","inform","inform(name=\'X\',near=none)","x, near none.",0.8,0.2,6,4,5\n'
-    '"BAGEL","LOLS","inform","inform(name=\'X\',near=none)","x near none.",0.7,0.3,3,3,3\n'
-    '"SFHOT","WEN","confirm","confirm(near=soma)","near soma?",0.1,0.9,1,2,3\n'
-}
-JUDGES: Files = {
-    "judges.csv": '"judge","dataset","system","mr","orig_ref","sys_ref","informativeness","naturalness","quality"\n'
-    + "".join(
-        f'{judge},"BAGEL",{system},"inform(a=1)","It is one, two.","one.",{rating},{rating},4\n'
-        for judge, rating in ((1, 2), (2, 6), (3, 5))
-        for system in ("Dusek", "LOLS")
-    )
-}
 THIRD: Files = {
     "third.jsonl": jsonl(
         *(
@@ -77,47 +67,6 @@ THIRD: Files = {
         )
     )
 }
-WEBNLG17: Files = {
-    "MRs.txt": "A | b | C\nD | e | F<br>D | g | H\n",
-    "gold-sample-reference0.lex": "C of A .\nD has F , H .\n",
-    "gold-sample-reference1.lex": "A has C .\n\n",
-    "all_data_final_averaged.csv": "id,mr,team,text,bleu,meteor,ter,fluency,grammar,semantics\n"
-    '7,A | b | C,adapt,"A, b C.",0.1,0.2,0.3,1,2,3\n'
-    "7,A | b | C,webnlg,C of A .,1,1,0,3,3,3\n"
-    "7,A | b | C,upf,A C.,0.1,0.2,0.3,2.5,2,3\n"
-    "9,D | e | F<br>D | g | H,adapt,D F.,0.1,0.2,0.3,1.5,2,3\n"
-    "9,D | e | F<br>D | g | H,upf,D H.,0.1,0.2,0.3,1,2,3\n",
-    "teams/adapt.txt": "A, b C.\nD F.\n",
-    "teams/upf.txt": "A C.\nD H.\n",
-}
-DIMENSIONS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
-
-
-def rating20(system: str, sample: int, category: str, size: int, value: float) -> dict[str, object]:
-    names = {"submission_id": system, "size": str(size), "sample_id": str(sample), "domain": "type1", "category": category}
-    return {**names, **dict.fromkeys(DIMENSIONS, value)}
-
-
-RATED20 = [(s, *row) for s in ("alpha", "beta") for row in ((1, "Airport", 1, 0.5), (3, "City", 2, -0.25))]
-WEBNLG20: Files = {
-    "all.json": json.dumps([rating20(*row) for row in RATED20], indent=4),
-    "en/alpha/primary.en": "a one\na two\na three\n",
-    "en/beta/primary.en": "b one\nb two\nb three\n",
-    "refs.xml": "<?xml version='1.0' encoding='utf-8'?>\n<benchmark><entries>"
-    '<entry category="Airport" eid="Id1" size="1"><modifiedtripleset><mtriple>A | b | C</mtriple></modifiedtripleset>'
-    "<lex>C of A.</lex><lex>A: C.</lex></entry>"
-    '<entry category="Food" eid="Id2" size="1"><lex>Two.</lex></entry>'
-    '<entry category="City" eid="Id3" size="2"><lex>Three.</lex></entry></entries></benchmark>\n',
-    "refs.json": json.dumps(
-        {
-            "entries": [
-                {str(n): {"category": category, "size": size, "lexicalisations": [{"lex": f"Text {n}."}]}}
-                for n, (category, size) in enumerate((("Airport", "1"), ("Food", "1"), ("City", "2")), start=1)
-            ]
-        }
-    ),
-    "raw/alpha/primary.json": json.dumps({"1": {"w1": dict.fromkeys(DIMENSIONS, 80), "w2": dict.fromkeys(DIMENSIONS, 60)}}),
-}
 WMT15: Files = {
     "wmt15.jsonl": jsonl(
         *(
@@ -132,36 +81,6 @@ WMT15: Files = {
             for n in (1, 2)
         )
     )
-}
-DASEG: Files = {
-    f"DAseg.newstest2015.{kind}.{pair}": "".join(f"{text}\n" for text in texts)
-    for pair in ("cs-en", "en-ru")
-    for kind, texts in (
-        ("human", (0.5, -1.25)),
-        ("mt-system", ("One.", "Two\u2028.")),
-        ("reference", ("1.", "2.")),
-        ("source", ("Jeden.", "Dva.")),
-    )
-}
-AD: Files = {
-    "ad-seg-scores-de-en.csv": "SYS SID RAW.SCR Z.SCR\nonline-A.0 2 80 0.5\nuedin.7 1 20.5 -0.75\n",
-    "out/newstest2017.online-A.0.de-en": "A1\nA2\n",
-    "out/newstest2017.uedin.7.de-en": "U1\nU2\n",
-    "ref.txt": "R1\nR2\n",
-    "src.txt": "S1\nS2\n",
-}
-MTME: Files = {
-    "sources/de-en.txt": "S1\nS2\n",
-    "documents/de-en.docs": "news d1\nnews d1\n",
-    "references/de-en.refA.txt": "R1\nR2\n",
-    "references/de-en.refB.txt": "Q1\nQ2\n",
-    "system-outputs/de-en/refA.txt": "R1\nR2\n",
-    "system-outputs/de-en/refB.txt": "Q1\nQ2\n",
-    "system-outputs/de-en/sys1.txt": "X1\nX2\n",
-    "human-scores/de-en.mqm.seg.score": "sys1\t-1\nsys1\tNone\nrefB\t0\nrefB\t-5\nrefA 0\nrefA 0\n",
-    "human-scores/de-en.wmt-z.seg.score": "sys1\t0.5\nsys1\t0.25\n",
-    "metric-scores/de-en/BLEU-refA.seg.score": "sys1\t10\nsys1\t20\nrefB\t30\nrefB\t40\n",
-    "metric-scores/de-en/BLEU-refB.seg.score": "sys1\t1\nsys1\t2\nrefA\t3\nrefA\t4\n",
 }
 MQM: Files = {
     "mqm.tsv": "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -268,22 +187,6 @@ def single(reader: Callable[[Path], object], files: Files) -> Callable[[Path], o
     return lambda folder: reader(folder / next(iter(files)))
 
 
-def webnlg17(folder: Path) -> RatedSet:
-    return read_webnlg17(folder, folder / "teams")
-
-
-def webnlg20(folder: Path) -> RatedSet:
-    return read_webnlg20(folder / "all.json", folder / "en", folder / "refs.xml")
-
-
-def ad(folder: Path) -> RatedSet:
-    return read_ad_scores(folder / "ad-seg-scores-de-en.csv", folder / "out", folder / "ref.txt", folder / "src.txt")
-
-
-def metrics_eval(folder: Path) -> RatedSet:
-    return read_metrics_eval(folder, "de-en", "mqm", "refA")
-
-
 def mqm(folder: Path) -> RatedSet:
     return read_mqm(folder / "mqm.tsv", folder / "refs.tsv", language_pair="zh-en")
 
@@ -293,140 +196,28 @@ def mqm_parallel(folder: Path) -> RatedSet:
 
 
 def hotel(path: Path) -> RatedSet:
-    return read_meaning_representations("SFHOT", path)
+    return read_meaning_representations("sfhotel", path)
 
 
 def cola(path: Path) -> object:
     return list(read_cola(path))
 
 
-SYS1 = "system-outputs/de-en/sys1.txt"
 MISPAIRED = [
     Mispaired("bagel", BAGEL, single(read_bagel, BAGEL), "bagel.jsonl", '"segment": 1', '"segment": 0', "bagel.jsonl:2"),
     Mispaired(
         "meaning representations", REPRESENTATIONS, single(hotel, REPRESENTATIONS), "mr.jsonl", "a one .", "one .", "mr.jsonl:2"
     ),
     Mispaired(
-        "medians: columns of two lines",
-        MEDIANS,
-        single(read_novikova, MEDIANS),
-        "medians.csv",
-        '"confirm(near',
-        '"inform(near',
-        "medians.csv:4",
-    ),
-    Mispaired(
-        "medians: an output twice",
-        MEDIANS,
-        single(read_novikova, MEDIANS),
-        "medians.csv",
-        '"LOLS","inform","inform(name=\'X\',near=none)","x near',
-        '"Dusek","inform","inform(name=\'X\',near=none)","x, near',
-        "medians.csv:3.*2 times",
-    ),
-    Mispaired(
-        "judges: one output less",
-        JUDGES,
-        single(read_novikova, JUDGES),
-        "judges.csv",
-        '2,"BAGEL",LOLS',
-        '2,"BAGEL",Dusek',
-        "judges.csv:[2-7]: .*2 times",
-    ),
-    Mispaired(
-        "judges: another text",
-        JUDGES,
-        single(read_novikova, JUDGES),
-        "judges.csv",
-        '"one.",6',
-        '"two.",6',
-        "judges.csv:[2-7]: .*2 0 times",
-    ),
-    Mispaired(
         "webnlg17 third",
         THIRD,
-        single(read_webnlg17_third, THIRD),
+        single(read_webnlg17, THIRD),
         "third.jsonl",
         '"segment": 2',
         '"segment": 1',
         "third.jsonl:3",
     ),
-    Mispaired(
-        "webnlg17: a reference less",
-        WEBNLG17,
-        webnlg17,
-        "gold-sample-reference1.lex",
-        "A has C .\n",
-        "",
-        "reference1.lex|MRs.txt:2",
-    ),
-    Mispaired(
-        "webnlg17: another input",
-        WEBNLG17,
-        webnlg17,
-        "all_data_final_averaged.csv",
-        "9,D | e | F<br>",
-        "9,D | x | F<br>",
-        "averaged.csv:5",
-    ),
-    Mispaired("webnlg17: teams swapped", WEBNLG17, webnlg17, "all_data_final_averaged.csv", "A C.", "D H.", "averaged.csv:4"),
-    Mispaired(
-        "webnlg17: an output not rated",
-        WEBNLG17,
-        webnlg17,
-        "all_data_final_averaged.csv",
-        "9,D | e | F<br>D | g | H,upf",
-        "9,A | b | C,new",
-        "averaged.csv:",
-    ),
-    Mispaired("webnlg20: another category", WEBNLG20, webnlg20, "all.json", '"3"', '"2"', "all.json:entry 2"),
-    Mispaired(
-        "webnlg20: one system's outputs under all names",
-        WEBNLG20,
-        webnlg20,
-        "en/beta/primary.en",
-        "b ",
-        "a ",
-        "all.json:entry 3",
-    ),
-    Mispaired(
-        "webnlg20: outputs of another test set",
-        WEBNLG20,
-        webnlg20,
-        "en/beta/primary.en",
-        "b two\n",
-        "",
-        "beta/primary.en ends after 2 of 3",
-    ),
-    Mispaired("webnlg20: a system without outputs", WEBNLG20, webnlg20, "all.json", "beta", "gamma", "all.json:entry 3.*gamma"),
     Mispaired("wmt15", WMT15, single(read_wmt15, WMT15), "wmt15.jsonl", '"segment": 2', '"segment": 1', "wmt15.jsonl:2"),
-    Mispaired("daseg", DASEG, read_daseg, "DAseg.newstest2015.reference.cs-en", "1.\n", "", "cs-en:2"),
-    Mispaired("ad-scores: a line outside", AD, ad, "ad-seg-scores-de-en.csv", "online-A.0 2", "online-A.0 3", "de-en.csv:2"),
-    Mispaired("ad-scores: no such system", AD, ad, "ad-seg-scores-de-en.csv", "uedin.7", "edin.7", "de-en.csv:3"),
-    Mispaired("ad-scores: a line missing", AD, ad, "out/newstest2017.uedin.7.de-en", "U1\n", "", "ref.txt:2"),
-    Mispaired(
-        "metrics-eval: scores of another set",
-        MTME,
-        metrics_eval,
-        "human-scores/de-en.mqm.seg.score",
-        "sys1\tNone\n",
-        "",
-        "score:1",
-    ),
-    Mispaired(
-        "metrics-eval: unknown system", MTME, metrics_eval, "human-scores/de-en.mqm.seg.score", "sys1", "sys2", "score:1.*sys2"
-    ),
-    Mispaired("metrics-eval: an output less", MTME, metrics_eval, SYS1, "X2\n", "", "refA.txt:2|sys1.txt:2"),
-    Mispaired("metrics-eval: another reference", MTME, metrics_eval, "system-outputs/de-en/refA.txt", "R2", "Q2", "refA.txt:2"),
-    Mispaired(
-        "metrics-eval: metric of another set",
-        MTME,
-        metrics_eval,
-        "metric-scores/de-en/BLEU-refA.seg.score",
-        "sys1\t20\n",
-        "",
-        "refA.seg.score:1",
-    ),
     Mispaired("mqm: another source", MQM, mqm, "mqm.tsv", "r2\tYi er", "r2\tYi san", "mqm.tsv:4"),
     Mispaired("mqm: another target", MQM, mqm, "mqm.tsv", "One two three<v>.", "One two four<v>.", "mqm.tsv:4"),
     Mispaired("mqm: marks that do not pair", MQM, mqm, "mqm.tsv", "<v>One</v>", "<v>One", "mqm.tsv:2"),
@@ -525,110 +316,15 @@ def test_what_does_not_belong_together_is_refused(case: Mispaired, tmp_path: Pat
 def test_every_reader_meets_a_mispaired_file() -> None:
     """A reader that is added to the registry needs a row in the table above."""
     named = " ".join(case.name for case in MISPAIRED)
-    words = {
-        "own": "own",
-        "novikova": "judges",
-        "mqm-spans": "wmt23",
-        **{name: name for name in READERS if "-spans" not in name},
-    }
-    words |= {"novikova": "medians"}
+    words = {name: name for name in READERS} | {"mqm-spans": "wmt23"}
     assert [name for name in READERS if words[name] not in named] == []
 
 
-def test_one_systems_outputs_never_meet_all_ratings(tmp_path: Path) -> None:
-    """WebNLG 2020: a file of outputs where the folder belongs, and a folder of one system only, are refused."""
-    folder = write(tmp_path, WEBNLG20)
-    with pytest.raises(InputError, match="every system's ratings"):
-        read_webnlg20(folder / "all.json", folder / "en" / "alpha" / "primary.en", folder / "refs.xml")
-    (folder / "en" / "beta" / "primary.en").unlink()
-    with pytest.raises(InputError, match="all.json:entry 3: rates beta"):
-        webnlg20(folder)
-    assert {
-        s.system for s in read_webnlg20(folder / "all.json", folder / "en", folder / "refs.xml", leave_out=["beta"]).segments
-    } == {"alpha"}
-
-
-def test_webnlg20_pairs_each_rating_with_its_system_and_sample(tmp_path: Path) -> None:
-    """Sample n is line n of the system's own file; XML and JSON references and raw ratings are read alike."""
-    folder = write(tmp_path, WEBNLG20)
-    found = {(s.system, s.item): s for s in webnlg20(folder).segments}
-    assert {key: s.hypothesis for key, s in found.items()} == {
-        ("alpha", "1"): "a one",
-        ("alpha", "3"): "a three",
-        ("beta", "1"): "b one",
-        ("beta", "3"): "b three",
-    }
-    assert found["beta", "1"].references == ("C of A.", "A: C.")
-    assert found["beta", "1"].source == "A | b | C"
-    assert found["beta", "3"].ratings == dict.fromkeys(DIMENSIONS, -0.25)
-    raw = read_webnlg20(folder / "raw", folder / "en", folder / "refs.json").segments
-    assert [(s.system, s.item, s.references, s.ratings["Fluency"]) for s in raw] == [("alpha", "1", ("Text 1.",), 70.0)]
-
-
-def test_novikova_takes_medians_and_numbers_further_outputs(tmp_path: Path) -> None:
-    """Ratings of three judges become their median; a second output of a system for one input is an item of its own."""
-    folder = write(tmp_path, {**MEDIANS, **JUDGES, **REPRESENTATIONS})
-    medians = read_novikova(folder / "medians.csv")
-    assert [(s.system, s.hypothesis, s.published["METEOR"]) for s in medians.segments][0] == ("Dusek", "x, near none.", 0.2)
-    assert medians.segments[0].group == medians.segments[1].group
-    assert len(read_novikova(folder / "medians.csv", "SFHOT").segments) == 1
-    judged = read_novikova(folder / "judges.csv").segments
-    assert [(s.references, s.ratings) for s in judged] == [(("It is one, two.",), scores(5, 5, 4))] * 2
-    items = [(s.item, s.system, s.references) for s in hotel(folder / "mr.jsonl").segments]
+def test_further_outputs_are_items_of_their_own(tmp_path: Path) -> None:
+    """A second output of a system for one meaning representation is numbered."""
+    items = [(s.item, s.system, s.references) for s in hotel(write(tmp_path, REPRESENTATIONS) / "mr.jsonl").segments]
     one = ("inform(a=1)",)
     assert items == [("inform(a=1)", "WEN", one), ("inform(a=1)#2", "WEN", one), ("inform(a=1)", "LOLS", one)]
-
-
-def test_webnlg17_leaves_the_human_texts_out(tmp_path: Path) -> None:
-    """Ratings meet the references of their own input; an empty further reference is none; the rated references are no system."""
-    found = webnlg17(write(tmp_path, WEBNLG17)).segments
-    assert [(s.system, s.item, s.references) for s in found] == [
-        ("adapt", "1", ("C of A .", "A has C .")),
-        ("upf", "1", ("C of A .", "A has C .")),
-        ("adapt", "2", ("D has F , H .",)),
-        ("upf", "2", ("D has F , H .",)),
-    ]
-    assert found[0].ratings == {"fluency": 1, "grammar": 2, "semantics": 3}
-    assert found[0].published == {"bleu": 0.1, "meteor": 0.2, "ter": 0.3}
-
-
-def test_direct_assessment(tmp_path: Path) -> None:
-    """Parallel files are read into English only, a line separator inside a text ends no line; later years name the line."""
-    found = read_daseg(write(tmp_path, DASEG)).segments
-    assert [(s.language_pair, s.hypothesis, s.references, s.source, s.ratings["z"]) for s in found] == [
-        ("cs-en", "One.", ("1.",), "Jeden.", 0.5),
-        ("cs-en", "Two\u2028.", ("2.",), "Dva.", -1.25),
-    ]
-    later = ad(write(tmp_path, AD)).segments
-    assert [(s.system, s.item, s.hypothesis, s.references, s.source, dict(s.ratings)) for s in later] == [
-        ("online-A.0", "2", "A2", ("R2",), "S2", {"raw": 80, "z": 0.5}),
-        ("uedin.7", "1", "U1", ("R1",), "S1", {"raw": 20.5, "z": -0.75}),
-    ]
-    assert later[0].language_pair == "de-en"
-
-
-def test_metrics_eval(tmp_path: Path) -> None:
-    """Missing human scores leave a segment out, the reference itself is no system, metric scores are those of that reference."""
-    folder = write(tmp_path, MTME)
-    found = metrics_eval(folder)
-    assert [(s.system, s.item, s.ratings["mqm"], dict(s.published)) for s in found.segments] == [
-        ("refB", "1", 0, {"BLEU": 30}),
-        ("refB", "2", -5, {"BLEU": 40}),
-        ("sys1", "1", -1, {"BLEU": 10}),
-    ]
-    assert [s.place.rsplit(":")[-1] for s in found.segments] == ["3", "4", "1"]
-    both = read_metrics_eval(folder, "de-en", ["mqm", "wmt-z"], "refA", metrics=[])
-    assert [(s.system, s.item, dict(s.ratings), s.published) for s in both.segments] == [
-        ("sys1", "1", {"mqm": -1, "wmt-z": 0.5}, {})
-    ]
-    with pytest.raises(InputError, match="refA, refB"):
-        read_metrics_eval(folder, "de-en")
-    (folder / "metric-scores" / "de-en" / "BLEU-refA.seg.score").write_text("sys1 1\nsys1 2\n")
-    assert metrics_eval(folder).published == ()
-    with pytest.raises(InputError, match="no score of refB"):
-        read_metrics_eval(folder, "de-en", "mqm", "refA", metrics=["BLEU"])
-    with pytest.raises(InputError, match="choose one of de-en.mqm"):
-        read_metrics_eval(folder, "de-en", "da", "refA")
 
 
 def test_mqm_table(tmp_path: Path) -> None:
@@ -757,11 +453,10 @@ def test_annotators_are_averaged_and_their_marks_kept(tmp_path: Path) -> None:
 
 def test_specs(tmp_path: Path) -> None:
     """A format with its paths, or the path of one's own file; whatever else lists the choices or the arguments."""
-    folder = write(tmp_path, {**OWN, **MQM, **MTME})
+    folder = write(tmp_path, {**OWN, **MQM})
     assert read_rated(str(folder / "own.tsv")).digest == read_rated(f"own:{folder / 'own.tsv'}").digest
     spec = f"mqm:{folder / 'mqm.tsv'},{folder / 'refs.txt'},{folder / 'src.txt'},zh-en"
     assert read_rated(spec).segments[0].language_pair == "zh-en"
-    assert len(read_rated(f"metrics-eval:{folder},de-en,mqm,refA").segments) == 3
     with pytest.raises(InputError, match="bagel.*wmt23.*own.*mqm"):
         read_rated("wmt99")
     with pytest.raises(InputError, match=r"mqm:path,references,\[sources\],\[language_pair\] is wanted"):

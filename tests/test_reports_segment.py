@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.features.semantic import AlignedPair, SemanticEvidence
 from rome.features.syntax import Syntax, Tree, edit_operations
-from rome.reports.html import STYLE, document_page, fragment, notebook
+from rome.reports.html import PALETTE, STYLE, document_page, fragment, notebook
 from rome.reports.model import Document, Heatmap, Line, Mark, Strip
-from rome.reports.palette import PALETTE
 from rome.reports.segment import (
     LINKS,
     SEVERITIES,

@@ -14,8 +14,6 @@ from rome.exceptions import InputError
 DEFAULT = {
     "ablation": ("rome",),
     "drift": ("rome", "chrf", "bleu", "bertscore"),
-    "sizes": ("rome", "chrf", "bleu", "bertscore"),
-    "domains": ("rome", "chrf", "bertscore"),
 }
 
 
@@ -27,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tuple(EXPERIMENTS),
         metavar="EXPERIMENT",
         help="texts (your own, with --texts; the default), robustness (likewise), demetr, meaning (on FILEs, or --texts); and on rated SETs: "
-        "ablation, drift, sizes, domains",
+        "ablation, drift",
     )
     parser.add_argument(
         "sets",
@@ -45,27 +43,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worst", type=positive, default=10, metavar="N", help="meaning: the N worst comparisons of each metric (default: 10)"
     )
-    parser.add_argument(
-        "--fit",
-        default="net",
-        metavar="FIT",
-        help="how scorers are fitted to ratings: net (RoMe's own), linear, MODULE:FUNCTION",
-    )
     add_judging_arguments(parser)
     describe_sets(parser, "demetr", "handmade", "webnlg_dev")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Make or read minimal pairs or rated outputs, score them, print the main tables, write the report."""
+    """Make or read minimal pairs or rated outputs, score them and write the main tables."""
     from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
-    from rome.evaluation.diagnosis.fitting import fit_named
     from rome.evaluation.leaderboard.evaluate import read_sets
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
 
     experiment = _checked(options)
     this = Run(options, metric)
-    fit = fit_named(options.fit)
-    settings = DiagnosisSettings(options.samples, options.seed, options.limit, options.progress, fit, options.worst)
+    settings = DiagnosisSettings(options.samples, options.seed, options.limit, options.progress, options.worst)
     made = this.metrics(DEFAULT.get(experiment, DEFAULT_METRICS))
     data: Any = options.demetr
     if options.texts is not None:

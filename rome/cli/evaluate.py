@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,7 +34,7 @@ def _written(findings: Findings, form: str, width: int | None) -> str:
 
 
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
-    """Metrics, resampling, report; and the options of RoMe itself, where --store now names a folder."""
+    """Metrics, resampling, output; and the options of RoMe itself, where --store now names a folder."""
     group = parser.add_argument_group("metrics and figures")
     group.add_argument(
         "--metric",
@@ -48,7 +47,6 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--samples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
     output = parser.add_argument_group("output")
-    output.add_argument("--report", metavar="FOLDER", help="write page, tables, figures and signatures here")
     output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
     add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page for itself")
     add_metric_arguments(
@@ -57,15 +55,13 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Run:
-    """One run of the command: its metrics, its parts, its manifest.
+    """Hold one run of the command: its options and its metrics.
 
     Raises InputError for options that no run can have.
     """
 
     def __init__(self, options: argparse.Namespace, metric: MakeMetric) -> None:
         self.options, self.metric = options, metric
-        self.begin = time.monotonic()
-        self.missing: dict[str, str] = {}
         if options.samples < 1:
             raise InputError(f"--samples {options.samples} gives no interval: take 1 or more, 1000 is usual")
         folder = Path(options.store) if options.store else None
@@ -94,8 +90,8 @@ class Run:
             named = self.options.metric
             made = [maker.make(name) for name in (*named, *(name for name in always if name not in named))]
         else:
-            made, self.missing = maker.available(default)
-            for specification, reason in self.missing.items():
+            made, missing = maker.available(default)
+            for specification, reason in missing.items():
                 print(f"rome: left out {specification}: {reason}", file=sys.stderr)
         return made
 
@@ -105,7 +101,7 @@ class Run:
             print(f"rome: {step} ...", file=sys.stderr, flush=True)
 
     def write(self, find: Callable[[], Findings]) -> None:
-        """Find, and write the main tables (or all), and the report where one is wanted; the output is opened before anything is computed."""
+        """Compute the findings and write the main tables (or all); the output is opened before anything is computed."""
         from rome.reports.model import Table
 
         with open_output(self.options.output) as stream:
@@ -113,28 +109,6 @@ class Run:
             if self.options.all_tables:
                 findings = replace(findings, shown=tuple(part.name for part in findings.parts if isinstance(part, Table)))
             stream.write(_written(findings, self.options.format, terminal_width(self.options.output)))
-        if self.options.report:
-            self._report(findings)
-
-    def _report(self, findings: Findings) -> None:
-        from rome.reports.folder import write_report
-        from rome.reports.manifest import machine_manifest
-        from rome.reports.model import Report
-
-        options: Mapping[str, object] = {
-            name: value
-            for name, value in vars(self.options).items()
-            if name not in ("run", "command") and isinstance(value, (str, int, float, bool, list))
-        }
-        manifest = machine_manifest(
-            seed=self.options.seed,
-            data=findings.data,
-            metrics=findings.signatures,
-            seconds=time.monotonic() - self.begin,
-            options={**options, "left out": self.missing},
-        )
-        page = write_report(Report(findings.title, findings.parts, manifest, findings.introduction), self.options.report)
-        print(f"report: {page}", file=sys.stderr)
 
 
 def describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -149,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sets",
         nargs="+",
         metavar="SET",
-        help="a file of your own (TSV, CSV or JSON lines with ratings), FORMAT:PATH[,PATH...] for a released layout, or a set by its name: "
+        help="a file of your own (TSV, CSV or JSON lines with ratings), mqm:TABLE,REFERENCES for WMT's MQM, or a set by its name: "
         "bagel, webnlg17, wmt15, wmt23, bagel-mr, sfhotel, sfrest (see below)",
     )
     describe_sets(parser, "bagel", "bagel-mr", "sfhotel", "sfrest", "webnlg17", "wmt15", "wmt23")
@@ -172,7 +146,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Read the sets, score them, print the leaderboards, write the report."""
+    """Read the sets, score them and write the leaderboards."""
     from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
     from rome.evaluation.leaderboard.tables import judge
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections import Counter
@@ -18,8 +17,6 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 
 PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
-INTRODUCTION = "Pairs of a text and a copy with known mistakes, as `rome synthesize` made them."
-SHOWN = ("synthesis", "synthesis_kinds", "synthesis_types", "synthesis_rescaled")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     again = "what is finished waits in FILE.partial, where the same command goes on"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
-    output.add_argument("--report", metavar="FOLDER", help="write the statistics with plots and examples here")
     rescale = "count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale"
     output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
@@ -60,11 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Make the pairs one after the other, then count them."""
-    counted = options.statistics or options.report
-    if counted and options.output is None:
-        raise InputError("--statistics and --report count the pairs of a file: name it with --output FILE.jsonl")
-    if options.rescale and not counted:
-        raise InputError("--rescale adds a table to --statistics and --report: give one of them")
+    if options.statistics and options.output is None:
+        raise InputError("--statistics counts the pairs of a file: name it with --output FILE.jsonl")
+    if options.rescale and not options.statistics:
+        raise InputError("--rescale adds a table to --statistics: give both")
     texts, left_out = _texts(options)
     metric = _metric(options) if options.rescale else None
     pipeline = _pipeline(options, texts)
@@ -75,8 +70,8 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         raise InputError(f"{named(options.texts)} gave no pair (skipped: {reasons or 'nothing'}): give longer or other texts")
     if reasons:
         report_line(f"skipped {reasons}")
-    if counted:
-        _count(options, pipeline, made, seconds, skipped, metric)
+    if options.statistics:
+        _count(options, made, seconds, skipped, metric)
     return 0
 
 
@@ -151,33 +146,15 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
     return made, time.monotonic() - begin
 
 
-def _count(options: argparse.Namespace, pipeline: Any, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
-    """Print the tables and write the report, over everything that the file holds."""
-    from rome.reports.folder import write_report
-    from rome.reports.manifest import file_digest, machine_manifest
-    from rome.reports.model import Report, Table
+def _count(options: argparse.Namespace, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
+    """Print tables of everything that the file holds."""
     from rome.reports.text import table_text
     from rome.train.synthesis.pairs import read_synthetic
     from rome.train.synthesis.rescaling import rescaled_table
-    from rome.train.synthesis.summary import Summary, parts_of
+    from rome.train.synthesis.summary import Summary, tables_of
 
-    parts = parts_of(Summary.of(read_synthetic(options.output)), made, seconds, skipped)
+    tables = tables_of(Summary.of(read_synthetic(options.output)), made, seconds, skipped)
     if metric is not None:
-        parts.append(rescaled_table(read_synthetic(options.output), metric, options.seed))
-    if options.statistics:
-        for part in parts:
-            if isinstance(part, Table) and part.name in SHOWN:
-                print(table_text(part), end="\n\n", flush=True)
-    if options.report:
-        data = {} if options.texts == STANDARD_INPUT else {options.texts: file_digest(options.texts)}
-        told = {name: value for name, value in vars(options).items() if name not in ("run", "command")}
-        manifest = machine_manifest(
-            seed=options.seed,
-            data=data,
-            metrics={options.pipeline: pipeline.signature} | ({metric.name: metric.signature} if metric is not None else {}),
-            seconds=seconds,
-            options=json.loads(json.dumps(told, default=str)),
-        )
-        title = f"Synthesis: {options.pipeline}"
-        page = write_report(Report(title, tuple(parts), manifest, INTRODUCTION), options.report)
-        print(f"report: {page}", file=sys.stderr)
+        tables.append(rescaled_table(read_synthetic(options.output), metric, options.seed))
+    for table in tables:
+        print(table_text(table), end="\n\n", flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rome.data.sources import SETS
 
 ON_TEXTS = ("texts", "robustness")
-ON_SETS = ("ablation", "drift", "sizes", "domains")
+ON_SETS = ("ablation", "drift")
 EXPERIMENTS = {
     "texts": (
         "Blind spots",
@@ -22,8 +22,6 @@ EXPERIMENTS = {
     ),
     "ablation": ("Component ablation", "What every component adds, the net fitted anew each time (RoMe, table 5)."),
     "drift": ("Quality drift", "Fitted on bad outputs, judged on good ones (BLEURT, §5.2)."),
-    "sizes": ("Data-size curves", "How many rated inputs a fitted scorer needs (BLEURT, figure 3)."),
-    "domains": ("Domain shift", "Fitted on one kind of ratings, judged on another."),
 }
 """Experiment -> the title and the introduction of its report."""
 

@@ -1,14 +1,15 @@
-"""What a judgement of metrics found: its tables and figures, shown as text, in a notebook and as data frames."""
+"""What a judgement of metrics found: its tables and figures, shown as text, in a notebook and as data frames; tables with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import InputError
 from rome.features.packages import import_failed
-from rome.reports.model import Document, Figure, Note, Table
+from rome.reports.model import Cell, Document, Figure, Note, Table
+from rome.reports.summaries import FEW
 from rome.reports.tables import as_table
 from rome.results.displayed import Displayed
 from rome.results.serialisation import plain
@@ -49,6 +50,11 @@ class Findings(Displayed):
     def tables(self) -> dict[str, Table]:
         """Every table by its name, in the order of reading; a figure counts as the table of its numbers."""
         return {part.name: as_table(part) for part in self.parts}
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Every figure by its name; `rome.reports.figures` draws them."""
+        return {part.name: part for part in self.parts if not isinstance(part, Table)}
 
     def to_dataframe(self, table: str | None = None) -> pandas.DataFrame:
         """One table with every digit, the ends of an interval in columns of their own.
@@ -103,3 +109,41 @@ class Findings(Displayed):
         tables = self._shown_tables.values()
         parts = [part for table in tables for part in (replace(table, note=""), Note(table.note)) if part != Note("")]
         return Document(self.title, tuple(parts))
+
+
+Row = tuple[Cell | tuple[float, float, float], ...]
+"""Cells; a value with its low and high end is one cell of three numbers."""
+
+
+def interval_table(
+    name: str,
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    note: str = "",
+    digits: int | Mapping[str, int] = 3,
+    *,
+    joint: str = "_",
+    highest: tuple[str, ...] = (),
+    lowest: tuple[str, ...] = (),
+) -> Table:
+    """A table whose columns that end in ``*`` hold a value with its interval, which files keep as three columns.
+
+    Parameters
+    ----------
+    joint
+        What stands between the column's name and ``low`` or ``high``.
+    """
+    triples = {c: (c[:-1], f"{c[:-1]}{joint}low", f"{c[:-1]}{joint}high") for c in columns if c.endswith("*")}
+    names = tuple(name for column in columns for name in triples.get(column, (column,)))
+    flat = tuple(tuple(cell for cells in row for cell in _cells(cells)) for row in rows)
+    return Table(name, title, names, flat, note, digits, highest, lowest, tuple(triples.values()))
+
+
+def _cells(cell: Any) -> tuple[Cell, ...]:
+    return cell if isinstance(cell, tuple) else (cell,)
+
+
+def few_note(count: int, what: str) -> str:
+    """What a note says at its end of intervals over so few of something; nothing where they are enough."""
+    return f" {count} {what} are few: with fewer than {FEW} the intervals are too narrow." if count < FEW else ""

@@ -11,7 +11,6 @@ from rome.data.readers.own import COLUMNS, rated_rows
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS, ON_TEXTS
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
-from rome.evaluation.diagnosis.fitting import fit_named
 from rome.evaluation.findings import Findings
 from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
 from rome.evaluation.leaderboard.tables import judge
@@ -81,7 +80,6 @@ def diagnose(
     worst: int = 10,
     samples: int = 1000,
     seed: int = 0,
-    fit: str = "net",
 ) -> Findings:
     """What metrics are blind to; what ``rome diagnose`` prints.
 
@@ -99,21 +97,19 @@ def diagnose(
         file). For ``meaning``: the same, a file's path meaning groups; groups, each a dictionary with ``reference``, ``acceptable`` and
         ``critical``; or None for the public sets. For ``demetr``: the folder of its files, or None. Otherwise rated sets, as in `evaluate`.
     experiment
-        ``texts`` (blind spots), ``robustness``, ``demetr``, ``meaning``, ``ablation``, ``drift``, ``sizes`` or ``domains``.
+        ``texts`` (blind spots), ``robustness``, ``demetr``, ``meaning``, ``ablation`` or ``drift``.
     limit
         At most so many minimal pairs (meaning: groups) of each perturbation.
     worst
         How many of the worst comparisons are shown (meaning).
     samples, seed
         Bootstrap resamples and their seed.
-    fit
-        How scorers are fitted to ratings: ``net``, ``linear`` or ``module:function``.
     """
     if experiment not in EXPERIMENTS:
         raise InputError(f"the experiment {experiment!r} is unknown: choose one of {', '.join(EXPERIMENTS)}")
     if limit is not None and limit < 1:
         raise InputError(f"limit={limit} leaves nothing: give 1 or more")
-    settings = DiagnosisSettings(_positive(samples), seed, limit, fit=fit_named(fit), worst=worst)
+    settings = DiagnosisSettings(_positive(samples), seed, limit, worst=worst)
     metrics, maker = _metrics(metric, seed)
     return find(experiment, metrics, maker, settings, _data(data, experiment, limit))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from functools import cache
 from importlib.resources import files
@@ -13,10 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
-from rome.reports.palette import PALETTE
 from rome.reports.segment import pieces
-from rome.reports.tables import Column, as_table, describe, exact, is_missing, shown, shown_columns
+from rome.reports.tables import Column, exact, is_missing, shown, shown_columns
 from rome.text_table import display_width, shorten
+
+PALETTE: dict[str, list[str]] = json.loads(files("rome.reports").joinpath("palette.json").read_text(encoding="utf-8"))
+"""Each colour in light and in dark. ``less`` are the shades of negative numbers. ``pale`` is the text on the fourth and fifth shade; on the
+others it is ``ink``."""
 
 LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
@@ -33,7 +37,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_clean,
     )
-    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact, "as_table": as_table, "describe": describe}
+    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact}
     made.filters |= {"numbers": _numbers, "node_width": _node_width, "places": _places, "pieces": pieces}
     made.filters |= {"shorten": shorten, "display_width": display_width}
     made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}

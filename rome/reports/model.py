@@ -1,4 +1,4 @@
-"""What a report is made of, whatever shows it: texts with marks, tables, drawings and figures; and a folder's report with its manifest."""
+"""What a report is made of, whatever shows it: texts with marks, tables, drawings and figures."""
 
 from __future__ import annotations
 
@@ -368,21 +368,3 @@ class Document:
     parts: tuple[Part, ...]
     signature: str = ""
     kind: str = "summary"
-
-
-@dataclass(frozen=True)
-class Report:
-    """Everything of one run, in the order of reading.
-
-    Attributes
-    ----------
-    parts
-        Tables and figures.
-    manifest
-        What made it: command, data digests, metric signatures, versions, seed, machine, seconds.
-    """
-
-    title: str
-    parts: tuple[Table | Figure, ...]
-    manifest: Mapping[str, object] = field(default_factory=dict)
-    introduction: str = ""

@@ -10,10 +10,9 @@ import json
 import math
 import tempfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from os import PathLike, fspath
 from typing import Any, TextIO
 
 import numpy as np
@@ -30,7 +29,6 @@ from rome.reports.summaries import CHANGES, histogram, p_text, told_changes, ver
 from rome.results import Components, CorpusScore, SegmentScore
 from rome.results.comparison import MEASURES, Comparison, compare, differing_keys, measures
 from rome.results.resampling import LEVEL, bootstrap_intervals
-from rome.storage.files import open_output
 
 TITLE = "RoMe report"
 RESAMPLES = 2000
@@ -42,43 +40,6 @@ DIGITS = 6
 """Decimals that the page keeps of every number, as many as `rome score --format tsv` writes."""
 INTERVALS = tuple((measure, f"{measure} low", f"{measure} high") for measure in MEASURES)
 _BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
-
-
-def write_report(
-    results: Mapping[str, CorpusScore],
-    path: str | PathLike[str],
-    *,
-    ids: Sequence[str] | None = None,
-    title: str = TITLE,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> None:
-    """Write one HTML page that shows these systems, all or nothing.
-
-    Raises InputError without a system, for a name that is blank or there twice (outer blanks aside), for an empty result, and for unequal
-    numbers of segments; what `compare` raises for scores that do not belong together; InputError when the file cannot be written.
-
-    Parameters
-    ----------
-    results
-        System -> its scores, all of the same segments in the same order.
-    ids
-        What the segments are called (default: their numbers from 0).
-    resamples, seed
-        Of the intervals and tests. The same input gives the same bytes.
-    """
-    names = [name.strip() for name in results]
-    if not names or not all(names) or len(set(names)) < len(names):
-        raise InputError(f"the systems are called {', '.join(map(repr, results)) or 'nothing'}: give each a name of its own")
-    counts = {name: len(result) for name, result in results.items()}
-    if len(set(counts.values())) > 1 or 0 in counts.values() or (ids is not None and len(ids) != max(counts.values())):
-        told = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        told += f", ids has {len(ids)}" if ids is not None else ""
-        raise InputError(f"the numbers of segments do not fit ({told}): give every system the same segments, at least one")
-    rows = zip(*results.values(), strict=True)
-    named = ((ids[n] if ids is not None else str(n), row) for n, row in enumerate(rows))
-    with open_output(fspath(path)) as stream:
-        write_page(stream, names, named, title=title, resamples=resamples, seed=seed)
 
 
 def write_page(

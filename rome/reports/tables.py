@@ -1,4 +1,4 @@
-"""The parts of a report as tables and words: cells as people and files see them, figures' data, and what a report must be."""
+"""The parts of a report as tables and words: cells as people and files see them, and figures' data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rome.exceptions import InputError
-from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Report, Strip, Table
+from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Strip, Table
 
 DASH = "–"
 DIGITS = 3
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FORMULA = tuple("=+-@＝＋－＠")
 """What makes a spreadsheet take a cell for a formula; some take the wide forms too."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
@@ -169,63 +167,3 @@ def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]
     named = [(figure.x_label or "x", figure.x), *figure.series.items()]
     named += [(f"{name} {end}", ys) for end in ("low", "high") for name, ys in getattr(figure, end).items()]
     return tuple(name for name, _ in named), tuple(zip(*(ys for _, ys in named), strict=True))
-
-
-def describe(figure: Figure) -> str:
-    """One or two sentences: the kind of figure, its size, and where its highest and lowest values are."""
-    if isinstance(figure, Heatmap):
-        size = f"Heat map of {len(figure.rows)} rows by {len(figure.columns)} columns"
-        names = [f"{row}, {column}" for row in figure.rows for column in figure.columns]
-        return f"{figure.title}. {size}. {_ends(names, [float(value) for value in figure.values.flat], figure.digits)}"
-    if isinstance(figure, Bars):
-        ends = ", with intervals" if figure.low or figure.high else ""
-        return f"{figure.title}. Bars of {len(figure.labels)} values{ends}. {_ends(figure.labels, figure.values, figure.digits)}"
-    axis = f" over {figure.x_label}" if figure.x_label else ""
-    turns = "; ".join(f"{name} from {_turn(ys)}" for name, ys in figure.series.items())
-    return f"{figure.title}. Lines of {len(figure.series)} series{axis}: {turns}."
-
-
-def _ends(names: Sequence[str], values: Sequence[float], digits: int) -> str:
-    """The highest and the lowest value with their names."""
-    finite = [(value, name) for value, name in zip(values, names, strict=True) if math.isfinite(value)]
-    if not finite:
-        return "No value is known."
-    (low, lowest), (high, highest) = min(finite, key=lambda pair: pair[0]), max(finite, key=lambda pair: pair[0])
-    return f"Highest {shown(high, digits)} ({highest}), lowest {shown(low, digits)} ({lowest})."
-
-
-def _turn(ys: Sequence[float]) -> str:
-    """The first and the last value that are known."""
-    finite = [float(y) for y in ys if math.isfinite(y)]
-    return f"{shown(finite[0])} to {shown(finite[-1])}" if finite else "nothing to nothing"
-
-
-def check_report(report: Report) -> None:
-    """Do nothing when every part has a name of its own that a file can bear, and sides whose lengths agree.
-
-    Raises InputError that names the part and what is wrong with it.
-    """
-    seen: set[str] = set()
-    for part in report.parts:
-        if not _NAME.fullmatch(part.name):
-            raise InputError(f"the part {part.name!r} cannot name a file: use letters, digits, dots, dashes and underscores")
-        if part.name.lower() in seen:
-            raise InputError(f"two parts of the report are called {part.name!r}: give each a name of its own")
-        seen.add(part.name.lower())
-        fault = _fault(part)
-        if fault:
-            raise InputError(f"the part {part.name!r} of the report: {fault}")
-
-
-def _fault(part: Table | Figure) -> str:
-    """What does not fit together in a part; empty where all does."""
-    try:
-        table = as_table(part)
-    except ValueError as error:
-        return f"its sides have not one length ({error})"
-    columns, settings = set(table.columns), {*table.highest, *table.lowest, *chain.from_iterable(table.intervals)}
-    if len(columns) < len(table.columns):
-        return "two columns bear one name"
-    if any(len(row) != len(table.columns) for row in table.rows):
-        return f"a row does not have the {len(table.columns)} cells of the header"
-    return f"no column is called {min(settings - columns)!r}, which its settings name" if settings - columns else ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rome.evaluation.metrics.protocol import Metric, Scores
+from rome.evaluation.metrics.functions import Metric, Scores
 from rome.exceptions import InputError
 from rome.reports.model import Table
 from rome.train.synthesis.pairs import SyntheticPair

@@ -1,4 +1,4 @@
-"""What a file of generated pairs holds: how many edits, of which kinds and types, how bad; as tables and figures of a report."""
+"""What a file of generated pairs holds: how many edits, of which kinds and types, how bad; as tables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rome.reports.model import Bars, Cell, Figure, Lines, Table
-from rome.train.synthesis.pairs import Operation, SyntheticPair
+from rome.reports.model import Cell, Table
+from rome.train.synthesis.pairs import SyntheticPair
 
 SEVERITIES = ("none", "minor", "major")
 MOST_TYPES = 40
-EXAMPLES = 10
 
 
 @dataclass
 class Summary:
-    """Counts over pairs: edits a pair, severities by kind and by type, labels (those without a label are not among them), copies, examples."""
+    """Counts over pairs: edits a pair, severities by kind and by type, labels (those without a label are not among them), copies."""
 
     pairs: int = 0
     same: int = 0
@@ -24,16 +23,13 @@ class Summary:
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
     types: Counter[tuple[str, str]] = field(default_factory=Counter)
     labels: Counter[float] = field(default_factory=Counter)
-    examples: list[SyntheticPair] = field(default_factory=list)
 
     @classmethod
     def of(cls, pairs: Iterable[SyntheticPair]) -> Summary:
-        """Count; of the pairs themselves only the first ten with an edit are kept."""
+        """Count the pairs."""
         found = cls()
         for pair in pairs:
             found.pairs += 1
-            if pair.operations and len(found.examples) < EXAMPLES:
-                found.examples.append(pair)
             found.same += pair.reference == pair.hypothesis
             found.edits[len(pair.operations)] += 1
             found.kinds.update((operation.kind, operation.severity) for operation in pair.operations)
@@ -43,12 +39,10 @@ class Summary:
         return found
 
 
-def parts_of(
+def tables_of(
     summary: Summary, made: int = 0, seconds: float = 0.0, skipped: Mapping[str, int] | None = None
-) -> list[Table | Figure]:
-    """Tables and figures.
-
-    Without pairs the tables are empty.
+) -> list[Table]:
+    """Return the tables; without pairs they are empty.
 
     Parameters
     ----------
@@ -73,8 +67,6 @@ def parts_of(
         Table("synthesis", "Generated pairs", ("what", "figure"), tuple(rows), digits=2),
         _by_severity("synthesis_kinds", "Kinds of edits and their severities", "kind", summary.kinds),
         _by_severity("synthesis_types", "Types of edits and their severities", "type", summary.types),
-        *_figures(summary, count),
-        _examples(summary.examples),
     ]
 
 
@@ -90,48 +82,6 @@ def _by_severity(name: str, title: str, column: str, counts: Counter[tuple[str, 
     )
     note = "none: harmless, or a pipeline without severities"
     return Table(name, title, (column, "edits", *SEVERITIES, "share"), rows, note)
-
-
-def _examples(pairs: Iterable[SyntheticPair]) -> Table:
-    """The first pairs, with what was done to them."""
-    rows = tuple((pair.reference, pair.hypothesis, pair.label, "; ".join(map(_told, pair.operations))) for pair in pairs)
-    return Table("synthesis_examples", "The first pairs", ("reference", "hypothesis", "label", "edits"), rows, digits=1)
-
-
-def _told(operation: Operation) -> str:
-    """An operation in words: ``replacement "red" -> "blue" (major)``."""
-    old, new = operation.original.strip(), operation.new.strip()
-    change = f'"{old}" -> "{new}"' if old and new else f'+"{new}"' if new else f'-"{old}"'
-    return f"{operation.type or operation.kind} {change}" + (f" ({operation.severity})" if operation.label is not None else "")
-
-
-def _figures(summary: Summary, count: int) -> list[Figure]:
-    """Edits a pair as a line; severities by kind, and labels, as bars."""
-    most = max(summary.edits, default=0)
-    x = tuple(float(n) for n in range(most + 1)) if summary.pairs else ()
-    shares = [summary.edits[int(n)] / summary.pairs for n in x]
-    kinds = sorted((kind, severity) for kind, severity in summary.kinds if summary.kinds[kind, severity])
-    labels = sorted(summary.labels)
-    shown = f"{summary.pairs:,} pairs"
-    return [
-        Lines("synthesis_edits", "Edits a pair", x, {"share of pairs": shares}, "edits", "share of pairs", shown),
-        Bars(
-            "synthesis_severities",
-            "Kind and severity of the edits",
-            tuple(f"{kind}, {severity}" for kind, severity in kinds),
-            tuple(summary.kinds[key] / count for key in kinds),
-            axis="share of edits",
-            note=shown,
-        ),
-        Bars(
-            "synthesis_labels",
-            "Labels of the pairs",
-            tuple(f"{label:g}" for label in labels),
-            tuple(summary.labels[label] / summary.pairs for label in labels),
-            axis="share of pairs",
-            note=shown,
-        ),
-    ]
 
 
 def _mean(labels: Counter[float]) -> float | None:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.diagnosis.fitting import Fit, cross_validated, fit_monotone_net, watched
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.diagnosis.fitting import cross_validated, watched
+from rome.evaluation.findings import Row, interval_table
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
-from rome.evaluation.statistics.agreement import Average, agreement
+from rome.evaluation.statistics.agreement import Average
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
@@ -175,7 +175,6 @@ def ablation(
     rated: RatedSet,
     features: AblationFeatures,
     *,
-    fit: Fit = fit_monotone_net,
     others: Mapping[str, ArrayLike] | None = None,
     measures: Sequence[Measure] = MEASURES,
     folds: int = 5,
@@ -209,7 +208,7 @@ def ablation(
         if variant.kind != REFITTED:
             return values[:, 0]
         if key not in fitted:
-            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, fit, folds=folds, seed=seed)
+            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, folds=folds, seed=seed)
         return fitted[key]
 
     def numbers(dimension: str, scores: Vector, against: Vector | None) -> Row:
@@ -220,12 +219,9 @@ def ablation(
         found: list[Any] = [None, None, None]
         if against is not None:
             statistic, average = measures[0]
-            gap = bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn)
-            found = [(gap.difference, gap.interval.low, gap.interval.high)]
+            found = [bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn).estimate]
         for statistic, average in measures:
-            interval = bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn)
-            value = agreement(people, scores, statistic=statistic, average=average, **keys).value
-            found.append((value, interval.low, interval.high))
+            found.append(bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn))
         return tuple(found)
 
     variants = {(variant.name, variant.kind): variant for variant in _variants()}

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe, estimate
-from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, Probe
+from rome.evaluation.findings import Row, few_note, interval_table
+from rome.evaluation.statistics.resampling import estimate
 from rome.reports.model import Cell, Figure, Table
 
 NOTICED = 0.95
@@ -53,13 +54,11 @@ def blind_spot_parts(
         name: (name, "meaning kept" if severity == "none" else severity) for severity in groups for name in groups[severity]
     }
     title, note = "Sensitivity z by perturbation", "Share of the drop to an empty text; darker: more sensitive."
-    noticed, ties = "Share of texts in which a perturbation is noticed", "Strictly lower score; ties count as not noticed."
     return [
         _summary(data, groups, spots, len({probe.number for probe in probes})),
         _table_of_spots(data, spots),
         _examples(data, spots, probes),
-        data.heatmap(data.z, rows, "blind_spots_sensitivity", title, note),
-        data.heatmap(data.accuracy, rows, "blind_spots_accuracy", noticed, ties),
+        data.heatmap(rows, "blind_spots_sensitivity", title, note),
         _by_perturbation(data, present),
     ]
 
@@ -181,11 +180,9 @@ def robustness_parts(
         ("case", "texts", "metric", "z*"),
         costs,
         "z: mean drop as a share of the drop to an empty text, with a 95 % bootstrap interval over texts."
-        + few_note(data.draws.clusters, "texts"),
+        + few_note(data.draws.weights.shape[1], "texts"),
     )
-    labels = {case: (CASES[case], "") for case in present}
-    note = "Sensitivity z; darker costs more."
-    return [_order(data, probes), table, data.heatmap(data.z, labels, "robustness_matrix", "What each case costs", note)]
+    return [_order(data, probes), table]
 
 
 def _order(data: PairScores, probes: Sequence[Probe]) -> Table:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores, estimate
-from rome.evaluation.interval_table import Row, few_note, interval_table
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores
+from rome.evaluation.findings import Row, few_note, interval_table
+from rome.evaluation.statistics.resampling import estimate
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Figure, Table
 
@@ -53,26 +54,15 @@ def demetr_parts(
     data = _Data(pairs, contrasts, samples, seed)
     by_severity = sorted(data.present, key=lambda kind: (*SEVERITIES, "base").index(KINDS[kind].severity))
     shown = [kind for kind in by_severity if kind not in (REFERENCE, EMPTY_KIND)]
-    categories = list(dict.fromkeys(KINDS[kind].category for kind in data.present))
-    by_category = sorted(data.present, key=lambda kind: categories.index(KINDS[kind].category))
     return [
         _table_4(data),
         _by_table_1(data),
         _severity_order(data),
         data.heatmap(
-            data.z,
             {kind: (_label(kind), KINDS[kind].severity) for kind in shown},
             "demetr_figure2",
             "Sensitivity z of every metric to every perturbation (DEMETR, figure 2)",
             "Share of the drop to an empty text; darker is more sensitive. Grouped by the severity of table 1.",
-        ),
-        data.heatmap(
-            data.accuracy,
-            {kind: (_label(kind), KINDS[kind].category) for kind in by_category},
-            "demetr_accuracy_by_kind",
-            "Accuracy by perturbation",
-            f"Per cent of items; grouped by category. The reference as translation is reversed.{data.taught}",
-            0,
         ),
         _accuracies(data),
         *_beside(data),
@@ -118,7 +108,7 @@ def _table_4(data: _Data) -> Table:
         "Per cent of items where the unperturbed translation scores strictly higher; ties are wrong. Unweighted means over kinds by the "
         "severity of the released files, which is what table 4 of the paper counts by; all = every kind but the reference as "
         "translation. Published rows are for the whole data set. Brackets: 95 %, bootstrap over sentences."
-        + few_note(data.draws.clusters, "sentences")
+        + few_note(data.draws.weights.shape[1], "sentences")
         + data.taught,
         2,
         highest=("critical", "major", "minor", "all"),

@@ -1,33 +1,20 @@
-"""What becomes of a fitted scorer: trained on bad outputs and judged on good ones (BLEURT section 5.2, appendix B.3), trained on few rated
-items (BLEURT figure 3), trained in another domain.
-"""
+"""Quality drift: a scorer that is fitted on bad outputs and judged on good ones (BLEURT section 5.2, appendix B.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.data.readers.rated import RatedSet
-from rome.evaluation.diagnosis.fitting import (
-    Fit,
-    Supervised,
-    distinct_groups,
-    fit_monotone_net,
-    fold_numbers,
-    held_out,
-    mean_and_spread,
-    predicted,
-    watched,
-)
+from rome.evaluation.diagnosis.fitting import fit_monotone_net, held_out, mean_and_spread, watched
 from rome.evaluation.statistics.correlation import STATISTICS
 from rome.exceptions import InputError
-from rome.reports.model import Cell, Heatmap, Lines, Table
+from rome.reports.model import Cell, Lines, Table
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Side = Literal["train", "test"]
 SIDES: tuple[Side, Side] = ("train", "test")
 Draw = Mapping[tuple[Side, float], NDArray[np.intp]]
@@ -72,7 +59,7 @@ def keep_probabilities(bins: NDArray[np.int64], alpha: float, side: Side) -> Vec
 def drift(
     ratings: ArrayLike,
     groups: Sequence[Hashable],
-    supervised: Mapping[str, Supervised],
+    supervised: Mapping[str, Matrix],
     metrics: Mapping[str, ArrayLike] | None = None,
     *,
     alphas: Sequence[float] = ALPHAS,
@@ -92,7 +79,7 @@ def drift(
     groups
         (n,) what each row answers; items are split into training and testing first.
     supervised
-        Name -> features and a way of fitting, fitted anew for every seed and training skew.
+        Name -> (n, d) features, to which the net is fitted anew for every seed and training skew.
     metrics
         Name -> (n,) scores that nothing fits.
     statistic
@@ -140,7 +127,7 @@ def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], t
 def _fitted_rows(
     name: str,
     train_alpha: float,
-    given: Supervised,
+    given: Matrix,
     people: Vector,
     draws: Sequence[Draw],
     alphas: Sequence[float],
@@ -151,7 +138,7 @@ def _fitted_rows(
     for draw in draws:
         rows = draw["train", train_alpha]
         usable = len(np.unique(people[rows])) > 1
-        scores.append(predicted(given.fitted(rows, people), given.features) if usable else np.full(len(people), np.nan))
+        scores.append(fit_monotone_net(given[rows], people[rows])(given) if usable else np.full(len(people), np.nan))
     trained = _mean_size(draws, "train", train_alpha)
     for alpha in alphas:
         pairs = zip(draws, scores, strict=True)
@@ -202,164 +189,3 @@ def _distribution(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]
             series[f"{side}, skew {alpha:g}"] = (counts / max(1, counts.sum())).tolist()
     centres = tuple(((edges[1:] + edges[:-1]) / 2).tolist())
     return Lines("drift-ratings", "Ratings for each skew", centres, series, "rating", "share of rows", "BLEURT, figure 1.")
-
-
-SMALLEST, POINTS = 4, 8
-TITLE = "Agreement by the number of rated items"
-
-
-@dataclass(frozen=True, eq=False)
-class Domain:
-    """Rated outputs of one kind: (n, d) features, (n,) ratings, and for each row what it answers.
-
-    groups must be told apart across domains: equal groups are taken as the same item.
-
-    Attributes
-    ----------
-    scores
-        Metrics that nothing fits.
-    """
-
-    name: str
-    features: NDArray[np.float64]
-    ratings: Vector
-    groups: tuple[Hashable, ...]
-    scores: Mapping[str, Vector] = field(default_factory=dict)
-
-
-def domain_of(
-    rated: RatedSet,
-    dimension: str,
-    features: NDArray[np.float64],
-    *,
-    language_pair: str | None = None,
-    scores: Mapping[str, Vector] | None = None,
-) -> Domain:
-    """One dimension of a rated set as a domain, or only its segments of one language pair.
-
-    features (n, d) and scores (n,) : one row a segment of the whole set.
-    """
-    rows = [n for n, segment in enumerate(rated.segments) if language_pair in (None, segment.language_pair)]
-    return Domain(
-        " ".join(part for part in (rated.name, language_pair, dimension) if part),
-        np.asarray(features, dtype=np.float64)[rows],
-        np.array([rated.segments[n].ratings[dimension] for n in rows]),
-        tuple((rated.name, *rated.segments[n].group) for n in rows),
-        {name: np.asarray(values, dtype=np.float64)[rows] for name, values in (scores or {}).items()},
-    )
-
-
-def data_size_curve(
-    ratings: ArrayLike,
-    groups: Sequence[Hashable],
-    supervised: Mapping[str, Supervised],
-    metrics: Mapping[str, ArrayLike] | None = None,
-    *,
-    sizes: Sequence[int] | None = None,
-    test_share: float = 0.5,
-    seeds: Sequence[int] = tuple(range(10)),
-    statistic: str = "kendall_b",
-    progress: bool | None = None,
-) -> tuple[Table, Lines]:
-    """Agreement on held-out items after training on k items, for growing k, beside metrics that nothing fits.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of training items; by default eight from 4 to all that are not held out, evenly spaced in the logarithm. For each seed the items
-        are split and put in order anew; a larger k adds to the items of a smaller one, and all k judge the same test items.
-    """
-    people = np.asarray(ratings, dtype=np.float64)
-    fixed = {name: np.asarray(scores, dtype=np.float64) for name, scores in (metrics or {}).items()}
-    splits = [held_out(groups, test_share, seed) for seed in seeds]
-    steps = _sizes(sizes, len(splits[0][0]))
-    series: dict[str, list[list[float]]] = {}
-    for order, testing in watched(splits, "data sizes", progress):
-        place = {group: n for n, group in enumerate(order)}
-        rank = np.array([place.get(group, len(groups)) for group in groups])
-        for name, given in supervised.items():
-            values = [_after(given, people, np.flatnonzero(rank < k), testing, statistic) for k in steps]
-            series.setdefault(name, []).append(values)
-        for name, scores in fixed.items():
-            series.setdefault(name, []).append([STATISTICS[statistic](people[testing], scores[testing])] * len(steps))
-    found = {name: [mean_and_spread(column) for column in zip(*runs, strict=True)] for name, runs in series.items()}
-    note = (
-        f"Mean and standard deviation of {statistic} over {len(seeds)} seeds, on the {test_share:.0%} of the items that are held out; "
-        "outputs of one item stay together."
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for name, summary in found.items():  # what is not fitted has one row in all
-        rows += (
-            [(name, k, *one) for k, one in zip(steps, summary, strict=True)]
-            if name in supervised
-            else [(name, None, *summary[0])]
-        )
-    table = Table("data-size", TITLE, ("scorer", "training items", statistic, "spread"), tuple(rows), note)
-    mean, low, high = (
-        {name: [value + side * spread if side else value for value, spread in summary] for name, summary in found.items()}
-        for side in (0.0, -1.0, 1.0)
-    )
-    x = tuple(map(float, steps))
-    return table, Lines("data-size-curve", TITLE, x, mean, "training items", statistic, note, low, high)
-
-
-def _sizes(given: Sequence[int] | None, largest: int) -> tuple[int, ...]:
-    """Numbers of training items, rising."""
-    return tuple(sorted({*map(int, given or np.geomspace(min(SMALLEST, largest), largest, POINTS).round())}))
-
-
-def _after(given: Supervised, people: Vector, rows: NDArray[np.intp], testing: NDArray[np.bool_], statistic: str) -> float:
-    """Agreement after training on these rows; nan when their ratings are all equal."""
-    if len(np.unique(people[rows])) < 2:
-        return float("nan")
-    return STATISTICS[statistic](people[testing], predicted(given.fitted(rows, people), given.features[testing]))
-
-
-def domain_shift(
-    domains: Sequence[Domain],
-    fit: Fit = fit_monotone_net,
-    *,
-    folds: int = 5,
-    seed: int = 0,
-    statistic: str = "kendall_b",
-    progress: bool | None = None,
-) -> tuple[Table, Heatmap]:
-    """Train on each domain, judge each: rows train, columns test; below them the scores that all domains bring and nothing fits.
-
-    No item ever trains and judges: each test domain is judged in folds of its items, and a fold's items are left out of training in every
-    domain. So the cells on the diagonal are cross-validated, and so are two dimensions of the same outputs.
-    Raises InputError for a domain that has fewer items than folds.
-    """
-    names = tuple(domain.name for domain in domains)
-    jobs = watched(domains, "domains", progress)
-    values = [[_shifted(train, test, fit, folds, seed, statistic) for test in domains] for train in jobs]
-    fixed = [name for name in domains[0].scores if all(name in domain.scores for domain in domains)]
-    values += [[STATISTICS[statistic](test.ratings, test.scores[name]) for test in domains] for name in fixed]
-    labels = (*names, *fixed)
-    rows: list[tuple[Cell, ...]] = [
-        (labels[n], test.name, values[n][m], len(test.ratings), len(distinct_groups(test.groups)))
-        for n in range(len(labels))
-        for m, test in enumerate(domains)
-    ]
-    note = f"{statistic} of a scorer trained on the row and judged on the column; no item trains and judges ({folds} folds)."
-    title, columns = "Domain shift", ("trained on", "judged on", statistic, "outputs", "items")
-    table = Table("domain-shift", title, columns, tuple(rows), note)
-    groups = ("trained on",) * len(names) + ("not fitted",) * len(fixed)
-    return table, Heatmap("domain-shift-matrix", title, labels, names, np.array(values), groups if fixed else (), note)
-
-
-def _shifted(train: Domain, test: Domain, fit: Fit, folds: int, seed: int, statistic: str) -> float:
-    """Agreement in one domain of scorers that were trained in another, or in the same one on other items."""
-    fold = fold_numbers(test.groups, folds, seed, test.ratings)
-    out = np.empty(len(test.ratings))
-    shared = set(train.groups) & set(test.groups)
-    predict = None if shared else fit(train.features, train.ratings)
-    for number in range(folds):
-        inside = fold == number
-        if shared:
-            left_out = {group for group, there in zip(test.groups, inside, strict=True) if there}
-            outside = np.array([group not in left_out for group in train.groups])
-            predict = fit(train.features[outside], train.ratings[outside])
-        if predict is not None:
-            out[inside] = predicted(predict, test.features[inside])
-    return STATISTICS[statistic](test.ratings, out)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rome.checks import SegmentError
 from rome.data.readers.demetr import read_demetr
@@ -22,8 +19,7 @@ from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS
 from rome.evaluation.diagnosis.ablation import ablation, ablation_heatmap, features_of, ratings_of
 from rome.evaluation.diagnosis.blind_spots import blind_spot_parts, robustness_parts
 from rome.evaluation.diagnosis.demetr import demetr_parts
-from rome.evaluation.diagnosis.drift import data_size_curve, domain_of, domain_shift, drift
-from rome.evaluation.diagnosis.fitting import Fit, Supervised, fit_monotone_net
+from rome.evaluation.diagnosis.drift import drift
 from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
 from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, contrast, make_probes, names_of
 from rome.evaluation.findings import Findings
@@ -69,21 +65,24 @@ class Texts:
 
 @dataclass(frozen=True)
 class DiagnosisSettings:
-    """What every experiment shares. samples : bootstrap resamples. limit : minimal pairs a perturbation. progress : as in RoMe.
+    """Hold what every experiment shares.
 
     Attributes
     ----------
-    fit
-        How scorers are fitted to ratings.
+    samples
+        Bootstrap resamples.
+    limit
+        Minimal pairs per perturbation.
+    progress
+        As in RoMe.
     worst
-        Comparisons shown of each metric.
+        Comparisons shown for each metric.
     """
 
     samples: int = 1000
     seed: int = 0
     limit: int | None = None
     progress: bool | None = None
-    fit: Fit = fit_monotone_net
     worst: int = 10
 
 
@@ -198,27 +197,13 @@ def _of_probes(metric: Any, probes: Sequence[Probe]) -> Contrast:
 def on_rated(
     experiment: str, sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings
 ) -> list[Part]:
-    """The experiments that fit a scorer to people's ratings: ``ablation``, ``drift``, ``sizes`` for each set, ``domains`` over all."""
-    if experiment == "domains":
-        return _domains(sets, maker, metrics, settings)
-    runs: dict[str, Callable[..., list[Part]]] = {
-        "ablation": _ablation,
-        "drift": partial(_refitted, drift),
-        "sizes": partial(_refitted, data_size_curve),
-    }
-    parts: list[Part] = []
-    for rated in sets:
-        parts += [replace(part, name=f"{rated.name}-{part.name}") for part in runs[experiment](rated, maker, metrics, settings)]
-    return parts
+    """Run an experiment that fits the net to people's ratings, ``ablation`` or ``drift``, on each set."""
+    run = {"ablation": _ablation, "drift": _drift}[experiment]
+    return [replace(part, name=f"{rated.name}-{part.name}") for rated in sets for part in run(rated, maker, metrics, settings)]
 
 
 def _texts(rated: RatedSet) -> tuple[list[tuple[str, ...]], list[str]]:
     return [segment.references for segment in rated.segments], [segment.hypothesis for segment in rated.segments]
-
-
-def _four(rated: RatedSet, maker: MetricMaker) -> NDArray[np.float64]:
-    """(n, 4) RoMe's features of every segment."""
-    return maker.features.best(*_texts(rated))[0]
 
 
 def _scores(rated: RatedSet, metrics: Sequence[Any]) -> dict[str, Any]:
@@ -230,41 +215,19 @@ def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], setti
     references, hypotheses = _texts(rated)
     features = features_of(maker.rome, references, hypotheses, store=maker.store, progress=settings.progress)
     others = _scores(rated, metrics)
-    shared = {"fit": settings.fit, "samples": settings.samples, "seed": settings.seed, "progress": settings.progress}
-    table = ablation(rated, features, others=others, **shared)  # type: ignore[arg-type]
+    table = ablation(rated, features, others=others, samples=settings.samples, seed=settings.seed, progress=settings.progress)
     return [table, ablation_heatmap(table)]
 
 
-def _refitted(
-    experiment: Callable[..., Sequence[Part]],
-    rated: RatedSet,
-    maker: MetricMaker,
-    metrics: Sequence[Any],
-    settings: DiagnosisSettings,
-) -> list[Part]:
-    """The experiment on each dimension, with RoMe's net fitted anew beside the metrics as they are."""
+def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
+    """Compare RoMe's net, fitted anew, with the metrics as they are, in each dimension."""
     groups, scores = [segment.group for segment in rated.segments], _scores(rated, metrics)
-    supervised = {REFITTED: Supervised(_four(rated, maker), settings.fit)}
+    supervised = {REFITTED: maker.features.best(*_texts(rated))[0]}
     parts: list[Part] = []
     for dimension in rated.dimensions:
-        people = ratings_of(rated, dimension)
-        found = experiment(people, groups, supervised, scores, progress=settings.progress)
+        found = drift(ratings_of(rated, dimension), groups, supervised, scores, progress=settings.progress)
         parts += [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in found]
     return parts
-
-
-def _domains(sets: Sequence[RatedSet], maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
-    """Every set, dimension and language pair as a domain: fitted on one, judged on another."""
-    domains = []
-    for rated in sets:
-        features, scores = _four(rated, maker), _scores(rated, metrics)
-        pairs = list(dict.fromkeys(segment.language_pair for segment in rated.segments))
-        for dimension in rated.dimensions:
-            for pair in pairs if len(pairs) > 1 else [None]:
-                domains.append(domain_of(rated, dimension, features, language_pair=pair, scores=scores))
-    if len(domains) < 2:
-        raise InputError("one set with one dimension and one language pair is one domain only: name another set to judge it on")
-    return list(domain_shift(domains, settings.fit, seed=settings.seed, progress=settings.progress))
 
 
 def _digest(texts: object) -> str:

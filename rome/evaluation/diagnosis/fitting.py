@@ -1,19 +1,15 @@
-"""Scorers that are fitted on human ratings for an experiment: RoMe's monotone net, a linear one, or the user's own; and which rows
-train and which rows judge: drawn by items, so that no output of a judged item was ever trained on.
-"""
+"""RoMe's monotone net fitted on human ratings, and which rows train and which judge: drawn by items, so that no judged item is trained on."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize, nnls
+from scipy.optimize import minimize
 
-from rome.evaluation.metrics.functions import imported
 from rome.exceptions import InputError
 from rome.progress import progress_bar
 
@@ -89,11 +85,6 @@ DECAY = 1.0
 ITERATIONS = 600
 
 
-Fit = Callable[[Matrix, Vector], Predict]
-"""Anything that learns to predict ratings: ``fit(features (n, d), ratings (n,))`` gives a Predict for the same d columns, the same for the same
-rows."""
-
-
 def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, /, *, seed: int = 0, decay: float = DECAY) -> Predict:
     """Fit RoMe's combiner (section 3.4) by least squares: no feature that rises ever lowers the prediction.
 
@@ -136,56 +127,15 @@ def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, /, *, seed: int = 
     return predict
 
 
-def fit_linear(features: ArrayLike, ratings: ArrayLike, /) -> Predict:
-    """Fit a weighted sum with weights of at least zero and a free intercept (non-negative least squares).
-
-    Shapes and errors as `fit_monotone_net`; columns that never vary get weight zero.
-    """
-    rows, wanted = checked_rows(features, ratings)
-    centre, scale, mean = rows.mean(axis=0), _scales(rows), float(wanted.mean())
-    weights = nnls((rows - centre) / scale, wanted - mean)[0] / scale
-
-    def predict(values: Matrix) -> Vector:
-        return mean + (np.asarray(values, dtype=np.float64) - centre) @ weights
-
-    return predict
-
-
-FITS: dict[str, Fit] = {"net": fit_monotone_net, "linear": fit_linear}
-
-
-def fit_named(name: str) -> Fit:
-    """A way of fitting by name: ``net``, ``linear``, or ``module:function`` of the user's own (the working directory is searched
-    too). Raises InputError for others."""
-    if name in FITS:
-        return FITS[name]
-    if ":" not in name:
-        raise InputError(f"the fit {name!r} is unknown: choose from {', '.join(FITS)}, or name your own as module:function")
-    return imported(name)
-
-
-@dataclass(frozen=True, eq=False)
-class Supervised:
-    """A scorer that an experiment fits again and again: (n, d) features of the rated rows and the way of fitting."""
-
-    features: Matrix
-    fit: Fit = fit_monotone_net
-
-    def fitted(self, rows: NDArray[np.intp], ratings: Vector) -> Predict:
-        """Fit on some of the rows; ``ratings`` are those of all rows."""
-        return self.fit(self.features[rows], ratings[rows])
-
-
 def cross_validated(
     features: ArrayLike,
     ratings: ArrayLike,
     groups: Sequence[Hashable],
-    fit: Fit = fit_monotone_net,
     *,
     folds: int = 5,
     seed: int = 0,
 ) -> Vector:
-    """(n,) predictions, each by a scorer that saw no output of the same group (item).
+    """Return (n,) predictions, each by a net that saw no output of the same group (item).
 
     Raises InputError for fewer groups than folds, and when the rows outside a fold cannot be fitted.
 
@@ -199,18 +149,8 @@ def cross_validated(
     out = np.empty(len(rows))
     for number in range(folds):
         inside = fold == number
-        out[inside] = predicted(fit(rows[~inside], wanted[~inside]), rows[inside])
+        out[inside] = fit_monotone_net(rows[~inside], wanted[~inside])(rows[inside])
     return out
-
-
-def predicted(predict: Predict, rows: Matrix) -> Vector:
-    """(m,) predictions of (m, d) rows. Raises InputError when a fit of the user's own gives another shape or no finite numbers."""
-    found = np.asarray(predict(rows), dtype=np.float64)
-    if found.shape != (len(rows),) or not np.isfinite(found).all():
-        raise InputError(
-            f"the fitted scorer gave {found.shape} values or no finite ones for {len(rows)} rows: one number a row is needed"
-        )
-    return found
 
 
 def checked_rows(features: ArrayLike, ratings: ArrayLike) -> tuple[Matrix, Vector]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
-from rome.evaluation.diagnosis.minimal_pairs import Draws, applicability, estimate
-from rome.evaluation.interval_table import Row, few_note, interval_table
-from rome.evaluation.metrics.protocol import Metric, checked_scores
+from rome.evaluation.diagnosis.minimal_pairs import applicability
+from rome.evaluation.findings import Row, few_note, interval_table
+from rome.evaluation.metrics.functions import Metric, checked_scores
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
+from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Table
 
@@ -34,66 +35,26 @@ SHARES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One acceptable and one critical text of a group under one metric.
-
-    Attributes
-    ----------
-    margin
-        Above 0 where they are in order.
-    """
-
-    metric: str
-    group: MeaningGroup
-    acceptable: Wording
-    critical: Wording
-    score_acceptable: float
-    score_critical: float
-
-    @property
-    def margin(self) -> float:
-        """The acceptable text's score minus the critical one's."""
-        return self.score_acceptable - self.score_critical
-
-
 @dataclass(frozen=True)
 class Meaning:
-    """What the experiment found.
+    """Hold what the experiment found.
 
     Attributes
     ----------
-    table, scores
-        Shares in order and mean scores, a row a metric.
-    by_kind, scores_by_kind
-        The same by kind of falsehood, by_rewrite : shares by kind of rewrite; None where no group names one.
-    worst
-        The comparisons with the largest wrong margins.
-    comparisons
-        Metric -> every comparison.
+    parts
+        Shares in order and mean scores, a row per metric; the same by kind of falsehood, and shares by kind of rewrite, where groups name
+        one; the comparisons with the largest wrong margins.
     """
 
-    table: Table
-    scores: Table
-    by_kind: Table | None
-    scores_by_kind: Table | None
-    by_rewrite: Table | None
-    worst: Table
-    comparisons: Mapping[str, tuple[Comparison, ...]]
-
-    @property
-    def parts(self) -> tuple[Table, ...]:
-        """The tables that there are, in the order of reading."""
-        tables = (self.table, self.scores, self.by_kind, self.scores_by_kind, self.by_rewrite, self.worst)
-        return tuple(table for table in tables if table is not None)
+    parts: tuple[Table, ...]
 
     @property
     def rows(self) -> list[dict[str, Cell]]:
-        """The main table, a dictionary a metric."""
-        return _dictionaries(self.table)
+        """The main table, a dictionary per metric."""
+        return _dictionaries(self.parts[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Every table by its name, as dictionaries by column."""
+        """Return every table by its name, as dictionaries by column."""
         return {table.name: _dictionaries(table) for table in self.parts}
 
 
@@ -123,16 +84,15 @@ def meaning(
     data = _Data(groups, metrics, samples, seed)
     one = len(groups) * ["all"]
     kinds, rewrites = [g.kind or "(not named)" for g in groups], [g.rewrite or "(none)" for g in groups]
-    with_kinds, with_rewrites = any(g.kind for g in groups), any(g.rewrite for g in groups)
-    return Meaning(
-        _shares(data, "meaning", f"In order, over {len(groups)} groups and {len(data.acceptable)} comparisons", "", one),
-        _scores(data, "meaning_scores", "Mean scores", "", one),
-        _shares(data, "meaning_by_kind", "In order by kind of falsehood", "kind", kinds) if with_kinds else None,
-        _scores(data, "meaning_scores_by_kind", "Mean scores by kind of falsehood", "kind", kinds) if with_kinds else None,
-        _shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites) if with_rewrites else None,
-        _worst(data, worst),
-        {name: tuple(data.comparison(name, n) for n in range(len(data.acceptable))) for name in names},
-    )
+    title = f"In order, over {len(groups)} groups and {len(data.acceptable)} comparisons"
+    parts = [_shares(data, "meaning", title, "", one), _scores(data, "meaning_scores", "Mean scores", "", one)]
+    if any(group.kind for group in groups):
+        of = "by kind of falsehood"
+        parts.append(_shares(data, "meaning_by_kind", f"In order {of}", "kind", kinds))
+        parts.append(_scores(data, "meaning_scores_by_kind", f"Mean scores {of}", "kind", kinds))
+    if any(group.rewrite for group in groups):
+        parts.append(_shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites))
+    return Meaning((*parts, _worst(data, worst)))
 
 
 class _Data:
@@ -165,7 +125,7 @@ class _Data:
         self.complete = np.array([distances[n] != {"near"} for n in self.of_group])
         self.cells = np.array([f"{self.texts[a][2].distance}>{self.texts[c][2].distance}" for a, c in places])
         clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
-        self.draws = Draws.of(clusters, samples, seed)
+        self.draws = draw(len(clusters), clusters, None, samples, seed)
         rows = np.array([row for *_, row in self.texts])
         self.scores = {metric.name: _asked(metric, list(pairs))[rows] for metric in metrics}
 
@@ -182,12 +142,6 @@ class _Data:
         known = [cell for cell in CELLS if cell in set(self.cells)]
         cells = {cell: np.where(self.cells == cell, right, np.nan) for cell in known}
         return {"all": right, **cells, "whole": np.where(self.first & self.complete, whole, np.nan)}
-
-    def comparison(self, name: str, number: int) -> Comparison:
-        """One comparison with its texts and scores."""
-        a, c = self.acceptable[number], self.critical[number]
-        scores, (group, _, better, _), (_, _, worse, _) = self.scores[name], self.texts[a], self.texts[c]
-        return Comparison(name, self.groups[group], better, worse, float(scores[a]), float(scores[c]))
 
 
 def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
@@ -220,7 +174,7 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         title,
         ("metric", *([key, "comparisons"] if key else []), *names),
         rows,
-        SHARES.format(over=over) + few_note(data.draws.clusters, over),
+        SHARES.format(over=over) + few_note(data.draws.weights.shape[1], over),
         1,
         highest=() if key else columns,
     )
@@ -252,10 +206,11 @@ def _worst(data: _Data, most: int) -> Table:
         margins = scores[data.acceptable] - scores[data.critical]
         for n in np.argsort(margins, kind="stable")[:most]:
             if margins[n] <= 0:
-                one = data.comparison(metric, n)
-                texts = (one.group.references[0], one.acceptable.text, one.critical.text)
-                kind = " ".join(filter(None, (one.group.kind, data.cells[n].strip(">"))))
-                rows.append((metric, kind or None, *texts, one.score_acceptable, one.score_critical, one.margin))
+                a, c = data.acceptable[n], data.critical[n]
+                better, worse, group = data.texts[a][2], data.texts[c][2], data.groups[data.of_group[n]]
+                kind = " ".join(filter(None, (group.kind, data.cells[n].strip(">"))))
+                texts = (group.references[0], better.text, worse.text)
+                rows.append((metric, kind or None, *texts, float(scores[a]), float(scores[c]), float(margins[n])))
     return Table(
         "meaning_worst",
         "The worst comparisons",

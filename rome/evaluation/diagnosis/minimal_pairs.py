@@ -17,9 +17,9 @@ from scipy.stats import ttest_ind
 from rome.checks import check_pairs
 from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.metrics.protocol import Metric, Scores
+from rome.evaluation.metrics.functions import Metric, Scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
-from rome.evaluation.statistics.resampling import interval_of
+from rome.evaluation.statistics.resampling import draw
 from rome.exceptions import InputError
 from rome.reports.model import Heatmap, Table
 
@@ -84,62 +84,12 @@ def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequen
     return Contrast(metric.name, metric.signature, *scores)
 
 
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """Bootstrap resamples of clusters: everything about one sentence moves together.
-
-    Attributes
-    ----------
-    weights
-        (1 + samples, clusters) how often each cluster counts; the first row is the data itself, every cluster once.
-    members
-        (n,) the cluster of each item.
-    """
-
-    weights: NDArray[np.float64]
-    members: NDArray[np.int64]
-
-    @property
-    def clusters(self) -> int:
-        """How many clusters there are."""
-        return self.weights.shape[1]
-
-    @staticmethod
-    def of(clusters: Sequence[str], samples: int, seed: int) -> Draws:
-        """Draw as many clusters as there are, with replacement; seeded."""
-        members = np.unique(np.array(clusters), return_inverse=True)[1]
-        count = int(members.max()) + 1 if len(members) else 0
-        rng = np.random.default_rng(seed)
-        drawn = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(samples)]
-        return Draws(np.array([np.ones(count), *drawn], dtype=np.float64), members)
-
-    def means(self, values: NDArray[np.float64], keys: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """(1 + samples,) the mean of each key's values, on the data and in every resample; nan values are left out, and where
-        nothing is left the mean is nan. Keys in order of their first item."""
-        names = np.array(keys)
-        shape = self.weights.shape[1]
-        found = {}
-        for key in dict.fromkeys(keys):
-            rows = (names == key) & ~np.isnan(values)
-            members = self.members[rows]
-            sums = self.weights @ np.bincount(members, values[rows], minlength=shape)
-            sizes = self.weights @ np.bincount(members, minlength=shape).astype(np.float64)
-            found[key] = np.divide(sums, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
-        return found
-
-
 def mean_of(rows: Sequence[NDArray[np.float64]], length: int) -> NDArray[np.float64]:
     """(length,) the unweighted mean over the given (length,) rows, nan left out; nan where there is none."""
     table = np.array(rows, dtype=np.float64).reshape(-1, length)
     known = ~np.isnan(table)
     counts = known.sum(axis=0)
     return np.divide(np.where(known, table, 0.0).sum(axis=0), counts, out=np.full(length, np.nan), where=counts > 0)
-
-
-def estimate(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    """The data's own value, the first of (1 + samples,), with the ends of the middle 95 % of the resamples that follow it."""
-    interval = interval_of(values[1:], 0.95)
-    return float(values[0]), interval.low, interval.high
 
 
 class PairScores:
@@ -164,7 +114,7 @@ class PairScores:
     ) -> None:
         self.contrasts, self.keys, self.counts = contrasts, keys, Counter(keys)
         self.names = [contrast.name for contrast in contrasts]
-        self.draws = Draws.of(clusters, samples, seed)
+        self.draws = draw(len(keys), clusters, None, samples, seed)
         self.correct = correct or {one.name: one.wins.astype(np.float64) for one in contrasts}
         self.accuracy = {name: self.draws.means(correct, keys) for name, correct in self.correct.items()}
         self.z = {one.name: self.draws.means(one.sensitivity, keys) for one in contrasts}
@@ -179,22 +129,11 @@ class PairScores:
         steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
         return z, float(np.logical_and.reduce(steps).mean()) if len(z[0]) > 1 else None
 
-    def heatmap(
-        self,
-        found: Mapping[str, Mapping[str, NDArray[np.float64]]],
-        rows: Mapping[str, tuple[str, str]],
-        name: str,
-        title: str,
-        note: str,
-        digits: int = 2,
-    ) -> Heatmap:
-        """One row a kind, given with its label and its group, and one column a metric."""
-        values = np.array([[found[metric][kind][0] for metric in self.names] for kind in rows])
+    def heatmap(self, rows: Mapping[str, tuple[str, str]], name: str, title: str, note: str) -> Heatmap:
+        """Return sensitivity z, one row per kind, given with its label and its group, and one column per metric."""
+        values = np.array([[self.z[metric][kind][0] for metric in self.names] for kind in rows])
         labels, groups = tuple(label for label, _ in rows.values()), tuple(group for _, group in rows.values())
-        shape = (len(rows), len(self.names))
-        return Heatmap(
-            name, title, labels, tuple(self.names), values.reshape(shape), groups if any(groups) else (), note, digits
-        )
+        return Heatmap(name, title, labels, tuple(self.names), values.reshape(len(rows), len(self.names)), groups, note)
 
 
 MOST_REASONS = 3

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.registry import read_rated
-from rome.evaluation.interval_table import few_note
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.findings import few_note
+from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import scores_on
 from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
 from rome.evaluation.statistics.correlation import STATISTICS
-from rome.evaluation.statistics.resampling import Interval, bootstrap_interval
+from rome.evaluation.statistics.resampling import Estimate, bootstrap_interval
 from rome.exceptions import InputError
 
 
@@ -153,16 +153,11 @@ class RatedScores:
         """One figure of one metric."""
         return agreement(self.people, self.scores[metric], statistic=measure.statistic, average=measure.average, **self.keys)
 
-    def interval(self, metric: str, measure: Measure) -> Interval:
-        """Its bootstrap interval over inputs."""
-        settings = self.settings
-        chosen = {
-            "statistic": measure.statistic,
-            "average": measure.average,
-            "samples": settings.samples,
-            "seed": settings.seed,
-        }
-        return bootstrap_interval(self.people, self.scores[metric], level=settings.level, **chosen, **self.keys)  # type: ignore[arg-type]
+    def interval(self, metric: str, measure: Measure) -> Estimate:
+        """Return the figure with its bootstrap interval over inputs."""
+        settings, chosen = self.settings, {"statistic": measure.statistic, "average": measure.average, **self.keys}
+        drawn = {"samples": settings.samples, "seed": settings.seed, "level": settings.level}
+        return bootstrap_interval(self.people, self.scores[metric], **drawn, **chosen)
 
 
 def evaluate(

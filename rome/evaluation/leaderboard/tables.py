@@ -12,17 +12,21 @@ from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.findings import Findings
-from rome.evaluation.interval_table import Row, interval_table
+from rome.evaluation.findings import Findings, Row, interval_table
 from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores, evaluate
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.statistics.agreement import agreement
 from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
-from rome.evaluation.statistics.resampling import bootstrap_difference, permutation_test, williams_test
+from rome.evaluation.statistics.resampling import (
+    bootstrap_difference,
+    paired_bootstrap,
+    permutation_test,
+    system_agreement,
+    williams_test,
+)
 from rome.evaluation.statistics.spans import SpanScores, corpus_spans
-from rome.evaluation.statistics.systems import paired_bootstrap, system_agreement
 from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
@@ -40,8 +44,9 @@ def systems(judged: RatedScores) -> Table | None:
     settings, rows = judged.settings, list[Row]()
     chosen: dict[str, Any] = {"samples": settings.samples, "seed": settings.seed, "level": settings.level, **keys}
     for metric, scores in judged.scores.items():
-        found = (system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS)
-        rows.append((metric, *((one.value, one.interval.low, one.interval.high) for one in found)))
+        rows.append(
+            (metric, *(system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS))
+        )
     return interval_table(
         f"{judged.label}_systems",
         f"{judged.rated.name}, {judged.dimension}: ranking {len(names)} systems",
@@ -84,8 +89,9 @@ def ranking(judged: RatedScores) -> Table | None:
 def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> tuple[float, float, float]:
     """The mean of a system's outputs with its bootstrap interval."""
     own, settings, items = scores[rows], judged.settings, [judged.keys["items"][n] for n in rows]
-    found = paired_bootstrap(own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level)
-    return float(own.mean()), found.interval.low, found.interval.high
+    return paired_bootstrap(
+        own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level
+    ).estimate
 
 
 def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
@@ -97,10 +103,8 @@ def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[i
         return None
     left, right = (list(side) for side in zip(*pairs, strict=True))
     keys = [items[n] for n in left]
-    found = paired_bootstrap(
-        scores[left], scores[right], items=keys, samples=judged.settings.samples, seed=judged.settings.seed
-    )
-    return found.wins_a + found.ties / 2
+    settings = judged.settings
+    return paired_bootstrap(scores[left], scores[right], items=keys, samples=settings.samples, seed=settings.seed).ahead
 
 
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
@@ -172,8 +176,7 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
     """Every figure of every metric with its interval, best first, and the main figure as bars."""
     rows: list[Any] = []
     for metric in judged.scores:
-        found = ((judged.agreement(metric, one).value, judged.interval(metric, one)) for one in judged.figures)
-        rows.append((metric, *((value, interval.low, interval.high) for value, interval in found)))
+        rows.append((metric, *(judged.interval(metric, one) for one in judged.figures)))
     rows.sort(key=lambda row: float("inf") if np.isnan(row[1][0]) else -row[1][0])
     labels = [measure.label for measure in judged.figures]
     title = f"{judged.rated.name}: agreement with people, {judged.dimension}"
@@ -261,8 +264,7 @@ def differences(judged: RatedScores) -> Table:
         chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": settings.seed, **judged.keys}
         gap = bootstrap_difference(*common, samples=settings.samples, level=settings.level, **chosen)
         test = permutation_test(*common, samples=settings.permutations, **chosen) if settings.permutations else None
-        change = (gap.difference, gap.interval.low, gap.interval.high)
-        rows.append((other, change, gap.wins, test.p_two_sided if test else None, _williams(judged, first, other)))
+        rows.append((other, gap.estimate, gap.ahead, test, _williams(judged, first, other)))
     return interval_table(
         f"{judged.label}_differences",
         f"{judged.rated.name}, {judged.dimension}: {first} minus each other metric ({main.label})",
@@ -281,7 +283,7 @@ def _williams(judged: RatedScores, first: str, other: str) -> float | None:
         return None
     pairs = ((0, 1), (0, 2), (1, 2))
     r12, r13, r23 = (float(np.clip(pearsonr(sides[a], sides[b]).statistic, -1, 1)) for a, b in pairs)
-    return williams_test(r12, r13, r23, len(sides[0])).p_two_sided
+    return williams_test(r12, r13, r23, len(sides[0]))
 
 
 def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Table | Figure]:

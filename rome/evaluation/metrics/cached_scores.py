@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.metrics.protocol import References, Scores
+from rome.evaluation.metrics.functions import References, Scores
 from rome.exceptions import InputError
 from rome.progress import progress_bar
 from rome.storage.sqlite_file import KeyValueFile

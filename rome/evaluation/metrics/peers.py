@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore, TextPair
-from rome.evaluation.metrics.protocol import Scores
+from rome.evaluation.metrics.functions import Scores
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
 from rome.features.packages import import_failed

@@ -10,9 +10,8 @@ from typing import Any
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore
-from rome.evaluation.metrics.functions import Length, Random, UserMetric, imported
+from rome.evaluation.metrics.functions import Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
-from rome.evaluation.metrics.protocol import Scores, checked_scores
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
 from rome.exceptions import InputError, ModelMissingError

@@ -12,7 +12,7 @@ from rome.combining.combiner import Combiner
 from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair, candidates
-from rome.evaluation.metrics.protocol import References, Scores
+from rome.evaluation.metrics.functions import References, Scores
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES

@@ -13,7 +13,7 @@ from rome.data.readers.lines import json_objects, number, table
 from rome.data.readers.mqm import MqmWeights, marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
 from rome.evaluation.metrics.cached_scores import candidates
-from rome.evaluation.metrics.protocol import References, Scores
+from rome.evaluation.metrics.functions import References, Scores
 from rome.exceptions import InputError
 from rome.storage.files import read_lines
 from rome.text_table import shorten
@@ -148,9 +148,7 @@ class MarkFile:
     @property
     def signature(self) -> str:
         """The file's name and content."""
-        from rome.reports.manifest import file_digest
-
-        return f"marks:{self.name}|content:{file_digest(self.path)[7:23]}"
+        return f"marks:{self.name}|content:{hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:16]}"
 
     def marks_of(self, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]]:
         """The marks of each segment. Raises InputError for a segment without a line, another text, or a mark outside of it."""

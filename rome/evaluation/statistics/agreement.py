@@ -131,7 +131,6 @@ class SegmentPairs:
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     weight: Vector
-    sampled: bool
 
 
 def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> SegmentPairs:
@@ -141,12 +140,11 @@ def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> S
     parts = [np.zeros((0, 2), dtype=np.int64)]
     parts += [members[:, np.transpose(np.triu_indices(members.shape[1], 1))].reshape(-1, 2) for _, members in groups.blocks]
     found = np.concatenate(parts)
-    sampled = len(found) > max_pairs
-    if sampled:
+    if len(found) > max_pairs:
         found = found[np.sort(np.random.default_rng(seed).choice(len(found), max_pairs, replace=False, shuffle=False))]
     codes = groups.codes[found[:, 0]]
     counts = np.bincount(codes, minlength=groups.count).astype(np.float64)
-    return SegmentPairs(found[:, 0], found[:, 1], 1.0 / counts[codes] / max(1, int((counts > 0).sum())), sampled)
+    return SegmentPairs(found[:, 0], found[:, 1], 1.0 / counts[codes] / max(1, int((counts > 0).sum())))
 
 
 def sweep(people: Vector, metric: Vector, pairs: SegmentPairs) -> tuple[float, float]:
@@ -186,21 +184,15 @@ class Agreement:
     ----------
     value
         The statistic, or its mean over the groups in which it is defined; nan where it is defined in none.
-    groups_used, groups_left_out
-        Groups with a value, and those without (one output only, or all rated or scored alike).
+    groups_used
+        Groups with a value; others have one output only, or all rated or scored alike.
     epsilon
         The calibrated tie, only for CALIBRATED.
-    sampled_pairs
-        Pairs that epsilon was found on, where it was a sample.
     """
 
     value: float
-    statistic: str
-    average: str
     groups_used: int
     epsilon: float | None = None
-    groups_left_out: int = 0
-    sampled_pairs: int | None = None
 
 
 def agreement(
@@ -237,21 +229,10 @@ def agreement(
     ratings, scores = check_pair(people, metric)
     check_choice(statistic, "statistic", (*STATISTICS, CALIBRATED))
     groups = group_by(average, ratings.size, items, systems, language_pairs)
-    epsilon = sampled = None
-    if statistic == CALIBRATED:
-        pairs = pairs_within(groups, max_pairs, seed)
-        epsilon, sampled = sweep(ratings, scores, pairs)[0], pairs.first.size if pairs.sampled else None
+    epsilon = sweep(ratings, scores, pairs_within(groups, max_pairs, seed))[0] if statistic == CALIBRATED else None
     values = group_values(statistic, ratings, scores, groups, epsilon)
-    used = int((~np.isnan(values)).sum())
-    return Agreement(
-        value=weighted_mean(values, group_weights(statistic, average, ratings, groups)),
-        statistic=statistic,
-        average=average,
-        groups_used=used,
-        epsilon=epsilon,
-        groups_left_out=groups.count - used,
-        sampled_pairs=sampled,
-    )
+    weights = group_weights(statistic, average, ratings, groups)
+    return Agreement(weighted_mean(values, weights), int((~np.isnan(values)).sum()), epsilon)
 
 
 def weighted_mean(values: Vector, weights: Vector) -> float:

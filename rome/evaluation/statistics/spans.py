@@ -6,8 +6,7 @@ the wrong one. Major and critical are one class, minor is the other; where peopl
 the metric did, one right class is enough. Several marks of one character count once. An empty span (an insertion point) stands for the
 one place at which it lies, as in the task's own script.
 
-Marks without a place (an omission, a remark on the whole segment) are no targets and are counted apart; so are neutral marks, which are
-no errors.
+Marks without a place (an omission, a remark on the whole segment) and neutral marks, which are no errors, are no targets.
 """
 
 from __future__ import annotations
@@ -28,26 +27,19 @@ CLASSES = {"minor": 0, "major": 1, "critical": 1}
 
 @dataclass(frozen=True, slots=True)
 class SpanScores:
-    """Characters, summed over segments, and what follows from them.
+    """Hold characters, summed over segments, and what follows from them.
 
     Attributes
     ----------
     credit
         Of characters marked on both sides, 1 or 1/2 each.
     predicted, gold
-        Characters marked on each side.
-    unplaced_predicted, unplaced_gold
-        Marks without a place.
-    neutral
-        Neutral marks of both sides. All are means over raters where several count together.
+        Characters marked on each side. All are means over raters where several count together.
     """
 
     credit: float
     predicted: float
     gold: float
-    unplaced_predicted: float = 0.0
-    unplaced_gold: float = 0.0
-    neutral: float = 0.0
 
     @property
     def precision(self) -> float:
@@ -68,7 +60,7 @@ class SpanScores:
 
 @dataclass(frozen=True, slots=True)
 class SpanAgreement:
-    """Agreement of predicted spans with one or several raters over a corpus.
+    """Agreement of predicted spans with one or several raters over a corpus; segments that no rater saw are left out.
 
     Attributes
     ----------
@@ -77,22 +69,16 @@ class SpanAgreement:
         unknown raters' habits weigh as they occur.
     best
         In each segment the rater with whom F1 is highest, an upper bound that favours segments with more raters.
-    raters
-        Each rater alone, over the segments that this rater saw.
     segment_f1
         Mean over segments of the mean over raters of the segment's own F1 (empty on both sides: 1).
     segments
         How many.
-    unrated
-        Segments that no rater saw, left out.
     """
 
     mean: SpanScores
     best: SpanScores
-    raters: Mapping[str, SpanScores]
     segment_f1: float
     segments: int
-    unrated: int
 
 
 def segment_spans(predicted: Sequence[ErrorMark], gold: Sequence[ErrorMark], length: int) -> SpanScores:
@@ -107,9 +93,6 @@ def segment_spans(predicted: Sequence[ErrorMark], gold: Sequence[ErrorMark], len
         credit=float(right.sum() + WRONG_SEVERITY * (both_sides & ~right).sum()),
         predicted=float(ours.any(axis=0).sum()),
         gold=float(theirs.any(axis=0).sum()),
-        unplaced_predicted=float(sum(mark.start is None for mark in predicted)),
-        unplaced_gold=float(sum(mark.start is None for mark in gold)),
-        neutral=float(sum(mark.severity == "neutral" and mark.start is not None for mark in (*predicted, *gold))),
     )
 
 
@@ -130,28 +113,18 @@ def corpus_spans(
             f"{len(predicted)} predictions, {len(gold)} annotations, {len(lengths)} lengths: give one of each a segment"
         )
     averaged, highest, f1 = list[SpanScores](), list[SpanScores](), list[float]()
-    of_rater: dict[str, list[SpanScores]] = {}
     for number, (ours, raters, length) in enumerate(zip(predicted, gold, lengths, strict=True), start=1):
         try:
-            found = {rater: segment_spans(ours, marks, length) for rater, marks in raters.items()}
+            found = [segment_spans(ours, marks, length) for marks in raters.values()]
         except InputError as error:
             raise InputError(f"segment {number}: {error}") from error
         if found:
-            averaged.append(_sum(list(found.values()), 1 / len(found)))
-            highest.append(max(found.values(), key=lambda scores: scores.f1))
-            f1.append(float(np.mean([scores.f1 for scores in found.values()])))
-        for rater, scores in found.items():
-            of_rater.setdefault(rater, []).append(scores)
+            averaged.append(_sum(found, 1 / len(found)))
+            highest.append(max(found, key=lambda scores: scores.f1))
+            f1.append(float(np.mean([scores.f1 for scores in found])))
     if not averaged:
         raise InputError("no segment has a rater: give error marks of at least one")
-    return SpanAgreement(
-        mean=_sum(averaged),
-        best=_sum(highest),
-        raters={rater: _sum(scores) for rater, scores in of_rater.items()},
-        segment_f1=float(np.mean(f1)),
-        segments=len(averaged),
-        unrated=len(predicted) - len(averaged),
-    )
+    return SpanAgreement(_sum(averaged), _sum(highest), float(np.mean(f1)), len(averaged))
 
 
 def _covered(marks: Sequence[ErrorMark], length: int, side: str) -> NDArray[np.bool_]:
