@@ -208,8 +208,8 @@ def _linked(reference: Sequence[Run], hypothesis: Sequence[Run], matches: Sequen
 def weigh(findings: Sequence[Finding], amount: float, config: ErrorsConfig) -> list[ErrorSpan]:
     """Return the error spans of a pair with their severities and weights.
 
-    The amount is shared in proportion to confidence times expected cost. The weight is the share times the square root of the confidence. The
-    severity is that of the costliest word, or a lower one whose band the weight comes near; the weight is brought into its band.
+    The amount is shared in proportion to confidence times expected cost. The weight is the share times the confidence. The severity is that of
+    the costliest word, or a lower one whose band the weight comes near; the weight is brought into its band.
     """
     costs = [finding.confidence * finding.cost for finding in findings]
     whole = math.fsum(costs) or 1.0
@@ -218,7 +218,7 @@ def weigh(findings: Sequence[Finding], amount: float, config: ErrorsConfig) -> l
 
 def _weighed(one: Finding, share: float, config: ErrorsConfig) -> ErrorSpan:
     """Return the span of a finding with its share of the amount; a different quantity is critical, whatever the share."""
-    weight, level = math.sqrt(one.confidence) * share, SEVERITIES.index(one.severity)
+    weight, level = one.confidence * share, SEVERITIES.index(one.severity)
     if one.exact:
         weight = max(weight, CRITICAL)
     while level > 1 and weight < config.nearness * BANDS[SEVERITIES[level]][0]:
