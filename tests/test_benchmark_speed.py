@@ -37,7 +37,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Any:
     return SimpleNamespace(**{name: importlib.import_module(name) for name in NAMES})
 
 
-def test_stages_are_those_of_the_set_and_precision_asked_for(scripts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_stages_are_those_of_the_set_and_precision_asked_for(
+    scripts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The metric is made so, and the table says so."""
     made: list[dict[str, Any]] = []
 

@@ -179,7 +179,9 @@ def describe(figure: Figure) -> str:
         return f"{figure.title}. {size}. {_ends(names, [float(value) for value in figure.values.flat], figure.digits)}"
     if isinstance(figure, Bars):
         ends = ", with intervals" if figure.low or figure.high else ""
-        return f"{figure.title}. Bars of {len(figure.labels)} values{ends}. {_ends(figure.labels, figure.values, figure.digits)}"
+        return (
+            f"{figure.title}. Bars of {len(figure.labels)} values{ends}. {_ends(figure.labels, figure.values, figure.digits)}"
+        )
     axis = f" over {figure.x_label}" if figure.x_label else ""
     turns = "; ".join(f"{name} from {_turn(ys)}" for name, ys in figure.series.items())
     return f"{figure.title}. Lines of {len(figure.series)} series{axis}: {turns}."
