@@ -154,14 +154,6 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
         assert len(store) == 120
 
 
-def test_store_opens_again_after_close(tmp_path: Path) -> None:
-    """Closing is not final, and an empty store is true."""
-    store = AnalysisStore(tmp_path / "a.sqlite")
-    store.close()
-    assert bool(store) and len(store) == 0
-    store.close()
-
-
 def test_wrong_files_are_refused_with_a_remedy(tmp_path: Path) -> None:
     """A directory, a missing folder, a text file and another program's database: each is named and left as it is."""
     text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
@@ -184,7 +176,7 @@ def test_wrong_files_are_refused_with_a_remedy(tmp_path: Path) -> None:
 def test_newer_format_is_refused(tmp_path: Path) -> None:
     """A store whose rows are of another format is not guessed at, and left as it is."""
     path = tmp_path / "a.sqlite"
-    AnalysisStore(path).close()
+    AnalysisStore(path)
     by_hand(path, "PRAGMA user_version=99", "INSERT INTO analyses VALUES (x'01', x'02')")
     with pytest.raises(StoreError, match="format 99"):
         AnalysisStore(path)
@@ -244,7 +236,6 @@ def test_replaced_or_deleted_file_is_noticed(tmp_path: Path) -> None:
     store.put_many([example("b")], identity="m")
     with AnalysisStore(path) as other:
         assert list(other.get_many(["a", "b"], identity="m")) == ["b"]
-    store.close()
 
 
 @pytest.fixture
@@ -294,7 +285,7 @@ def test_a_store_that_may_only_be_read_is_read(folder: Path, kind: str, capsys: 
 def test_a_damaged_store_that_may_only_be_read_is_refused(folder: Path) -> None:
     """It is not set aside, and no store is made in a folder that may not be written."""
     path = folder / "a.sqlite"
-    AnalysisStore(path).close()
+    AnalysisStore(path)
     content = path.read_bytes()
     path.write_bytes(content[:100] + bytes(len(content) - 100))
     path.chmod(0o444)
