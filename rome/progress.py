@@ -22,7 +22,7 @@ def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str 
     """A bar on standard error, in a notebook a widget where ipywidgets is installed; silent unless that is a terminal or progress is True."""
     shown = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     if not shown:  # nor a lock of tqdm, a semaphore that a worker leaves behind when it is ended
-        return nullcontext(SimpleNamespace(update=lambda _: None))
+        return nullcontext(SimpleNamespace(n=0, update=lambda count=1: None))
     with without_widget_advice():
         from tqdm.auto import tqdm
     return tqdm(total=total, initial=done, unit=unit, desc=desc, file=sys.stderr, leave=False)
