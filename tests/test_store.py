@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -221,7 +220,7 @@ def test_damaged_file_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch:
         raise PermissionError("no renaming here")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(StoreError, match="cannot be made or replaced .*: give its folder write permission"):
+    with pytest.raises(StoreError, match="cannot be replaced .*: give its folder write permission"):
         AnalysisStore(path)
     assert path.read_bytes() == content
 
@@ -254,29 +253,19 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="permissions and users of Linux")
-@pytest.mark.parametrize("kind", ["file", "folder", "with a log", "with a log alone"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
 def test_a_store_that_may_only_be_read_is_read(folder: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it holds is found, and what a killed process left in its log where SQLite can; nothing is written, one line says so once."""
+    """What it holds is found; nothing is written, and one line says so once."""
     path = folder / "a #1?.sqlite"
     with AnalysisStore(path) as store:
         store.put_many([example("a")], identity="m")
-    if "log" in kind:
-        with closing(sqlite3.connect(path)) as reader:  # as long as it has the file open, the log stays
-            reader.execute("SELECT count(*) FROM analyses").fetchone()
-            AnalysisStore(path).put_many([example("b")], identity="m")
-            ends = ("", "-wal") if "alone" in kind else ("", "-wal", "-shm")
-            kept = {end: Path(f"{path}{end}").read_bytes() for end in ends}
-        for end, content in kept.items():
-            Path(f"{path}{end}").write_bytes(content)
-            Path(f"{path}{end}").chmod(0o444)
     path.chmod(0o444)
     folder.chmod(0o755 if kind == "file" else 0o555)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     for _ in range(2):
         with AnalysisStore(path) as store:
             store.put_many([example("c")], identity="m")
-            found = store.get_many(["a", "b", "c"], identity="m")
-            assert sorted(found) == (["a", "b"] if kind == "with a log" else ["a"]) and len(store) == len(found)
+            assert list(store.get_many(["a", "c"], identity="m")) == ["a"] and len(store) == 1
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert capsys.readouterr().err == f"rome: the store {path} cannot be written: what it holds is used, nothing is added\n"
 
@@ -293,7 +282,7 @@ def test_a_damaged_store_that_may_only_be_read_is_refused(folder: Path) -> None:
         AnalysisStore(path)
     folder.chmod(0o555)
     assert not [name for name in os.listdir(folder) if "damaged" in name]
-    with pytest.raises(StoreError, match="cannot be made .*: give its folder write permission"):
+    with pytest.raises(StoreError, match="cannot be written .*check its permissions"):
         AnalysisStore(folder / "b.sqlite")
 
 

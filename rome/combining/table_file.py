@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -86,36 +87,24 @@ def _tables(path: str | PathLike[str], rows: int) -> Iterator[FeatureTable]:
     """Yield an empty table, then the rows of the file; raise StoreError at the end when they are not those that were written."""
     import pyarrow as pa
 
-    try:
-        with _opened(path) as file:
-            empty = _from_arrow(file.schema_arrow.empty_table(), path)
-            digest, metadata = _digest(empty), file.metadata.metadata
-            yield empty
-            for group in range(file.num_row_groups):  # one at a time: Arrow keeps all groups it was asked for in memory
-                for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
-                    table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
-                    digest.update(_content(table))
-                    yield table
-            if metadata[FORMAT_KEY] not in UNCHECKED and metadata.get(DIGEST_KEY) != digest.hexdigest().encode():
-                raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, (RomeError, MemoryError)):
-            raise
-        raise StoreError(f"the feature table {path} is damaged ({str(error)[:120]!r}): {REMEDY} again") from error
+    with _opened(path) as file:
+        empty = _from_arrow(file.schema_arrow.empty_table(), path)
+        digest, metadata = _digest(empty), file.metadata.metadata
+        yield empty
+        for group in range(file.num_row_groups):  # one at a time: Arrow keeps all groups it was asked for in memory
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+                digest.update(_content(table))
+                yield table
+        if metadata[FORMAT_KEY] not in UNCHECKED and metadata.get(DIGEST_KEY) != digest.hexdigest().encode():
+            raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
 
 
 def _in_order(path: str | PathLike[str]) -> bool:
     """Return True when the rows are in the order of segments, and those of one segment in the order of references."""
-    import pyarrow as pa
-
-    try:
-        with _opened(path) as file:
-            table = file.read(columns=["segment", "reference"])
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, (RomeError, MemoryError)):
-            raise
-        return True  # damage, which is reported when all columns are read
-    return rows_in_order(*(table[name].to_numpy() for name in ("segment", "reference")))
+    with _opened(path) as file:
+        table = file.read(columns=["segment", "reference"])
+        return rows_in_order(*(table[name].to_numpy() for name in ("segment", "reference")))
 
 
 def _sorted(path: str | PathLike[str]) -> Iterator[FeatureTable]:
@@ -148,8 +137,9 @@ def _schema(table: FeatureTable) -> pa.Schema:
     return pa.schema(fields, metadata=metadata)
 
 
-def _opened(path: str | PathLike[str]) -> Any:
-    """Return the opened Parquet file, known to be a feature table. Raises InputError."""
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[Any]:
+    """Yield the opened Parquet file, known to be a feature table; an error while it is read becomes StoreError. Raises InputError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -161,6 +151,20 @@ def _opened(path: str | PathLike[str]) -> Any:
         schema = file.schema_arrow
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no feature table (not a readable Parquet file): {REMEDY}") from error
+    with file:
+        try:
+            _check_schema(schema, path)
+            yield file
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, (RomeError, MemoryError)):
+                raise
+            raise StoreError(f"the feature table {path} is damaged ({str(error)[:120]!r}): {REMEDY} again") from error
+
+
+def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
+    """Raise InputError when a file with this schema is no feature table of a format that this version reads."""
+    import pyarrow as pa
+
     kind = (schema.metadata or {}).get(FORMAT_KEY)
     if kind is None:
         raise InputError(f"{path} is a Parquet file but no feature table of RoMe: {REMEDY}")
@@ -176,7 +180,6 @@ def _opened(path: str | PathLike[str]) -> Any:
         if not (found == pa.float64() if name in NUMBERS else pa.types.is_integer(found)):
             needed = "double (float64)" if name in NUMBERS else "whole numbers"
             raise InputError(f"the column {name} of the feature table {path} holds {found}, not {needed}: {REMEDY} again")
-    return file
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:

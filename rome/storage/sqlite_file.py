@@ -7,12 +7,12 @@ import hashlib
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from filelock import FileLock
 
@@ -33,8 +33,7 @@ class KeyValueFile:
     """A SQLite file with one table of keys (at most 64 bytes) and values (bytes); the base of every store.
 
     Every value has a checksum of key and value: a row that does not fit it is missing. A damaged file is set aside as NAME.damaged-1, and a
-    new one is begun. A file that may not be written is read, and nothing is added. One line on stderr reports each of these. ``NAME.lock``
-    keeps two processes from creating or replacing the file at once.
+    new one is begun. A file that may not be written is read, and nothing is added. One line on stderr reports each of these.
 
     Parameters
     ----------
@@ -109,50 +108,38 @@ class KeyValueFile:
         identity = _identity(self.path)
         try:
             with closing(self._connected()) as connection:
+                self._prepare(connection)
                 return action(connection)
         except sqlite3.Error as error:
             is_damaged = not isinstance(error, sqlite3.OperationalError) or any(word in str(error) for word in _DAMAGE)
             if not again or not (is_damaged or _identity(self.path) != identity):  # or replaced meanwhile
-                if is_damaged:
-                    raise self._no_store(error) from error
-                message = f"the store {self.path} cannot be written ({error}): free some space, check its permissions, or name another file"
-                raise StoreError(message) from OSError(errno.EIO, str(error))
+                self._refuse(error, is_damaged)
             self._set_aside(error, identity)
         return self._do(action, again=False)
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the file; create it when it is new, one process at a time."""
+        """Open the file, which is created when it is missing."""
         path = self.path
         if path.is_dir():
             raise StoreError(f"the store {path} is a directory: name a file in it, such as {path / 'analyses.sqlite'}")
         if not path.parent.is_dir():
             raise StoreError(f"the store {path} cannot be made: its folder {path.parent} does not exist, make it first")
-        name, is_read_only = str(path), self._read_only()
-        if is_read_only:
+        name = str(path)
+        if is_read_only := self._read_only():
             _say_once(f"the store {path} cannot be written: what it holds is used, nothing is added")
-            file = Path(os.path.realpath(path))  # SQLite reads a log in a read-only folder only beside its index
-            name = f"{file.as_uri()}?{'mode=ro' if os.path.exists(f'{file}-shm') else 'immutable=1'}"
-        is_new = not path.exists() or not path.stat().st_size
-        with self._alone() if is_new else nullcontext():
-            connection = sqlite3.connect(name, timeout=BUSY_SECONDS, uri=is_read_only)
-            connection.text_factory = bytes  # damage may turn a blob into a text
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+            name = f"{Path(os.path.realpath(path)).as_uri()}?immutable=1"
+        connection = sqlite3.connect(name, timeout=BUSY_SECONDS, uri=is_read_only)
+        connection.text_factory = bytes  # damage may turn a blob into a text
+        return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Create the table in a new file; refuse another program's file and another format."""
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            connection.execute("PRAGMA journal_mode=WAL")
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL)")
                 connection.execute(f"PRAGMA application_id={self.APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={self.FORMAT}")
-        connection.execute("PRAGMA synchronous=NORMAL")
         if connection.execute("PRAGMA application_id").fetchone()[0] != self.APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite file of another program: name another file for the store")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -161,33 +148,36 @@ class KeyValueFile:
 
     def _set_aside(self, error: sqlite3.Error, identity: tuple[int, int] | None) -> None:
         """Rename the damaged file and its log, unless another process has done so."""
+        real = os.path.realpath(self.path)
         if self._read_only():
-            raise self._no_store(error) from error
-        with self._alone():
-            if _identity(self.path) != identity:
-                return
-            real = os.path.realpath(self.path)
-            if Path(real).read_bytes()[_OWNER] != self.APPLICATION_ID.to_bytes(4, "big"):
-                raise self._no_store(error) from error
-            aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
-            for end in ("-wal", "-shm", ""):
-                with suppress(FileNotFoundError):
-                    os.replace(f"{real}{end}", f"{aside}{end}")
+            self._refuse(error, is_damaged=True)
+        try:
+            with FileLock(f"{real}.lock", timeout=BUSY_SECONDS):
+                if _identity(self.path) != identity:
+                    return
+                if Path(real).read_bytes()[_OWNER] != self.APPLICATION_ID.to_bytes(4, "big"):
+                    self._refuse(error, is_damaged=True)
+                aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
+                for end in ("-journal", "-wal", "-shm", ""):
+                    with suppress(FileNotFoundError):
+                        os.replace(f"{real}{end}", f"{aside}{end}")
+        except OSError as problem:
+            if isinstance(problem, StoreError):
+                raise
+            raise StoreError(
+                f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
+            ) from problem
         _say(f"the store {self.path} was damaged ({error}): it is set aside as {aside}, and a new one begun")
 
-    def _no_store(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"the store {self.path} is damaged or is not a store of RoMe ({error}): name another file")
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other processes from creating or replacing the file meanwhile. Raises StoreError when the folder does not allow it."""
-        try:
-            with FileLock(f"{os.path.realpath(self.path)}.lock", timeout=BUSY_SECONDS):
-                yield
-        except OSError as error:
+    def _refuse(self, error: sqlite3.Error, is_damaged: bool) -> NoReturn:
+        if is_damaged:
             raise StoreError(
-                f"the store {self.path} cannot be made or replaced ({error}): give its folder write permission, or name another file"
+                f"the store {self.path} is damaged or is not a store of RoMe ({error}): name another file"
             ) from error
+        message = (
+            f"the store {self.path} cannot be written ({error}): free some space, check its permissions, or name another file"
+        )
+        raise StoreError(message) from OSError(errno.EIO, str(error))
 
 
 def _say(line: str) -> None:
