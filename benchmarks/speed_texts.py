@@ -1,7 +1,7 @@
 """The texts that the benchmarks of speed share: real pairs of about 25 words, texts of any length, and many systems' outputs.
 
 Pairs are WMT22 references with real systems' outputs. Where that file is not there they come from the sentences of our own in
-synthesis_texts.txt, with a number in each; every benchmark says which it took.
+speed_texts.txt, with a number in each; every benchmark says which it took.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rome.exceptions import RomeError
 Pair = tuple[str, str]
 WORDS = (20, 30)
 MOST_OUTPUTS = 14
-OWN = Path(__file__).with_name("synthesis_texts.txt")
+OWN = Path(__file__).with_name("speed_texts.txt")
 
 
 def pairs(count: int) -> list[Pair]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 Prepared = TypeVar("Prepared")
 TOGETHER = 64
 """Pairs that are worked on at once."""
-_CHANGING = Lock()
-_BEFORE: list[list[int]] = []
-"""For each block of one thread that is open, what the libraries' numbers of threads were before the first of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +159,7 @@ def compare_pairs(
     """
     for start in range(0, len(pairs), TOGETHER):
         part = pairs[start : start + TOGETHER]
-        with one_thread():
+        with _libraries().limit(limits=1, user_api="blas"):  # NumPy's sums have other last digits on two threads
             texts = {text: AnalysedText.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
             columns = []
             for feature in features:
@@ -174,37 +169,8 @@ def compare_pairs(
 
 
 @cache
-def _libraries() -> tuple[Any, ...]:
-    """The libraries of linear algebra that are loaded when this is first asked, NumPy's among them."""
+def _libraries() -> Any:
+    """Return threadpoolctl's handle of the libraries that are loaded when this is first called, NumPy's among them."""
     from threadpoolctl import ThreadpoolController
 
-    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
-
-
-def _set_threads(library: Any, count: int) -> None:
-    """Set a library's number of threads: threadpoolctl 3.8 lets only the first thread that asks do so for OpenBLAS, until that is forgotten."""
-    forget = getattr(library, "clear_controlling_thread", lambda **_: None)
-    forget(force=True)
-    library.set_num_threads(count)
-    forget(force=True)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Within the block linear algebra that this thread asks for uses one thread; afterwards as many as before.
-
-    NumPy's sums come out in another order on two, and with other last digits. Most libraries keep one number for all threads: the first
-    block sets it, and the last one to end puts it back; those of OpenMP keep one for each thread.
-    """
-    libraries = _libraries()
-    with _CHANGING:
-        _BEFORE.append(_BEFORE[0] if _BEFORE else [library.num_threads for library in libraries])
-        for library in libraries:
-            _set_threads(library, 1)
-    try:
-        yield
-    finally:
-        with _CHANGING:
-            for library, before in zip(libraries, _BEFORE.pop(), strict=True):
-                if not _BEFORE or getattr(library, "threading_layer", "") == "openmp":
-                    _set_threads(library, before)
+    return ThreadpoolController()

@@ -25,7 +25,6 @@ from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
-from rome.features.model_files import verified
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
 
@@ -267,7 +266,6 @@ def _read(path: Path) -> Combiner:
         raise ModelMissingError(
             f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
         )
-    verified(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
