@@ -21,11 +21,11 @@ from rome.config import FeatureConfigs, MetricConfig, MetricOptions
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
 from rome.features.analyser.config import ModelConfig
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
+from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.results.flags import FLAGS, flags_of, pack_flags
 from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
@@ -217,7 +217,8 @@ class RoMe:
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
                 for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    yield pair, index, measured, flags_of(*each, pair.cut)
+                    flags = flags_of(*each, english=self._idf_table, syntax=self.configs[1], cut=pair.cut)
+                    yield pair, index, measured, flags
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
         """The features; those for the table that most calls share are made once."""

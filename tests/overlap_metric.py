@@ -10,9 +10,9 @@ import numpy as np
 from rome.checks import CheckedPair, check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
+from rome.features.flags import FLAGS, pack_flags
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.results.flags import FLAGS, pack_flags
 
 SIGNATURE = "features:overlap"
 

@@ -34,13 +34,13 @@ from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.errors import Errors
 from rome.features.errors.typos import tidy
+from rome.features.flags import FLAGS, flags_of
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import file_hashes, record_files, verified
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
-from rome.results.flags import flags_of
 from rome.self_check import record, selfcheck
 from rome.text_table import display_width, shorten
 
@@ -210,7 +210,7 @@ def test_any_analysis_is_measured(parts: tuple[Any, ...], texts: tuple[str, str]
     components = [feature.measure(reference, hypothesis) for feature in features]
     assert unit([part.value for part in components]) and np.isfinite([part.raw for part in components]).all()
     assert unit(net.score_rows(np.array([[part.value for part in components]])))
-    assert isinstance(flags_of(reference, hypothesis), tuple)
+    assert set(flags_of(reference, hypothesis, english=features[0].idf, syntax=features[1].config)) <= set(FLAGS)
 
 
 # The door

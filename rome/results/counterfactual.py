@@ -147,11 +147,12 @@ def counterfactual(
     kept = tuple(error for place, error in enumerate(evidence.errors) if place not in places)
     count = min(math.fsum(error.weight for error in kept), evidence.count)
     component = _component(segment, ErrorsEvidence(kept, count))
-    values = np.array([[*(c.value for c in segment.components)][:-1] + [component.value]], dtype=np.float64)
+    components = replace(segment.components, errors=component)
+    values = np.array([[part.value for part in components]], dtype=np.float64)
     after = replace(
         segment,
         score=max(float(net.score_rows(values)[0]), segment.score),
-        components=replace(segment.components, errors=component),
+        components=components,
         contributions=Contributions(*(float(share) for share in net.contributions(values)[0])),
         flags=tuple(dict.fromkeys((*segment.flags, COUNTERFACTUAL))),
     )
