@@ -120,7 +120,7 @@ def lengths(make: Make, sizes: Sequence[int], words: int) -> Iterator[Row]:
     for kind in ("one sentence", "several sentences"):
         for length in sizes:
             chosen = pairs_of_length(rows, length, max(3, words // length), one_sentence=kind == "one sentence")
-            metric.blocks.begin_block()
+            metric.begin_block()
             counting, seconds = profile(metric, chosen)
             for stage in STAGES:
                 if counting.seconds[stage.name]:
@@ -148,7 +148,7 @@ def shared_references(make: Make, segments: int, count: int, threads: int) -> It
     """
     metric = make(threads=threads, progress=False)
     _score(metric, pairs(LOADED))
-    metric.blocks.begin_block()
+    metric.begin_block()
     references, outputs = systems(segments, 2 * count)
     with _texts_analysed() as numbers:
 

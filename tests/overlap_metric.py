@@ -57,11 +57,6 @@ class OverlapMetric:
         """Every segment by the reference that it matches best."""
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    @property
-    def blocks(self) -> OverlapMetric:
-        """Itself."""
-        return self
-
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """`score` of checked pairs."""
         table = self.features(references=[pair.references for pair in pairs], hypotheses=[pair.hypothesis for pair in pairs])

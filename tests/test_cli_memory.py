@@ -13,7 +13,7 @@ import pytest
 
 from rome.cli.metric import load_at_once
 from rome.exceptions import ModelMissingError
-from rome.metric import PairBlocks, RoMe
+from rome.metric import RoMe
 
 FREED = """
 import os, sys
@@ -124,7 +124,7 @@ def test_the_collector_goes_on_where_models_are_missing(monkeypatch: pytest.Monk
         raise ModelMissingError("no models")
 
     options = argparse.Namespace(store=None)
-    monkeypatch.setattr(PairBlocks, "load", missing)
+    monkeypatch.setattr(RoMe, "load", missing)
     with pytest.raises(ModelMissingError, match="no models"):
         load_at_once(RoMe(models="small"), options)
     load_at_once("a metric of a test", options)

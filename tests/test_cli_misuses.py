@@ -221,7 +221,7 @@ MISUSES = [
         "rome evaluate good.tsv --models best",
         "the models 'best' are unknown: give base, small, paper, or the folder of a model set",
     ),
-    ("rome evaluate good.tsv --rho 2", "rho 2.0 is no share: give a number from 0 (the paper's cost) to 1"),
+    ("rome evaluate good.tsv --rho 2", "rho must be in [0, 1], where 0 is the paper's cost, got 2.0"),
     (
         "rome diagnose",
         "name an experiment (texts, robustness, demetr, meaning, ablation, drift, sizes, domains), or your texts",

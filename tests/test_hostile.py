@@ -168,7 +168,7 @@ def test_hostile_neighbours_change_nothing() -> None:
     hypothesis, metric = "The cat sat on a new mat and moved.", whole_metric()
     alone = metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0]
     among = [CHOSEN[name] for name in ("every hostile piece", "NUL between letters", "a paragraph a letter")]
-    metric.blocks.begin_block()
+    metric.begin_block()
     *hostile, found = metric.score(references=[REFERENCE] * 4, hypotheses=[*among, hypothesis])
     assert found.score == pytest.approx(alone.score, abs=1e-6)
     for segment in hostile:

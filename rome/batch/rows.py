@@ -227,12 +227,12 @@ def _score(pairs: Sequence[CheckedPair], metric: RoMe, exact: bool) -> Iterator[
     analyse = getattr(metric, "analyse", None)
     if exact and analyse is None:
         for pair in pairs:
-            yield from metric.blocks.score_pairs([pair])
+            yield from metric.score_pairs([pair])
         return
     if exact and analyse is not None:
         for text in dict.fromkeys(text for pair in pairs for text in (*pair.references, pair.hypothesis)):
             analyse([text])
-    yield from metric.blocks.score_pairs(pairs)
+    yield from metric.score_pairs(pairs)
 
 
 def _values(result: SegmentScore | CheckedPair | str, evidence: bool) -> dict[str, Any]:

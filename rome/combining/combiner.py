@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
+from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part, without_arithmetic
 from rome.combining.table import WIDTH, FeatureTable, rows_in_order
-from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
@@ -162,11 +160,6 @@ class Combiner:
             digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
         return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
 
-    @cached_property
-    def _perfect(self) -> float:
-        """The logarithm of S(1, 1, 1, 1), what every score is measured against."""
-        return float(self._log_sigmoid(np.ones((WIDTH, 1)))[0])
-
     def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
         """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
 
@@ -205,9 +198,10 @@ class Combiner:
         """
         values = np.asarray(values, dtype=np.float64)
         out = np.empty(len(values), dtype=np.float64)
+        perfect = self._log_sigmoid(np.ones((WIDTH, 1)))
         for start in range(0, len(values), CHUNK):
             logarithms = self._log_sigmoid(np.ascontiguousarray(values[start : start + CHUNK].T))
-            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - self._perfect, 0.0))
+            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
         return out
 
     def _log_sigmoid(self, columns: Vector) -> Vector:

@@ -10,9 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from rome.features.values import FEATURES
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rome.features.errors.config import ErrorsConfig
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
+Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
 """Each embedded net by the folder of its model."""
 _MARK = "scorer:supervised."
@@ -38,7 +37,6 @@ def feature_signature(
     syntax: SyntaxConfig,
     grammar: GrammarConfig,
     errors: ErrorsConfig,
-    *others: Any,
 ) -> str:
     """The signature of the four features: which models made the analyses, and every setting of every feature.
 
@@ -64,9 +62,6 @@ def feature_signature(
         "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": digest(json.dumps(asdict(errors), sort_keys=True)),
-    }
-    parts |= {
-        name: digest(json.dumps(asdict(config), sort_keys=True)) for name, config in zip(FEATURES[4:], others, strict=True)
     }
     if syntax.distance != "compiled":
         parts["ted"] = syntax.distance

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, make_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from heapq import nlargest, nsmallest
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,25 +33,6 @@ SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
 
 
-Record = TypeVar("Record", bound=type)
-
-
-def _with_all_features(kind: Any) -> Callable[[Record], Record]:
-    """Gives a frozen dataclass, whose fields are the first four features, a field for every other feature there is."""
-
-    def extended(cls: Record) -> Record:
-        if not FEATURES[4:]:
-            return cls
-        found: Any = make_dataclass(
-            cls.__name__, [(name, kind) for name in FEATURES[4:]], bases=(cls,), frozen=True, slots=True
-        )
-        found.__module__, found.__doc__ = cls.__module__, cls.__doc__
-        return cast(Record, found)
-
-    return extended
-
-
-@_with_all_features(Component)
 @dataclass(frozen=True, slots=True)
 class Components:
     """The four components of one segment, each a Component with value, raw, unit and evidence."""
@@ -66,7 +47,6 @@ class Components:
         return (getattr(self, name) for name in FEATURES)
 
 
-@_with_all_features(Any)
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The four features' evidence values of one segment; None where the numbers were stored without them.
@@ -80,7 +60,6 @@ class Evidence:
     errors: ErrorsEvidence | Any
 
 
-@_with_all_features(float)
 @dataclass(frozen=True, slots=True)
 class _FourNumbers:
     """One number a feature."""

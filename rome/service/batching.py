@@ -91,7 +91,7 @@ class Batcher:
         """Load, then score until cancelled. Whatever ends it before is `failure`, and refuses all who wait."""
         try:
             metric: RoMe = await self._in_thread(self._make)
-            warm = await self._in_thread(metric.blocks.score_pairs, pairs=[WARM_UP])
+            warm = await self._in_thread(metric.score_pairs, pairs=[WARM_UP])
             self.state, self.signature = "ready", warm.signature
             self.say("ready; Ctrl-C ends")
             while await self._arrived.wait():
@@ -136,7 +136,7 @@ class Batcher:
         pairs = [replace(job.pairs[number], segment=n) for n, (job, number) in enumerate(units)]
         self.calls += 1
         try:
-            result = await self._in_thread(metric.blocks.score_pairs, pairs=pairs)
+            result = await self._in_thread(metric.score_pairs, pairs=pairs)
             scores = list(zip(units, result.segments, strict=True))
         except Exception as error:  # the service must outlive whatever a text does to a model
             if self._together and len(units) > 1:
