@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from rome.data.readers.lines import number, shown, table
+from rome.data.readers.lines import number, table
 from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
+from rome.storage.rows import shown
 
 DATASETS = ("BAGEL", "SFHOT", "SFRES")
 DIMENSIONS = ("informativeness", "naturalness", "quality")
@@ -66,7 +67,7 @@ def read_novikova(path: str | Path, dataset: str = "") -> RatedSet:
     """
     judged: dict[tuple[str, ...], list[RatedSegment]] = {}
     judges: dict[tuple[str, ...], Counter[str]] = {}
-    for place, row in table(path, _NEEDED, ",", quoted=True):
+    for place, row in table(path, _NEEDED, ","):
         if row["dataset"] not in DATASETS:
             raise InputError(f"{place}: dataset {shown(row['dataset'])} is none of {', '.join(DATASETS)}: fetch the file again")
         if row.get("mr_type") and not row["mr"].startswith(row["mr_type"] + "("):

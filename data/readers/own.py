@@ -38,7 +38,7 @@ def read_own(path: str | Path) -> RatedSet:
     if first.lstrip().startswith("{"):
         return RatedSet(set_name(path), check_shared_texts(_from_json(path)))
     separator = next((mark for mark in "\t,;" if mark in first), "\t")
-    return rated_rows(set_name(path), table(path, COLUMNS, separator, quoted=separator != "\t"))
+    return rated_rows(set_name(path), table(path, COLUMNS, separator, lines))
 
 
 COLUMNS = ("item", "reference", "hypothesis")

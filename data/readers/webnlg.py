@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from rome.data.readers.lines import check_counts, json_array, json_value, number, same_words, shown, table, text_lines
+from rome.data.readers.lines import check_counts, json_array, number, same_words, table, text_lines
 from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
+from rome.storage.rows import json_value, shown
 
 RATINGS = "all_data_final_averaged.csv"
 INPUTS = "MRs.txt"
@@ -60,7 +61,7 @@ def read_webnlg17(folder: str | Path, outputs: str | Path | None = None) -> Rate
     if len(index) < len(inputs):
         raise InputError(f"{root / INPUTS}:1: an input stands there twice: fetch the file again")
     segments = []
-    for place, row in table(root / RATINGS, ("mr", "team", "text", "fluency", "grammar", "semantics"), ",", quoted=True):
+    for place, row in table(root / RATINGS, ("mr", "team", "text", "fluency", "grammar", "semantics"), ","):
         if row["team"] == PEOPLE:
             continue
         line = index.get("".join(row["mr"].split()))
