@@ -39,7 +39,7 @@ class Change(Displayed):
     Attributes
     ----------
     before, after
-        Scores of two hypotheses against the same reference by the same metric. Every difference is after minus before, so positive is better.
+        Scores of two hypotheses for the same references by the same metric. Every difference is after minus before, so positive is better.
     """
 
     before: SegmentScore
@@ -47,7 +47,8 @@ class Change(Displayed):
 
     def __post_init__(self) -> None:
         """Check that the two can be compared."""
-        if self.before.reference != self.after.reference:
+        same = self.before.reference_index == self.after.reference_index
+        if same and self.before.reference != self.after.reference:
             raise InputError("before and after have different references: score the edited hypothesis against the same one")
         if self.before.signature != self.after.signature:
             keys = "; ".join(differing_keys(self.before.signature, self.after.signature, ("before", "after")))
