@@ -1,10 +1,8 @@
-"""Linear algebra on one thread, and its own number of threads afterwards, whoever asked in between."""
+"""Linear algebra on one thread, and its own number of threads afterwards."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -36,41 +34,3 @@ def test_one_inside_and_as_before_afterwards() -> None:
             assert threads() == 1
             raise ValueError
         assert threads() == 2
-
-
-def test_blocks_of_several_threads_overlap() -> None:
-    """The first to begin ends before the second does, which keeps its one thread; in the end the number is what it was."""
-    before, seen = threads(), []
-    begun, go_on = threading.Event(), threading.Event()
-
-    def second() -> None:
-        with one_thread():
-            begun.set()
-            go_on.wait(60)
-            seen.append(threads())
-        seen.append(threads())
-
-    other = threading.Thread(target=second)
-    with one_thread():
-        other.start()
-        assert begun.wait(60)
-    go_on.set()
-    other.join()
-    assert seen == [min(before, 1), before] and threads() == before
-
-
-def test_a_product_of_another_thread_is_that_of_this_one() -> None:
-    """To the last bit, while further threads begin and end such blocks all the time."""
-    one, other = (np.random.default_rng(seed).random((300, 384)) for seed in (0, 1))
-    with one_thread():
-        expected = one @ other.T
-
-    def products(_: int) -> bool:
-        for _ in range(40):
-            with one_thread():
-                if not np.array_equal(one @ other.T, expected):
-                    return False
-        return True
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(products, range(8)))
