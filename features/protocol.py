@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -160,7 +159,7 @@ def compare_pairs(
     """
     for start in range(0, len(pairs), TOGETHER):
         part = pairs[start : start + TOGETHER]
-        with one_thread():
+        with _libraries().limit(limits=1, user_api="blas"):  # NumPy's sums have other last digits on two threads
             texts = {text: AnalysedText.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
             columns = []
             for feature in features:
@@ -169,14 +168,9 @@ def compare_pairs(
         yield from zip(*columns, strict=True)
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Return a context in which linear algebra uses one thread, because on several NumPy's sums differ in their last digits."""
-    return cast(AbstractContextManager[Any], _libraries().limit(limits=1, user_api="blas"))
-
-
 @cache
 def _libraries() -> Any:
-    """Return the controller of the numerical libraries that are loaded at the first call, NumPy's among them."""
+    """Return threadpoolctl's handle of the libraries that are loaded when this is first called, NumPy's among them."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
