@@ -9,7 +9,7 @@ from functools import cached_property
 from multiprocessing import parent_process
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -77,11 +77,13 @@ class RoMe:
         combiner: Combiner | None = None,
         scorer: Scorer = "unsupervised",
     ) -> None:
-        where, how = (store, progress), (threads, device, precision, batch_size)
-        self.config = config = MetricConfig(models, emd, rho, idf, *where, *how, empty_reference, combiner, scorer)
+        config = MetricConfig(
+            models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
+        )
+        self.config = config
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         self.device = found_device(device)
-        self.precision = found_precision(precision, self.device)
+        self.precision = cast(Precision, found_precision(precision, self.device))
         path = None if store is None else Path(store)
         self._analyses = Analyses(self.models, path, progress, threads, self.device, batch_size, self.precision)
         self._lock = Lock()
