@@ -38,7 +38,7 @@ def feature_signature(
     grammar: GrammarConfig,
     errors: ErrorsConfig,
 ) -> str:
-    """The signature of the four features: which models made the analyses, and every setting of every feature.
+    """Return the signature of the four features: which models made the analyses, and every setting of every feature.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def feature_signature(
 
 
 def without_arithmetic(signature: str) -> str:
-    """The signature without the device that models computed on, and how precisely: its numbers are the CPU's in float32 but for rounding."""
+    """Return the signature without device and precision, whose numbers equal the CPU's in float32 but for rounding."""
     return "|".join(part for part in signature.split("|") if not part.startswith(("device:", "precision:")))
 
 
@@ -102,13 +102,13 @@ def outputs_digest(hypotheses: Iterable[str]) -> str:
 
 
 def signature_part(sources: Sequence[RatedSource]) -> str:
-    """What stands before ``net:`` in a signature: ``scorer:supervised.NAME+NAME|``; nothing for an unsupervised net."""
+    """Return the part of a signature before ``net:``, ``scorer:supervised.NAME+NAME|``; empty for an unsupervised net."""
     names = "+".join(re.sub(r"[^\w.-]+", "_", source.name) for source in sources)
     return f"{_MARK}{names}|" if sources else ""
 
 
 def fitted_on(signature: str) -> tuple[str, ...]:
-    """The rated sets that the net of a score's signature was fitted on; empty for an unsupervised score."""
+    """Return the rated sets that the net of a score's signature was fitted on; empty for an unsupervised score."""
     parts = [part for part in signature.split("|") if part.startswith(_MARK)]
     return tuple(parts[0].removeprefix(_MARK).split("+")) if parts else ()
 
@@ -120,13 +120,13 @@ def supervision_note(signature: str) -> str:
 
 
 def labels(signature: str) -> dict[str, Any]:
-    """What a supervised score's dictionary holds beside the others: ``scorer`` and ``fitted_on``; empty for an unsupervised score."""
+    """Return the entries ``scorer`` and ``fitted_on`` of a supervised score's dictionary; empty for an unsupervised score."""
     names = fitted_on(signature)
     return {"scorer": "supervised", "fitted_on": list(names)} if names else {}
 
 
 def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
-    """What differs between two signatures ``key:value|key:value``, as ``key: value in NAME, value in NAME``."""
+    """List the differences of two signatures ``key:value|key:value`` as ``key: value in NAME, value in NAME``."""
     left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
     keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
     return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]

@@ -101,18 +101,18 @@ class Comparison(Displayed):
         return Contributions(*np.mean([[*change.contributions] for change in self.changes], axis=0).tolist())
 
     def __getitem__(self, name: str) -> Difference:
-        """The difference of the score or of one component by its name. Raises InputError for another name."""
+        """Return the difference of the score or of one component by its name. Raises InputError for another name."""
         for found in self.differences:
             if found.name == name:
                 return found
         raise InputError(f"{name!r} is not compared: choose {', '.join(MEASURES)}")
 
     def __iter__(self) -> Iterator[Difference]:
-        """The five differences, the score's first."""
+        """Return the five differences, the score's first."""
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """The number of differences, five."""
+        """Return the number of differences, five."""
         return len(self.differences)
 
     @property
@@ -159,7 +159,7 @@ class Comparison(Displayed):
         return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
 
     def _document(self) -> Document:
-        """The differences, then the segments that decide."""
+        """Show the differences, then the segments that decide."""
         from rome.reports.summaries import comparison_document
 
         return comparison_document(self)

@@ -129,7 +129,7 @@ class Counterfactual(Change):
 def counterfactual(
     segment: SegmentScore, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
 ) -> Counterfactual:
-    """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
+    """Return the segment without these errors: the count loses their weights, errors component and score follow exactly.
 
     Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an empty
     hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
@@ -161,7 +161,7 @@ def counterfactual(
 
 
 def _evidence(segment: SegmentScore) -> ErrorsEvidence:
-    """The errors of a segment, once sure that its errors component can be computed from them."""
+    """Return the errors of a segment, after checking that its errors component can be computed from them."""
     where, evidence = f"segment {segment.segment}", segment.evidence.errors
     if evidence is None or segment.evidence.semantic is None:
         raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts first")
@@ -175,12 +175,12 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
 
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
-    """The errors component of a hypothesis with words that has these errors."""
+    """Return the errors component of a hypothesis, not an empty one, that has these errors."""
     return replace(segment.components.errors, value=value_of(evidence.count), raw=evidence.count, evidence=evidence)
 
 
 def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
-    """The net that made the score, checked."""
+    """Return the net that made the score, checked."""
     net = combiner or _matching(segment.signature)
     values = np.array([[component.value for component in segment.components]], dtype=np.float64)
     made = f"|{segment.signature}".endswith(f"|{net.signature}") and abs(net.score_rows(values)[0] - segment.score) <= NEAR
@@ -199,7 +199,7 @@ def _matching(signature: str) -> Combiner:
 
 
 def _places(without: Any, errors: Sequence[ErrorSpan], segment: SegmentScore) -> tuple[int, ...]:
-    """The places of the errors to drop, in the order of the list."""
+    """Return the places of the errors to drop, in the order of the list."""
     wanted = list(without) if isinstance(without, Iterable) else [without]
     if not wanted:
         raise InputError(
@@ -224,13 +224,13 @@ def _names(one: Any, place: int, error: ErrorSpan) -> bool:
 
 
 def errors_of(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
-    """The errors that count; none without evidence."""
+    """Return the errors that count; none without evidence."""
     evidence = segment.evidence.errors
     return () if evidence is None else evidence.errors
 
 
 def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """The errors that have no fellow among the others; each fellow stands for one."""
+    """Return the errors that have no match among the others; each of the others matches one."""
     left = [_identity(other) for other in others]
     alone = []
     for error in errors:
@@ -242,7 +242,7 @@ def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple
 
 
 def _identity(error: ErrorSpan) -> tuple[Any, ...]:
-    """What makes an error the same in two hypotheses: what and where in the reference; in the hypothesis words may have moved."""
+    """Return what makes an error the same in two hypotheses, where words may have moved."""
     return error.kind, error.type, error.severity, error.reference, error.hypothesis and error.hypothesis.text
 
 

@@ -69,7 +69,7 @@ class ErrorChange:
 
 
 def error_changes(before: Iterable[SegmentScore], after: Iterable[SegmentScore]) -> tuple[ErrorChange, ...]:
-    """The kinds of mistakes that went or came, the largest change first.
+    """Return the kinds of mistakes that went or came, the largest change first.
 
     A mistake is the same in both when kind, type, severity, the place in the reference and the words of the hypothesis are. Segments
     without evidence say nothing.
@@ -96,7 +96,7 @@ def error_changes(before: Iterable[SegmentScore], after: Iterable[SegmentScore])
 
 
 def error_name(error: ErrorSpan) -> tuple[str, str]:
-    """What to call a mistake, one and several: ``lost negation``, ``lost negations``."""
+    """Return the name of a mistake, singular and plural: ``lost negation``, ``lost negations``."""
     if error.type in NAMES:
         return NAMES[error.type]
     noun, deed = error.type.replace("_", " "), DEEDS[error.kind]

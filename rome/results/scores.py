@@ -157,15 +157,15 @@ class SegmentScore(Displayed):
         return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
 
     def __float__(self) -> float:
-        """The score."""
+        """Return the score."""
         return self.score
 
     def __format__(self, spec: str) -> str:
-        """The score in this format, as a number has it; without one the whole explanation."""
+        """Format the score as a number; without a format return the whole explanation."""
         return format(self.score, spec) if spec else str(self)
 
     def _document(self) -> Document:
-        """The whole explanation: texts, components, contributions, trees, matrices."""
+        """Show the whole explanation: texts, components, contributions, trees, matrices."""
         from rome.reports.segment import segment_document
 
         return segment_document(self)
@@ -173,7 +173,7 @@ class SegmentScore(Displayed):
     def counterfactual(
         self, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
     ) -> Counterfactual:
-        """What the score would be if these errors had not been made; exact, and no model is needed.
+        """Return what the score would be without these errors; it is exact, and no model is needed.
 
         Raises InputError for what is no error of this segment, for a segment without evidence, and for a net that did not make this score.
 
@@ -212,11 +212,11 @@ class CorpusScore(Displayed):
         return ComponentMeans(*(_mean([getattr(s.components, name).value for s in self.segments]) for name in FEATURES))
 
     def __len__(self) -> int:
-        """The number of segments."""
+        """Return the number of segments."""
         return len(self.segments)
 
     def __iter__(self) -> Iterator[SegmentScore]:
-        """The segments in the order they were given."""
+        """Return the segments in the order they were given."""
         return iter(self.segments)
 
     @overload
@@ -230,11 +230,11 @@ class CorpusScore(Displayed):
         return replace(self, segments=self.segments[index]) if isinstance(index, slice) else self.segments[index]
 
     def worst(self, n: int = 10) -> CorpusScore:
-        """The n segments with the lowest scores, the lowest first; those that score the same in their order."""
+        """Return the n segments with the lowest scores, the lowest first; those that score the same in their order."""
         return replace(self, segments=tuple(nsmallest(n, self.segments, key=float)))
 
     def best(self, n: int = 10) -> CorpusScore:
-        """The n segments with the highest scores, the highest first; those that score the same in their order."""
+        """Return the n segments with the highest scores, the highest first; those that score the same in their order."""
         return replace(self, segments=tuple(nlargest(n, self.segments, key=float)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -248,7 +248,7 @@ class CorpusScore(Displayed):
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> CorpusScore:
-        """The result that `save` or `rome score --format jsonl` wrote, equal in every number; no model is needed.
+        """Read the result that `save` or `rome score --format jsonl` wrote, equal in every number; no model is needed.
 
         Raises InputError, with file and line, for what is no such result; SignatureMismatchError for scores that were made in two ways.
         """
@@ -283,7 +283,7 @@ class CorpusScore(Displayed):
         return pandas.DataFrame(self.columns())
 
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `to_dataframe` as lists, one value a segment."""
+        """Return the columns of `to_dataframe` as lists, one value per segment."""
         rows = self.segments
         names = ("segment", "reference", "hypothesis", "reference_index", "score")
         columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
@@ -299,17 +299,17 @@ class CorpusScore(Displayed):
         return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)}{scorer})"
 
     def __str__(self) -> str:
-        """The table that `rome score` prints."""
+        """Return the table that `rome score` prints."""
         from rome.reports.score_table import corpus_table
 
         return corpus_table(self)
 
     def __float__(self) -> float:
-        """The mean score."""
+        """Return the mean score."""
         return self.score
 
     def __format__(self, spec: str) -> str:
-        """The mean score in this format, as a number has it; without one the table."""
+        """Format the mean score as a number; without a format return the table."""
         return format(self.score, spec) if spec else str(self)
 
     def _document(self) -> Document:
@@ -319,11 +319,11 @@ class CorpusScore(Displayed):
         return corpus_document(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The document for a notebook, and for a terminal the table, or the document as text where that would be long."""
+        """Return the document for a notebook, and for a terminal the table, or the document as text where the table is long."""
         short = str(self) if len(self) <= SHORT else Displayed.__str__(self)
         return {"text/html": self._repr_html_(), "text/plain": short}
 
 
 def _mean(values: list[float]) -> float:
-    """The mean; nan of nothing."""
+    """Return the mean; nan of nothing."""
     return sum(values) / len(values) if values else float("nan")

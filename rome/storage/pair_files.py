@@ -86,7 +86,7 @@ def is_table(first: str, path: str) -> bool:
 
 
 def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """The rows of a table, one at a time (of JSON that is not a line a segment, all at once). Its ending or its first line says which it is.
+    """Yield the rows of a table; its ending or its first line decides about the format.
 
     TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``; no quoting.
     CSV: the same, separated by commas or semicolons, with quotation marks where a text holds one.
@@ -172,7 +172,7 @@ def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
 
 
 def _transposed(found: dict[str, Any], path: str) -> list[Any]:
-    """The objects of an object of lists; of one without, itself."""
+    """Return the objects of an object of lists; without lists, the object itself."""
     if not any(isinstance(found.get(name), list) for name in HYPOTHESES):
         return [found]
     lists = {name: value for name, value in found.items() if isinstance(value, list)}
@@ -183,7 +183,7 @@ def _transposed(found: dict[str, Any], path: str) -> list[Any]:
 
 
 def _pair(row: Any, place: str) -> PairRow:
-    """The row of one JSON object."""
+    """Return the row of one JSON object."""
     known = row if isinstance(row, dict) else {}
     given = next((name for name in REFERENCES if name in known), None)
     hypothesis = next((name for name in HYPOTHESES if name in known), None)
