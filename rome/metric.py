@@ -30,7 +30,7 @@ from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
     from rome.config import FeatureConfigs
-    from rome.results.counterfactual import Change
+    from rome.results.changes import Change
 
 BLOCK = 1000
 COMBINED = 256
@@ -154,7 +154,7 @@ class RoMe:
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference and return the changes; raises as `score` does."""
-        from rome.results.counterfactual import Change
+        from rome.results.changes import Change
 
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rome.batch.checkpoint import located
 from rome.exceptions import InputError, StoreError
-from rome.storage.strict_json import parse_json, repeated
+from rome.storage.rows import parse_json, repeated
 
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 READ_ROWS = 512

@@ -15,18 +15,16 @@ from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
+from rome.results.changes import error_name, errors_of
 from rome.results.comparison import MEASURES, measures
-from rome.results.counterfactual import errors_of
-from rome.results.error_changes import error_name
 from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
     from rome.features.errors.evidence import ErrorSpan
     from rome.results import CorpusScore, SegmentScore
+    from rome.results.changes import Change, ErrorChange
     from rome.results.comparison import Comparison
-    from rome.results.counterfactual import Change
-    from rome.results.error_changes import ErrorChange
 
 BINS = 25
 CUT, WORST = 1200, 3

@@ -13,9 +13,8 @@ from rome.combining.signature import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.results import Contributions, CorpusScore
-from rome.results.counterfactual import Change
+from rome.results.changes import Change, ErrorChange, error_changes
 from rome.results.displayed import Displayed
-from rome.results.error_changes import ErrorChange, error_changes
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
 

@@ -11,7 +11,7 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.results import SegmentScore
-from rome.results.counterfactual import errors_of, unmatched
+from rome.results.changes import errors_of, unmatched
 from rome.results.serialisation import plain
 
 SEVERITIES = ("critical", "major", "minor")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticEvidence
     from rome.features.syntax import SyntaxEvidence
     from rome.reports.model import Document
-    from rome.results.counterfactual import Counterfactual
+    from rome.results.changes import Counterfactual
 
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
@@ -184,7 +184,7 @@ class SegmentScore(Displayed):
         combiner
             The net that made the score; None takes that of the model set that the signature names.
         """
-        from rome.results.counterfactual import counterfactual
+        from rome.results.changes import counterfactual
 
         return counterfactual(self, without=without, combiner=combiner)
 

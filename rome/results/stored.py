@@ -14,7 +14,7 @@ from rome.features.values import FEATURES, Component
 from rome.results.scores import Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 from rome.storage.files import open_output, opened
-from rome.storage.strict_json import parse_json
+from rome.storage.rows import parse_json
 
 Stored = tuple[str | None, SegmentScore]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.storage.strict_json import parse_json, repeated
 
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -85,3 +85,20 @@ def json_value(text: str, place: str, remedy: str = "fetch the file again") -> A
     except ValueError as error:
         raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
     return value
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError, for a name used twice too, and RecursionError where it is nested too deep."""
+    return json.loads(text, object_pairs_hook=_checked_object)
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs twice; blank names are ignored."""
+    return next((name for name, number in Counter(names).items() if number > 1 and name), None)
+
+
+def _checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError(f"the name {repeated([name for name, _ in pairs])!r} stands twice in one object")
+    return row
