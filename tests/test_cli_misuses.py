@@ -207,7 +207,7 @@ MISUSES = [
     ("rome evaluate no_rating.tsv", "no_rating.tsv:2: needs an item and a column rating or rating:NAME with a number"),
     ("rome evaluate no_item.tsv", "no_item.tsv:1: no column item among reference, hypothesis, rating"),
     ("rome evaluate word.tsv", "word.tsv:2: rating:quality must be a finite number, got 'good'"),
-    ("rome evaluate short.tsv", "short.tsv:2: 3 columns where the header has 4"),
+    ("rome evaluate short.tsv", "short.tsv:2: 3 columns, the header has 4"),
     ("rome evaluate twice.tsv", "twice.tsv:3: this system has item 1 already in twice.tsv:2"),
     ("rome evaluate empty.tsv", "empty.tsv is empty: it needs a header with item, reference, hypothesis"),
     ("rome evaluate no_reference.tsv", "no_reference.tsv:2: the reference is missing or empty"),
