@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from json import JSONDecodeError
 from pathlib import PurePath
 from typing import Any
 
@@ -158,14 +159,17 @@ def _jsonl(lines: Iterable[str], path: str) -> Iterator[PairRow]:
 
 def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     """Yield the rows of an array of objects or of one object of lists; of JSON lines where the file turns out to hold those."""
-    kept = list(lines)
+    kept, remedy = list(lines), "give an array of objects, or one object a line"
     try:
-        found = json_value("\n".join(kept), named(path), "give an array of objects, or one object a line")
+        found = json_value("\n".join(kept), named(path), remedy)
     except InputError as error:
-        if getattr(error.__cause__, "msg", "") == "Extra data":
-            yield from _jsonl(kept, path)
-            return
-        raise
+        cause = error.__cause__
+        if not isinstance(cause, JSONDecodeError):
+            raise
+        if cause.msg != "Extra data":
+            raise InputError(f"{named(path)}:{cause.lineno}: not JSON ({cause.msg}): {remedy}") from cause
+        yield from _jsonl(kept, path)
+        return
     rows = _transposed(found, path) if isinstance(found, dict) else found
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         yield _pair(row, f"{named(path)}, entry {number}")
