@@ -211,8 +211,8 @@ import sys, types
 from rome.cli import main
 from rome.results import CorpusScore
 
-blocks = types.SimpleNamespace(share=list, begin_block=list, score_pairs=lambda pairs: CorpusScore(()))
-sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: types.SimpleNamespace(blocks=blocks)))
+metric = types.SimpleNamespace(share=list, begin_block=list, score_pairs=lambda pairs: CorpusScore(()))
+sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: metric))
 """
 
 

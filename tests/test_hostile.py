@@ -30,13 +30,13 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.errors.errors import Errors
 from rome.features.errors.typos import tidy
+from rome.features.flags import FLAGS, flags_of
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.model_files import record_files
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
-from rome.results.flags import flags_of
 from rome.self_check import record, selfcheck
 from rome.text_table import display_width, shorten
 
@@ -164,7 +164,7 @@ def test_hostile_neighbours_change_nothing() -> None:
     hypothesis, metric = "The cat sat on a new mat and moved.", whole_metric()
     alone = metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0]
     among = [CHOSEN[name] for name in ("every hostile piece", "NUL between letters", "a paragraph a letter")]
-    metric.blocks.begin_block()
+    metric.begin_block()
     *hostile, found = metric.score(references=[REFERENCE] * 4, hypotheses=[*among, hypothesis])
     assert found.score == pytest.approx(alone.score, abs=1e-6)
     for segment in hostile:
@@ -206,7 +206,7 @@ def test_any_analysis_is_measured(parts: tuple[Any, ...], texts: tuple[str, str]
     components = [feature.measure(reference, hypothesis) for feature in features]
     assert unit([part.value for part in components]) and np.isfinite([part.raw for part in components]).all()
     assert unit(net.score_rows(np.array([[part.value for part in components]])))
-    assert isinstance(flags_of(reference, hypothesis), tuple)
+    assert set(flags_of(reference, hypothesis, english=features[0].idf, syntax=features[1].config)) <= set(FLAGS)
 
 
 # The door

@@ -80,8 +80,8 @@ def score_pairs(pairs):
     with KeyValueFile("analyses.sqlite") as store:
         store.write([(b"key", bytes(1 << 20))])
 
-blocks = types.SimpleNamespace(share=list, begin_block=list, score_pairs=score_pairs)
-sys.exit(main(["score", "--examples"], metric=lambda _: types.SimpleNamespace(blocks=blocks)))
+metric = types.SimpleNamespace(share=list, begin_block=list, score_pairs=score_pairs)
+sys.exit(main(["score", "--examples"], metric=lambda _: metric))
 """
 
 

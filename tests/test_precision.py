@@ -69,7 +69,7 @@ def test_auto_is_settled_when_the_metric_is_made(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(eight_bits, "there", lambda: False)
     with pytest.raises(InputError, match="precision int8 is for x86 processors, not for the torch of this processor"):
         RoMe(precision="int8")
-    with pytest.raises(InputError, match="precision='half' is unknown: choose float32 or bf16 or int8 or auto"):
+    with pytest.raises(InputError, match="precision must be float32 or bf16 or int8 or auto, got 'half'"):
         RoMe(precision="half")  # type: ignore[arg-type]
 
 

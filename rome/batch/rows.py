@@ -200,7 +200,7 @@ def key_text(value: Any) -> str | None:
 def _scored(pairs: Sequence[CheckedPair], metric: RoMe) -> list[SegmentScore | str]:
     """Return the score of each pair, or the message of the error that it raised in the metric."""
     try:
-        return list(metric.blocks.score_pairs(pairs))
+        return list(metric.score_pairs(pairs))
     except _ROW_FAULTS as error:
         if len(pairs) == 1:
             return [str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"]

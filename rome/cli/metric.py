@@ -118,7 +118,7 @@ def load_at_once(metric: object, options: argparse.Namespace) -> None:
         return
     gc.disable()
     try:
-        metric.blocks.load()
+        metric.load()
         gc.freeze()
     finally:
         gc.enable()

@@ -16,7 +16,7 @@ from rome.combining.table import WIDTH, FeatureTable, check_alike, rows_in_order
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
-from rome.storage.strict_json import repeated
+from rome.storage.rows import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa

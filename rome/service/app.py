@@ -22,7 +22,7 @@ from rome import __version__
 from rome.checks import CheckedPair, EmptyReference
 from rome.reports.html import STYLE, asset, page, page_style, policy
 from rome.results import CorpusScore, SegmentScore
-from rome.results.counterfactual import Change
+from rome.results.changes import Change
 from rome.service.errors import RequestError
 from rome.service.requests import read_edit, read_json, read_pair, read_pairs
 from rome.service.scorer import Scorer

@@ -48,7 +48,7 @@ class Scorer:
         self._metric = asyncio.get_running_loop().create_future()
         try:
             metric = await self._in_thread(self._make)
-            warm = await self._in_thread(metric.blocks.score_pairs, [WARM_UP])
+            warm = await self._in_thread(metric.score_pairs, [WARM_UP])
         except Exception as error:  # raised again where the service was started
             self.state, self.failure = "failed", error
             self._metric.cancel()
@@ -82,7 +82,7 @@ class Scorer:
     async def _scored(self, metric: RoMe, pairs: Sequence[CheckedPair]) -> Sequence[SegmentScore]:
         """Return the scores of one call."""
         try:
-            scores = (await self._in_thread(metric.blocks.score_pairs, pairs)).segments
+            scores = (await self._in_thread(metric.score_pairs, pairs)).segments
         except InputError as error:
             raise RequestError("not_scorable", f"this cannot be scored ({error})", "pairs") from error
         except Exception as error:  # the service must outlive whatever a text does to a model
