@@ -100,9 +100,7 @@ def load_weights(
     with _opened(path, beginnings) as (raw, description):
         kept = {key: raw.pop(key) for name in rounded if name + SCALE in raw for key in (name, name + SCALE)}
         names = [name for name in raw if not name.endswith(SCALE)]
-        return kept | {
-            name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names
-        }, description  # one by one: never all twice
+        return kept | {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # one by one: never all twice
 
 
 @contextmanager

@@ -339,11 +339,7 @@ SOURCES: dict[str, tuple[Draw, float, str]] = {
     "captions": (_captions, 1.0, "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)"),
     "foils": (_foils, 1.0, "captions with one wrong fact (VALSE; MIT)"),
     "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto; MIT)"),
-    "inference": (
-        _inference,
-        1.0,
-        "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)",
-    ),
+    "inference": (_inference, 1.0, "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)"),
     "bio": (_bio, 2.0, "people's error spans and severities of biomedical translations (Bio-MQM; Apache-2.0)"),
     "assessed": (_assessed, 1.0, "people's direct assessments of translations against their post-edits (MLQE-PE; CC0)"),
 }
