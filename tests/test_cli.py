@@ -164,7 +164,7 @@ def test_mistakes_of_users_end_with_one_line(
     ("content", "message"),
     [
         ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: reference 1 is empty"),
-        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: the hypothesis has a lone surrogate"),
+        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: a lone surrogate"),
         ("reference\thypothesis\n", "pairs holds no segment"),
     ],
 )
