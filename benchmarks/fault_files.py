@@ -108,11 +108,6 @@ class Small:
     def __init__(self, tell: Callable[[int], None]) -> None:
         self.tell = tell
 
-    @property
-    def blocks(self) -> Small:
-        """Itself."""
-        return self
-
     def share(self, texts: Sequence[str]) -> None:
         """Nothing is kept."""
 

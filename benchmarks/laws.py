@@ -48,7 +48,7 @@ Row = tuple[str, int, int, float]
 
 def numbers(metric: RoMe, given: Sequence[Pair]) -> Numbers:
     """(n, 5) the score and the components of every pair, worked out with nothing in memory."""
-    metric.blocks.begin_block()
+    metric.begin_block()
     found = metric.score(references=[one for one, _ in given], hypotheses=[other for _, other in given])
     return np.array([[each.score, *(part.value for part in each.components)] for each in found])
 

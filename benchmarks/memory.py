@@ -45,11 +45,6 @@ class Constant:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
         self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
 
-    @property
-    def blocks(self) -> Constant:
-        """Itself."""
-        return self
-
     def share(self, texts: Sequence[str]) -> None:
         """Nothing is kept."""
 

@@ -137,13 +137,6 @@ def laws() -> str:
     return f"{note}.\n\n" + markdown_table(names, [list(row.values()) for row in _read("laws.tsv")])
 
 
-def synthesis() -> str:
-    """What the pipelines of synthesis make."""
-    header = ["pipeline", "pairs", "texts without pair", "edits a pair", "minor", "major", "mean label", "pairs a second"]
-    rows = [list(row.values())[: len(header)] for row in _read("synthesis.tsv")]
-    return markdown_table(header, rows)
-
-
 def perturbations() -> str:
     """Every perturbation that `rome perturb` can make."""
     from rome.evaluation.perturbing import perturbation_table
@@ -165,7 +158,6 @@ TABLES: dict[str, Callable[[], str]] = {
         speed,
         faults,
         laws,
-        synthesis,
     )
 }
 """Every table that a page can name."""

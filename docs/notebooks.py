@@ -24,7 +24,9 @@ def executed(notebook: nbformat.NotebookNode, folder: str) -> nbformat.NotebookN
     What a busy kernel printed in pieces is one output.
     """
     resources = {"metadata": {"path": folder}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False, coalesce_streams=True).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False, coalesce_streams=True
+    ).execute()
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
 

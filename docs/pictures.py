@@ -26,8 +26,8 @@ from rome.reports.html import document_page
 from rome.reports.segment import segment_document
 from rome.reports.text import document_text
 from rome.service.app import ScoreServer
-from rome.service.batching import Batcher
 from rome.service.limits import Limits
+from rome.service.scorer import Scorer
 
 PICTURES = Path(__file__).resolve().parent / "pages" / "pictures"
 REFERENCE = "The committee approved the new budget on Tuesday, and all 15 members voted for it."
@@ -161,7 +161,7 @@ def report(results: Results, camera: Camera) -> None:
 
 def serve(results: Results, camera: Camera) -> None:
     """The page of `rome serve` with an edit."""
-    server = ScoreServer(Batcher(lambda: results.metric, Limits()))
+    server = ScoreServer(Scorer(lambda: results.metric, Limits()))
     thread = threading.Thread(target=server.run)
     thread.start()
     page = camera.open(1000, 1060)

@@ -1,4 +1,4 @@
-"""The files of a model set: their bytes are those on record in its set.json, or nothing reads them."""
+"""The files of a model set and their SHA-256 on record in its set.json, which `rome selfcheck` compares."""
 
 from __future__ import annotations
 
@@ -81,41 +81,6 @@ def remedy(folder: Path) -> str:
     return f"put it right, or if its files are as they should be record it with `rome selfcheck --record --models {folder}`"
 
 
-def verified(path: Path) -> Path:
-    """The path itself, once sure that the file is whole: its SHA-256 is the one on record under the name that the path gives it.
-
-    Links are not resolved before: uv, Nix and Bazel lay packages out as links to files or folders that lie elsewhere.
-
-    A file that belongs to no set (none of the package's, and no set.json beside its folder) is its owner's business and passes, as
-    does one that is not there, which whoever opens it reports. Each file is hashed once a process, again when its size or time changes.
-
-    Raises ModelMissingError that names the file when it is damaged or not on record, or the record itself is missing or damaged.
-    """
-    path = Path(path)
-    place = Path(os.path.abspath(path))
-    folder = place.parent.parent
-    if not path.is_file() or not (folder in map(set_folder, SETS) or (folder / MANIFEST).is_file()):
-        return path
-    expected = read_manifest(folder).files.get(place.relative_to(folder).as_posix())
-    if expected is None:
-        raise ModelMissingError(f"{path} is not among the files recorded in {folder / MANIFEST}: {remedy(folder)}")
-    state = path.stat()
-    found = _sha256(path, state.st_size, state.st_mtime_ns)
-    if found != expected:
-        raise ModelMissingError(f"{path} is damaged (SHA-256 {found[:16]} where {expected[:16]} is recorded): {remedy(folder)}")
-    return path
-
-
-@lru_cache(maxsize=256)
-def _sha256(path: Path, _size: int, _time: int) -> str:
-    """The file's hash in hexadecimal digits."""
-    with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
 def files_below(folder: Path) -> list[Path]:
     """Every file of a folder, sorted, in folders that are links too."""
     found = (Path(top, name) for top, _, names in os.walk(folder, followlinks=True) for name in names)
@@ -129,7 +94,7 @@ def file_hashes(folder: Path) -> dict[str, str]:
 
 
 def record_files(folder: Path) -> Path:
-    """Write the hashes of the model files as they are now into the set's set.json, and return it; new models load only then.
+    """Write the hashes of the model files into the set's set.json and return its path.
 
     Name and settings stay; a folder without a readable set.json gets one, with its own name and no settings.
     """

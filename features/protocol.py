@@ -1,15 +1,13 @@
-"""What a feature is: it prepares each text once, and compares prepared texts."""
+"""The protocol of a feature: it prepares each text once, and compares prepared texts."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -24,22 +22,19 @@ if TYPE_CHECKING:
 
 Prepared = TypeVar("Prepared")
 TOGETHER = 64
-"""Pairs that are worked on at once."""
-_CHANGING = Lock()
-_BEFORE: list[list[int]] = []
-"""For each block of one thread that is open, what the libraries' numbers of threads were before the first of them."""
+"""Pairs that are compared at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysedText:
-    """One text as every feature gets it.
+    """Hold one text as every feature gets it.
 
     Attributes
     ----------
     analysis
-        What is known of it.
+        The analysis of the text.
     units
-        (n, d) the vectors of its words brought to length 1.
+        (n, d) the vectors of its words, normalised to length 1.
     """
 
     analysis: Analysis
@@ -47,18 +42,18 @@ class AnalysedText:
 
     @classmethod
     def of(cls, analysis: Analysis) -> AnalysedText:
-        """The text of an analysis."""
+        """Return the text of an analysis."""
         return cls(analysis, unit_vectors(analysis.vectors))
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a feature may be made of besides its settings.
+    """Hold what a feature may be made of besides its settings.
 
     Attributes
     ----------
     idf
-        How telling words are.
+        The inverse document frequencies of words.
     folder
         Of the model set.
     threads
@@ -76,14 +71,14 @@ class Resources:
 
 
 class Feature(ABC, Generic[Prepared]):
-    """One feature of a pair. It remembers nothing between calls, so several threads can share it.
+    """Measure one feature of pairs; nothing is kept between calls, so several threads can share a feature.
 
     Attributes
     ----------
     name
-        How tables and results call it.
+        Its name in tables and results.
     about
-        What it asks of a pair and how it measures that, in a sentence or two for readers of a report.
+        What it measures and how, in a sentence or two for readers of a report.
     config
         Its settings, a frozen dataclass of the type ``config_class``, whose defaults a model set may change.
     """
@@ -96,23 +91,23 @@ class Feature(ABC, Generic[Prepared]):
     @classmethod
     @abstractmethod
     def make(cls, config: Any, resources: Resources) -> Feature[Any]:
-        """The feature with these settings."""
+        """Return the feature with these settings."""
 
     @abstractmethod
     def prepare(self, text: AnalysedText) -> Prepared:
-        """What the feature needs to know of one text, worked out once for all pairs that the text stands in."""
+        """Return what the feature needs of one text, computed once for all pairs of the text."""
 
     @abstractmethod
     def compare(self, reference: Prepared, hypothesis: Prepared) -> Component:
-        """What the feature says of one pair."""
+        """Compare one pair."""
 
     def compare_all(self, pairs: Sequence[tuple[Prepared, Prepared]]) -> list[Component]:
-        """What it says of each pair; a feature that works faster on several at once does it here."""
+        """Compare several pairs; override it where several at once are faster."""
         return [self.compare(*pair) for pair in pairs]
 
     @staticmethod
     def evidence_from_dict(row: dict[str, Any]) -> Any:
-        """The evidence that ``to_dict()`` wrote as plain values.
+        """Return the evidence that ``to_dict()`` wrote as plain values.
 
         Raises KeyError, TypeError, IndexError or ValueError for what the feature cannot have written.
         """
@@ -120,51 +115,51 @@ class Feature(ABC, Generic[Prepared]):
 
     @staticmethod
     def describe(evidence: Any) -> Sequence[tuple[Any, ...]]:
-        """The evidence as a small table for reports: the names of its columns, then rows of texts and numbers; empty for no table."""
+        """Return the evidence as a small table for reports: a row of column names, then rows of texts and numbers; empty for none."""
         return ()
 
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
-        """`prepare` and `compare` of a single pair."""
+        """Prepare and compare a single pair."""
         return self.compare_all([(self.prepare(AnalysedText.of(reference)), self.prepare(AnalysedText.of(hypothesis)))])[0]
 
 
 def feature_class(name: str) -> type[Feature[Any]]:
-    """The class that the table of features names."""
+    """Return the class of a feature by its name."""
     module, _, found = CLASSES[name].partition(":")
     return cast(type[Feature[Any]], getattr(import_module(module), found))
 
 
 def number(value: Any) -> float:
-    """A float of evidence; null is what JSON has for a number that is not finite. Raises TypeError for a text or a truth value."""
+    """Return a float of evidence, nan for null. Raises TypeError for a text or a boolean."""
     if isinstance(value, (str, bool)):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"a number must be int, float or null, got {value!r}")
     return float("nan") if value is None else float(value)
 
 
 def string(value: Any) -> str:
-    """A text of evidence. Raises TypeError for anything else."""
+    """Return a text of evidence. Raises TypeError for anything else."""
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"a text must be str, got {value!r}")
     return value
 
 
 def index(value: Any, size: int) -> int:
-    """A place in a list of this size. Raises ValueError for anything else."""
+    """Return an index into a list of this size. Raises ValueError for anything else."""
     if not isinstance(value, int) or not 0 <= value < size:
-        raise ValueError(f"{value!r} is no place among {size}")
+        raise ValueError(f"an index must be in [0, {size}), got {value!r}")
     return value
 
 
 def compare_pairs(
     features: Sequence[Feature[Any]], pairs: Sequence[tuple[Analysis, Analysis]]
 ) -> Iterator[tuple[Component, ...]]:
-    """For each pair of reference and hypothesis what every feature says of it.
+    """Yield the components of each pair of reference and hypothesis.
 
-    Some pairs are worked on at once, so that texts that several of them hold are prepared once, and memory stays bounded.
+    TOGETHER pairs are compared at once, so that a text of several pairs is prepared once and memory stays bounded.
     """
     for start in range(0, len(pairs), TOGETHER):
         part = pairs[start : start + TOGETHER]
-        with one_thread():
+        with _libraries().limit(limits=1, user_api="blas"):  # NumPy's sums have other last digits on two threads
             texts = {text: AnalysedText.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
             columns = []
             for feature in features:
@@ -174,37 +169,8 @@ def compare_pairs(
 
 
 @cache
-def _libraries() -> tuple[Any, ...]:
-    """The libraries of linear algebra that are loaded when this is first asked, NumPy's among them."""
+def _libraries() -> Any:
+    """Return threadpoolctl's handle of the libraries that are loaded when this is first called, NumPy's among them."""
     from threadpoolctl import ThreadpoolController
 
-    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
-
-
-def _set_threads(library: Any, count: int) -> None:
-    """Set a library's number of threads: threadpoolctl 3.8 lets only the first thread that asks do so for OpenBLAS, until that is forgotten."""
-    forget = getattr(library, "clear_controlling_thread", lambda **_: None)
-    forget(force=True)
-    library.set_num_threads(count)
-    forget(force=True)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Within the block linear algebra that this thread asks for uses one thread; afterwards as many as before.
-
-    NumPy's sums come out in another order on two, and with other last digits. Most libraries keep one number for all threads: the first
-    block sets it, and the last one to end puts it back; those of OpenMP keep one for each thread.
-    """
-    libraries = _libraries()
-    with _CHANGING:
-        _BEFORE.append(_BEFORE[0] if _BEFORE else [library.num_threads for library in libraries])
-        for library in libraries:
-            _set_threads(library, 1)
-    try:
-        yield
-    finally:
-        with _CHANGING:
-            for library, before in zip(libraries, _BEFORE.pop(), strict=True):
-                if not _BEFORE or getattr(library, "threading_layer", "") == "openmp":
-                    _set_threads(library, before)
+    return ThreadpoolController()

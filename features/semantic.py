@@ -106,7 +106,7 @@ class SemanticConfig:
         for name, paper in (("rho", 0), ("penalty", 1), ("coverage", 0)):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-                raise InputError(f"{name} {share!r} is no share: give a number from 0 to 1 (the paper's cost: {paper})")
+                raise InputError(f"{name} must be in [0, 1], where {paper} is the paper's cost, got {share!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class SyntaxConfig:
         Whether punctuation nodes stay in the trees; they are surface, and `errors` counts them.
     max_nodes
         Of a longer text the first ``max_nodes`` words make the tree, because the distance grows with the product of the sizes;
-        rome/results/flags.py says so in the result (``tree_cut``).
+        the flag ``tree_cut`` says so in the result.
     distance
         ``compiled``, or ``zss`` for the reference implementation, which gives the same numbers some hundred times slower.
     """

@@ -14,7 +14,7 @@ CLASSES = {
     "grammar": "rome.features.grammar:Grammar",
     "errors": "rome.features.errors.errors:Errors",
 }
-"""Where the class of each feature is, see features/protocol.py; another feature is another row, the last one."""
+"""The class of each feature, see features/protocol.py; docs/pages/design.md says what a new feature needs."""
 FEATURES = tuple(CLASSES)
 """The features, in the order of every table and of the net's inputs."""
 

@@ -1,24 +1,29 @@
-"""Every option of the metric, once: what `RoMe`, the command line and the integrations take, and what signatures are made of."""
+"""The options of the metric, for `RoMe`, the command line and the integrations."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rome.checks import EmptyReference
+from rome.combining.signature import Scorer
 from rome.exceptions import InputError
 from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, SETS, ModelConfig
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.features.analyser.model_set import ModelSet
+    from rome.features.errors.config import ErrorsConfig
+    from rome.features.grammar import GrammarConfig
+    from rome.features.semantic import SemanticConfig
+    from rome.features.syntax import SyntaxConfig
 
-FeatureConfigs = tuple[Any, ...]
+    FeatureConfigs = tuple[SemanticConfig, SyntaxConfig, GrammarConfig, ErrorsConfig]
+
 Models = str | os.PathLike[str] | ModelConfig
 Emd = Literal["soft", "aligned", "standard"]
 Idf = Literal["embedded", "references"]
-Scorer = Literal["unsupervised", "supervised"]
 Device = Literal["cpu", "auto", "cuda", "mps"]
 Precision = Literal["float32", "bf16", "int8", "auto"]
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -29,53 +34,51 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "device": get_args(Device),
     "precision": get_args(Precision),
 }
-"""The words that an option may be."""
+"""The values of the options that take one of several words."""
 OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}}
-"""Settings with another encoder than the set's own, in the place of what was found for that one's vectors."""
+"""Settings for an encoder other than the set's own, instead of those found for the set's vectors."""
 
 
 @dataclass(frozen=True)
 class MetricConfig:
-    """The options of `RoMe`; checked when it is made, but no file is read.
+    """Hold the options of `RoMe`; they are checked at once, but no file is read.
 
-    Raises InputError for an option that there is not, or that does not go with another.
+    Raises InputError for an unknown value and for options that contradict each other.
 
     Parameters
     ----------
     models : str, path or ModelConfig
-        A model set ("base" or "small", which the package carries, or the folder of another), "paper" (the models of the RoMe paper) or a
+        A model set ("base" or "small", which come with the package, or the folder of another), "paper" (the models of the RoMe paper) or a
         ModelConfig. Settings, word weights and net are those of the set.
     emd : {"soft", "aligned", "standard"}
         "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
     rho : float, optional
-        The share of their cosine that words outside the alignment are credited with, see SemanticConfig; 0 is the paper's distance, None
-        takes what the models were measured best with.
+        How much of its cosine a pair of words outside the alignment is credited with, see SemanticConfig; 0 is the paper's distance, None the
+        value of the model set.
     idf : {"embedded", "references"}
         "references" weighs words by how rare they are in the references of each call (a score then depends on the other segments).
     store : path, optional
-        A file that keeps analyses between runs; made when absent. None keeps them in memory.
+        A file that keeps analyses between runs; it is created when absent. None keeps them in memory.
     progress : bool, optional
         None shows a bar on stderr when that is a terminal.
     threads : int, optional
         CPU threads, at most as many as there are processors; None leaves torch's choice.
     device : {"cpu", "auto", "cuda", "mps"}
-        Where the trunk, its heads and the reader of both texts compute. The CPU gives the numbers of the model cards, the same on every machine
-        but for last digits; "auto" takes a card where there is one. On a card the signature says so (``device:cuda``).
+        Where the models compute. The CPU gives the numbers of the model cards, the same on every machine but for the last digits; "auto" takes
+        a GPU where there is one. The signature names a GPU (``device:cuda``).
     precision : {"float32", "bf16", "int8", "auto"}
-        "float32" is the reference. "bf16" multiplies matrices of trunk, acceptability and the reader of both texts in bfloat16: faster where
-        the processor (AVX512-BF16, AMX) or the card does so itself, nowhere as exact, and named in the signature (``precision:bf16``).
-        "auto" takes it there alone. "int8" multiplies them in whole numbers of eight bits, on x86 processors: faster with AVX2 too, less
-        exact than bf16, and named likewise.
+        "float32" is the reference. "bf16" multiplies matrices in bfloat16: faster where the processor (AVX512-BF16, AMX) or the GPU supports it,
+        less exact, and named in the signature (``precision:bf16``). "auto" takes it there alone. "int8" multiplies them in integers of eight
+        bits, on x86 processors: faster with AVX2 too, less exact than bf16, and named likewise.
     batch_size : int
         Word pieces that pass through the trunk at once, and words through the reader; scores do not depend on it.
     empty_reference : {"error", "score"}
-        "error" refuses an empty reference, "score" scores it (every word of the hypothesis is unnecessary).
+        "error" refuses an empty reference, "score" scores it: every word of the hypothesis is then unnecessary.
     combiner : Combiner, optional
-        The net; the set's own by default. It was trained on the features of the default settings: with other settings its scores rank, but
-        the scale of the model card no longer holds.
+        The net; the set's own by default, which was trained on features of the default settings. With other settings its scores still rank,
+        but the scale of the model card no longer holds.
     scorer : {"unsupervised", "supervised"}
-        "supervised" takes, in place of the set's net, the one that was fitted on human ratings (its card says which); results and
-        signature say so.
+        "supervised" takes the set's net that was fitted on human ratings, which its model card names; results and signature say so.
     """
 
     models: Models = DEFAULT_SET
@@ -93,40 +96,36 @@ class MetricConfig:
     scorer: Scorer = "unsupervised"
 
     def __post_init__(self) -> None:
-        """Check what needs no file."""
+        """Check every option that needs no file."""
         for name, words in CHOICES.items():
             given = getattr(self, name)
             if given not in words:
-                raise InputError(f"{name}={given!r} is unknown: choose {' or '.join(words)}")
+                raise InputError(f"{name} must be {' or '.join(words)}, got {given!r}")
         if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
-            raise InputError(
-                f"threads={self.threads!r} is no number of threads: give 1 or more, or None for torch's own choice"
-            )
+            raise InputError(f"threads must be a positive integer, or None for torch's own choice, got {self.threads!r}")
         if type(self.batch_size) is not int or self.batch_size < 1:
-            raise InputError(f"batch_size={self.batch_size!r} is no number of word pieces: give 1 or more")
+            raise InputError(f"batch_size must be a positive integer, got {self.batch_size!r}")
         if self.combiner is not None and self.scorer != "unsupervised":
-            raise InputError(f'combiner= and scorer="{self.scorer}" name two nets: give one of them')
+            raise InputError(f'combiner and scorer="{self.scorer}" name two nets: give one of them')
         if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
-            raise InputError(f"rho {self.rho!r} is no share: give a number from 0 (the paper's cost) to 1")
+            raise InputError(f"rho must be in [0, 1], where 0 is the paper's cost, got {self.rho!r}")
 
     @property
     def model_config(self) -> ModelConfig:
-        """Which model comes from where. Raises InputError for ``models`` that are unknown."""
+        """Return where each model comes from. Raises InputError for an unknown model set."""
         return ModelConfig.of(self.models)
 
     def feature_configs(self, model_set: ModelSet) -> FeatureConfigs:
-        """The configurations of the features in their order, with the settings of this model set.
+        """Return the configurations of the four features, with the settings of this model set.
 
-        With another encoder a set that the package carries gives way to OTHER_ENCODER; what a set of the user's own says holds with any.
+        With an encoder other than the set's own, OTHER_ENCODER replaces the settings of an embedded set, but not those of a user's set.
         Raises ModelMissingError for a setting that this version does not know.
         """
         from rome.features.analyser.model_set import file_digest
         from rome.features.errors.config import ErrorsConfig
         from rome.features.grammar import GrammarConfig
-        from rome.features.protocol import feature_class
         from rome.features.semantic import SemanticConfig
         from rome.features.syntax import SyntaxConfig
-        from rome.features.values import FEATURES
 
         models = self.model_config
         if "encoder" in models.foreign:
@@ -141,23 +140,4 @@ class MetricConfig:
             model_set.with_settings("syntax", SyntaxConfig()),
             model_set.with_settings("grammar", GrammarConfig()),
             replace(model_set.with_settings("errors", ErrorsConfig()), head=head),
-            *(model_set.with_settings(name, feature_class(name).config_class()) for name in FEATURES[4:]),
         )
-
-
-class MetricOptions(TypedDict, total=False):
-    """The fields of `MetricConfig`, none of them needed, as editors and type checkers know the keywords of `RoMe`."""
-
-    models: Models
-    emd: Emd
-    rho: float | None
-    idf: Idf
-    store: str | os.PathLike[str] | None
-    progress: bool | None
-    threads: int | None
-    device: Device
-    precision: Precision
-    batch_size: int
-    empty_reference: EmptyReference
-    combiner: Combiner | None
-    scorer: Scorer

@@ -1,65 +1,49 @@
-"""RoMe, the metric: check -> analyse -> measure -> combine -> report."""
+"""The metric: check -> analyse -> measure -> combine -> report."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cached_property, wraps
-from inspect import Parameter, Signature, signature
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rome.checks import CheckedPair, check_pairs, check_texts
-from rome.combining.combiner import TENSORS, Combiner
-from rome.combining.signature import RatedSource, feature_signature
+from rome.checks import CheckedPair, EmptyReference, check_pairs, check_texts
+from rome.combining.combiner import Combiner
+from rome.combining.signature import Scorer, feature_signature
 from rome.combining.table import FeatureTable
-from rome.config import FeatureConfigs, MetricConfig, MetricOptions
-from rome.exceptions import InputError, RomeError, SignatureMismatchError
-from rome.features.analyser.config import ModelConfig
+from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision
+from rome.exceptions import RomeError
+from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
+from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.results.flags import FLAGS, flags_of, pack_flags
 from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from rome.results.counterfactual import Change
+    from rome.config import FeatureConfigs
+    from rome.results.changes import Change
 
 BLOCK = 1000
 COMBINED = 256
-"""Candidates that the net takes at once; the numbers do not depend on it."""
+"""Candidates that the net scores at once; scores do not depend on it."""
+_IMPORTED_BY = os.getpid()
+"""Another process was forked from this one, by whatever package."""
 Measured = tuple[Component, ...]
 Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
-"""A hypothesis against one of its references, by its index: the four components, and the flags."""
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
-
-
-def _by_name(method: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """The method, which takes references and hypotheses by name alone. Raises InputError that says so for a call by place."""
-
-    @wraps(method)
-    def called(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
-        if len(given) > 1:
-            raise InputError(
-                f"references and hypotheses go by name, so that they cannot be swapped: "
-                f"write metric.{method.__name__}(references=..., hypotheses=...)"
-            )
-        return method(*given, **named)
-
-    return called
+"""A segment, the index of one of its references, the four components and the flags."""
 
 
 class RoMe:
-    """Compares hypotheses with references through four features and one learned score, each in [0, 1], 1 is best.
+    """Compare hypotheses with references through four features and one learned score, each in [0, 1] where 1 is best.
 
     Examples
     --------
@@ -71,40 +55,53 @@ class RoMe:
     >>> result[0].evidence.errors.errors[0].type
     'number'
 
-    ``RoMe(models="small", store="analyses.sqlite")`` takes the options of `MetricConfig` by name; a config may be given in their place, and
-    options given beside it change it. Nothing is read or loaded before it is needed: make one and keep it. Several threads may use it
-    at once. A pickle carries its options and loads the models anew at its first text, a deep copy is the metric itself.
-    Raises InputError and ModelMissingError.
+    ``RoMe(models="small", store="analyses.sqlite")`` takes the options of `MetricConfig`, where they are described. Nothing is read or loaded
+    before it is needed: make one metric and keep it. Several threads may use it at once. A pickle holds the options alone; the copy loads
+    its models at the first text. A deep copy is the metric itself. Raises InputError and ModelMissingError.
     """
 
-    __signature__ = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in signature(MetricConfig).parameters.values()])
-
-    def __init__(self, config: MetricConfig = MetricConfig(), /, **options: Unpack[MetricOptions]) -> None:
-        if not isinstance(config, MetricConfig):
-            raise InputError(f"options go by name: write RoMe(models={config!r}), or the name of another option")
-        self.config = config = replace(config, **options)
+    def __init__(
+        self,
+        *,
+        models: Models = DEFAULT_SET,
+        emd: Emd = "soft",
+        rho: float | None = None,
+        idf: Idf = "embedded",
+        store: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+        threads: int | None = None,
+        device: Device = "cpu",
+        precision: Precision = "float32",
+        batch_size: int = BATCH_SIZE,
+        empty_reference: EmptyReference = "error",
+        combiner: Combiner | None = None,
+        scorer: Scorer = "unsupervised",
+    ) -> None:
+        config = MetricConfig(
+            models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
+        )
+        self.config = config
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
-        store = None if config.store is None else Path(config.store)
-        self.device = found_device(config.device)
-        self.precision = found_precision(config.precision, self.device)
-        how = (config.threads, self.device, config.batch_size, self.precision)
-        self._analyses = Analyses(self.models, store, config.progress, *how)
+        self.device = found_device(device)
+        self.precision = cast(Precision, found_precision(precision, self.device))
+        path = None if store is None else Path(store)
+        self._analyses = Analyses(self.models, path, progress, threads, self.device, batch_size, self.precision)
         self._lock = Lock()
         self._made: tuple[Feature[Any], ...] = ()
 
     @cached_property
     def model_set(self) -> ModelSet:
-        """The folder of models, settings, word weights and nets."""
+        """Return the folder of models, settings, word weights and nets."""
         return ModelSet.load(self.models.set)
 
     @cached_property
     def configs(self) -> FeatureConfigs:
-        """The configurations of the four features."""
+        """Return the configurations of the four features."""
         return self.config.feature_configs(self.model_set)
 
     @cached_property
     def combiner(self) -> Combiner:
-        """The net that turns the four values into the score."""
+        """Return the net that turns the four values into the score."""
         return self.config.combiner or Combiner.load(models=self.model_set.folder, scorer=self.config.scorer)
 
     @cached_property
@@ -113,7 +110,7 @@ class RoMe:
 
     @property
     def feature_signature(self) -> str:
-        """Every choice that changes a component."""
+        """Return every choice that changes a component, as ``key:value|key:value``."""
         table = self._idf_table.name if self.idf == "embedded" else "references"
         name = "+".join((self.model_set.name, *self.models.foreign))
         found = feature_signature(name, self._analyses.models_identity, table, *self.configs)
@@ -122,11 +119,11 @@ class RoMe:
 
     @property
     def signature(self) -> str:
-        """Every choice that changes the score: those of the features, and the net."""
+        """Return every choice that changes the score: the signature of the features, and the net."""
         return f"{self.feature_signature}|{self.combiner.signature}"
 
     def __repr__(self) -> str:
-        """The models and the signature, for which no model is loaded; in its place what is wrong where there is none."""
+        """Show the models and the signature, or the reason why there is none; no model is loaded."""
         try:
             signed = repr(self.signature)
         except RomeError as error:
@@ -134,57 +131,93 @@ class RoMe:
         return f"RoMe(models={self.config.models!r}, signature={signed})"
 
     def analyse(self, texts: Iterable[str]) -> dict[str, Analysis]:
-        """The analysis of each distinct text, from the store where it is there. Raises InputError for what `score` would not take."""
+        """Return the analysis of each distinct text, from the store where it has one. Raises InputError as `score` does."""
         return self._analyses.of(check_texts(texts))
 
-    @property
-    def blocks(self) -> PairBlocks:
-        """The same metric for work that is checked and cut into blocks of pairs, as `rome.batch` and the service do."""
-        return PairBlocks(self)
-
-    @_by_name
     def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
-        """The four features of every candidate (a hypothesis against one of its references) as a table; see `score`."""
-        return self.blocks.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+        """Return the four features of every candidate (a hypothesis against one of its references); see `score`."""
+        return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
-    @_by_name
     def score(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> CorpusScore:
-        """Score each hypothesis against its reference, or against the one of its references that it matches best.
+        """Score each hypothesis against the one of its references that it matches best.
 
-        Raises InputError for anything else, naming the segment. What was analysed before an error or an interruption is in the store.
+        Analyses made before an error or an interruption stay in the store. Raises InputError, naming the segment.
 
         Parameters
         ----------
         references
             One text, or several texts, for each hypothesis: a list, a column, a generator.
         hypotheses
-            One text a segment; may be empty.
+            One text per segment; it may be empty.
         """
-        return self.blocks.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
+        return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
-        """Score another hypothesis against the segment's reference: what moved, component by component. See `score` for the errors."""
-        from rome.results.counterfactual import Change
+        """Score another hypothesis against the segment's reference and return the changes; raises as `score` does."""
+        from rome.results.changes import Change
 
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)
 
+    def load(self) -> None:
+        """Load features and models now instead of at the first text. Raises ModelMissingError."""
+        if self.idf == "embedded":
+            self._features(self._idf_table)
+        self._analyses.load()
+
+    def begin_block(self) -> None:
+        """Forget all analyses in memory except those of shared texts.
+
+        The scores of the next block then depend on its texts and the store alone; see `rome.batch.blocks`. New analyses are stored at most 1,000
+        pairs at a time, all or none.
+        """
+        self._analyses.begin_block()
+
+    def share(self, texts: Sequence[str]) -> None:
+        """Keep the analyses of texts that occur in several blocks; they are analysed in groups of their own."""
+        self._analyses.share(texts)
+
+    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
+        """Return the features of checked pairs, at least one; see `features`."""
+        rows = [
+            (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
+            for pair, index, parts, flags in self._measure(pairs)
+        ]
+        return FeatureTable(
+            segment=np.array([row[0] for row in rows], dtype=np.int64),
+            reference=np.array([row[1] for row in rows], dtype=np.int32),
+            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
+            units=tuple(rows[0][5]),
+            signature=self.feature_signature,
+            flags=np.array([row[4] for row in rows], dtype=np.uint32),
+            flag_names=FLAGS,
+        )
+
+    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
+        """Score checked pairs; see `score`."""
+        net = self.combiner  # report a missing net before anything is analysed
+        signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
+        segments: list[SegmentScore] = []
+        waiting: list[Candidate] = []
+        for candidate in self._measure(pairs):
+            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
+                segments += self._combined(waiting, signature)
+                waiting = []
+            waiting.append(candidate)
+        segments += self._combined(waiting, signature) if waiting else []
+        return CorpusScore(tuple(segments), signature)
+
     def __deepcopy__(self, memo: object) -> RoMe:
-        """Itself: its options do not change, and its models are loaded once."""
+        """Return the metric itself: its options do not change, and its models are loaded once."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Options, signature and net as plain values, never models or texts: the same options give the same bytes."""
-        config, net = self.config, self.combiner
-        store = None if config.store is None else str(config.store)
-        plain = replace(config, models=self.models, store=store, progress=False, combiner=None, scorer="unsupervised")
-        tensors = {name: getattr(net, name).tolist() for name in TENSORS}
-        fitted_on = [tuple(source) for source in net.fitted_on]
-        options = asdict(plain) | {"precision": self.precision}  # "auto" may be another elsewhere
-        return _unpickled, (options, {**tensors, "feature_signature": net.feature_signature}, fitted_on, self.signature)
+        """Pickle the options alone."""
+        return _unpickled, (replace(self.config, progress=False, precision=self.precision),)
 
     def _combined(self, candidates: Sequence[Candidate], signature: str) -> Iterator[SegmentScore]:
-        """Combine the candidates of some segments, at least one, and keep the best of each segment, the first of equals."""
+        """Combine the candidates of whole segments and keep the best of each, the first of equals."""
         net, segments = self.combiner, np.array([pair.segment for pair, *_ in candidates])
         values = np.array([[c.value for c in parts] for _, _, parts, _ in candidates])
         scores = net.score_rows(values)
@@ -205,22 +238,21 @@ class RoMe:
             )
 
     def _measure(self, pairs: Sequence[CheckedPair]) -> Iterator[Candidate]:
-        """The four components of every candidate, in order; texts are analysed block by block, so memory stays bounded."""
+        """Yield every candidate in order; texts are analysed block by block, so that memory stays bounded."""
         with self._analyses.progress_bar(pairs) as seen:
             table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
             features = self._features(table)
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
-                analyses: Mapping[str, Analysis] = self._analyses.of(
-                    [text for pair in block for text in (*pair.references, pair.hypothesis)], seen
-                )
+                analyses = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)], seen)
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
                 for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    yield pair, index, measured, flags_of(*each, pair.cut)
+                    flags = flags_of(*each, english=self._idf_table, syntax=self.configs[1], cut=pair.cut)
+                    yield pair, index, measured, flags
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
-        """The features; those for the table that most calls share are made once."""
+        """Return the features; those for the model set's own IDF table are made once."""
         with self._lock:
             if table is self._idf_table and self._made:
                 return self._made
@@ -234,7 +266,7 @@ class RoMe:
             return made
 
     def _reference_table(self, pairs: Sequence[CheckedPair], seen: Seen) -> IdfTable:
-        """An IDF table over the distinct references of this call."""
+        """Return an IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
         words = (
             [w.text for w in a.words]
@@ -244,88 +276,11 @@ class RoMe:
         return IdfTable.from_texts(words, "references")
 
 
-class PairBlocks:
-    """A metric for pairs that `check_pairs` has passed, block by block."""
+def _unpickled(config: MetricConfig) -> RoMe:
+    """Make a metric of pickled options, in a worker process with one thread: a forked one hangs in the threads of its parent's torch."""
+    if parent_process() is not None or os.getpid() != _IMPORTED_BY:
+        import torch
 
-    def __init__(self, metric: RoMe) -> None:
-        self._metric = metric
-
-    def load(self) -> None:
-        """Load features and models now, which the first text would do. Raises ModelMissingError."""
-        metric = self._metric
-        if metric.idf == "embedded":
-            metric._features(metric._idf_table)
-        metric._analyses.load()
-
-    def begin_block(self) -> None:
-        """From here on the numbers depend on nothing that earlier calls left in memory, only on the texts and the store.
-
-        For work that is cut into blocks, see `rome.batch.blocks`: what is in memory is dropped, but for shared texts, and new analyses
-        reach the store at most 1,000 pairs at a time, all or none.
-        """
-        self._metric._analyses.begin_block()
-
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep the analyses of these texts, which several blocks hold, for all of them; they are analysed in groups of their own."""
-        self._metric._analyses.share(texts)
-
-    def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
-        """`RoMe.features` of pairs, at least one."""
-        rows = [
-            (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
-            for pair, index, parts, flags in self._metric._measure(pairs)
-        ]
-        return FeatureTable(
-            segment=np.array([row[0] for row in rows], dtype=np.int64),
-            reference=np.array([row[1] for row in rows], dtype=np.int32),
-            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            units=tuple(rows[0][5]),
-            signature=self._metric.feature_signature,
-            flags=np.array([row[4] for row in rows], dtype=np.uint32),
-            flag_names=FLAGS,
-        )
-
-    def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
-        """`RoMe.score` of pairs."""
-        metric = self._metric
-        net = metric.combiner  # a missing net is reported before anything is analysed
-        signature = f"{metric.feature_signature}|{net.signature}" if pairs else ""
-        segments: list[SegmentScore] = []
-        waiting: list[Candidate] = []
-        for candidate in metric._measure(pairs):
-            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
-                segments += metric._combined(waiting, signature)
-                waiting = []
-            waiting.append(candidate)
-        segments += metric._combined(waiting, signature) if waiting else []
-        return CorpusScore(tuple(segments), signature)
-
-
-def _unpickled(options: dict[str, Any], net: dict[str, Any], fitted_on: Sequence[tuple[Any, ...]], signature: str) -> RoMe:
-    """The metric that was pickled, without a progress bar; in a worker process with one thread.
-
-    Raises SignatureMismatchError where this installation's models or settings are others.
-    """
-    combiner = Combiner(**net, fitted_on=tuple(RatedSource(*source) for source in fitted_on))
-    models = ModelConfig(**options["models"])
-    called = models.set if models == ModelConfig.of(models.set) else models
-    changed = {"models": called, "combiner": combiner, "threads": _threads(options["threads"])}
-    metric = RoMe(**{**options, **changed})
-    if metric.signature != signature:
-        raise SignatureMismatchError(
-            f"a pickled metric has the signature {signature} and this installation makes {metric.signature}: "
-            "install the same version of rome-metric in both places"
-        )
-    return metric
-
-
-def _threads(given: int | None) -> int | None:
-    """The number of threads for this process; one for all of torch where multiprocessing (or the multiprocess of datasets) started it:
-    a forked process hangs in its parent's threads."""
-    modules = (sys.modules.get(name) for name in ("multiprocessing.process", "multiprocess.process"))
-    if not any(module is not None and module.parent_process() is not None for module in modules):
-        return given
-    if "torch" in sys.modules:  # only a torch that was there before the fork has threads to hang in
-        sys.modules["torch"].set_num_threads(1)
-    return 1
+        torch.set_num_threads(1)
+        config = replace(config, threads=1)
+    return RoMe(**vars(config))

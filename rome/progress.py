@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 
@@ -20,9 +21,8 @@ def without_widget_advice() -> Iterator[None]:
 def progress_bar(progress: bool | None, total: int, *, done: int = 0, unit: str = "segment", desc: str = "rome") -> Any:
     """A bar on standard error, in a notebook a widget where ipywidgets is installed; silent unless that is a terminal or progress is True."""
     shown = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
-    if shown:
-        with without_widget_advice():
-            from tqdm.auto import tqdm
-    else:
-        from tqdm import tqdm
-    return tqdm(total=total, initial=done, unit=unit, desc=desc, disable=not shown, file=sys.stderr, leave=False)
+    if not shown:  # nor a lock of tqdm, a semaphore that a worker leaves behind when it is ended
+        return nullcontext(SimpleNamespace(n=0, update=lambda count=1: None))
+    with without_widget_advice():
+        from tqdm.auto import tqdm
+    return tqdm(total=total, initial=done, unit=unit, desc=desc, file=sys.stderr, leave=False)

@@ -10,9 +10,9 @@ import numpy as np
 from rome.checks import CheckedPair, check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
+from rome.features.flags import FLAGS, pack_flags
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
-from rome.results.flags import FLAGS, pack_flags
 
 SIGNATURE = "features:overlap"
 
@@ -56,11 +56,6 @@ class OverlapMetric:
     def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
         """Every segment by the reference that it matches best."""
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
-
-    @property
-    def blocks(self) -> OverlapMetric:
-        """Itself."""
-        return self
 
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """`score` of checked pairs."""

@@ -14,11 +14,6 @@ from rome.results import CorpusScore
 class PairsMetric:
     """Scores and measures checked pairs by what its subclass says of texts; nothing is kept from block to block."""
 
-    @property
-    def blocks(self) -> PairsMetric:
-        """Itself."""
-        return self
-
     def begin_block(self) -> None:
         """Nothing is forgotten."""
 

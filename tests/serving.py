@@ -18,8 +18,8 @@ from rome.checks import check_pairs
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 from rome.service.app import ScoreServer
-from rome.service.batching import Batcher
 from rome.service.limits import Limits
+from rome.service.scorer import Scorer
 
 SECONDS = 120.0
 PAIR = {"reference": "Five cats sleep.", "hypothesis": "Four cats sleep."}
@@ -65,17 +65,17 @@ def _segment(number: int, references: tuple[str, ...], hypothesis: str) -> Segme
 
 @contextmanager
 def running(
-    make: Callable[[], Any], *, limits: Limits = Limits(), together: bool = True, ready: bool = True, **named: Any
+    make: Callable[[], Any], *, limits: Limits = Limits(), whole: bool = False, ready: bool = True, **named: Any
 ) -> Iterator[ScoreServer]:
     """A server in a thread, stopped at the end; `lines` of what it said stand in `server.lines`."""
     lines: list[str] = []
-    batcher = Batcher(make, limits, together=together, say=lines.append)
-    server = ScoreServer(batcher, **named)
+    scorer = Scorer(make, limits, whole=whole, say=lines.append)
+    server = ScoreServer(scorer, **named)
     server.lines = lines  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        until(lambda: batcher.state != "loading" or not ready, 300)
+        until(lambda: scorer.state != "loading" or not ready, 300)
         yield server
     finally:
         server.stop()

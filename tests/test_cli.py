@@ -164,7 +164,7 @@ def test_mistakes_of_users_end_with_one_line(
     ("content", "message"),
     [
         ("reference\thypothesis\na\tb\n \tb\n", "pairs:3: reference 1 is empty"),
-        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: the hypothesis has a lone surrogate"),
+        ('{"reference": "a", "hypothesis": "\\ud800"}', "pairs:1: a lone surrogate"),
         ("reference\thypothesis\n", "pairs holds no segment"),
     ],
 )
@@ -211,8 +211,8 @@ import sys, types
 from rome.cli import main
 from rome.results import CorpusScore
 
-blocks = types.SimpleNamespace(share=list, begin_block=list, score_pairs=lambda pairs: CorpusScore(()))
-sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: types.SimpleNamespace(blocks=blocks)))
+metric = types.SimpleNamespace(share=list, begin_block=list, score_pairs=lambda pairs: CorpusScore(()))
+sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: metric))
 """
 
 

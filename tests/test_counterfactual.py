@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.results.counterfactual import COUNTERFACTUAL, Change, counterfactual
+from rome.results.changes import COUNTERFACTUAL, Change, counterfactual
 
 from scored_segments import error, net, scored
 

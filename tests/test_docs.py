@@ -239,7 +239,7 @@ def test_the_site_is_whole_and_asks_no_network(site: Path) -> None:
     assert not any("{{ " in page for page in pages.values())
     assert all(f'content="{POLICY}"' in page for page in pages.values())
     assert all(path.stat().st_size > 1000 for path in (site / "styles").glob("*.css"))
-    assert "Compares hypotheses with references" in pages["api/metric.html"] and "counterfactual" in pages["api/metric.html"]
+    assert "Compare hypotheses with references" in pages["api/metric.html"] and "counterfactual" in pages["api/metric.html"]
 
 
 @needs_site

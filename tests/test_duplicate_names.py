@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from rome.batch.plan import make_plan
-from rome.batch.row_files import read_rows
-from rome.batch.rows import RowOptions
 from rome.cli import main
 from rome.combining.table import FeatureTable
 from rome.data.readers.lines import json_objects
@@ -21,8 +18,8 @@ from serving import SmallMetric, ask, running
 TWICE = '{"reference": "A cat.", "hypothesis": "A dog.", "hypothesis": "A cat."}'
 GOOD = '{"reference": "A cat.", "hypothesis": "A dog."}'
 FILES = {
-    "a.tsv": ("reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n", "a.tsv:1: the column hypothesis stands twice"),
-    "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the column id stands twice"),
+    "a.tsv": ("reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n", "a.tsv:1: the header has the column hypothesis twice"),
+    "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the header has the column id twice"),
     "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' stands twice in one object)"),
     "a.json": (f"[{GOOD}, {TWICE}]", "a.json: not JSON (the name 'hypothesis' stands twice in one object)"),
     "b.json": ('{"references": ["A"], "predictions": ["B"], "references": ["C"]}', "the name 'references' stands twice"),
@@ -80,21 +77,6 @@ def test_tables_of_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     pq.write_table(table.append_column("semantic", table["grammar"]), path)
     assert main(["rescore", str(path)]) == 2
     assert f"{path} has two columns semantic: " in capsys.readouterr().err
-
-
-def test_rows_of_many_machines(tmp_path: Path) -> None:
-    """A Parquet file is refused; a line of JSON is a row with a fault, as every line that cannot be read."""
-    import pyarrow as pa
-    import pyarrow.fs
-    import pyarrow.parquet as pq
-
-    columns = [pa.array([text]) for text in ("A cat.", "A dog.", "A cat.")]
-    pq.write_table(pa.table(columns, names=["reference", "hypothesis", "hypothesis"]), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet has two columns 'hypothesis'"):
-        make_plan(tmp_path / "a.parquet", RowOptions(), signature="", output_format="jsonl")
-    (tmp_path / "a.jsonl").write_text(f"{GOOD}\n{TWICE}\n")
-    rows = list(read_rows(pyarrow.fs.LocalFileSystem(), str(tmp_path / "a.jsonl"), ("reference", "hypothesis")))
-    assert rows[0].fault is None and "'hypothesis' stands twice" in str(rows[1].fault)
 
 
 def test_requests() -> None:

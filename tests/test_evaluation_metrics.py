@@ -247,8 +247,8 @@ def test_a_file_of_scores_counts_as_a_metric(tmp_path: Path, maker: MetricMaker)
     ("content", "message"),
     [
         ("1\n2\n", "2 scores and small has 12"),
-        ("1\n" * 11 + "x\n", ":12: the score is 'x', not a finite number"),
-        ("1\n" * 11 + "nan\n", ":12: the score is 'nan', not a finite number"),
+        ("1\n" * 11 + "x\n", ":12: the score must be a finite number, got 'x'"),
+        ("1\n" * 11 + "nan\n", ":12: the score must be a finite number, got 'nan'"),
         ("", "is empty"),
         ("item\tvalue\ni0\t1\n", ":1: the header"),
         ("item\tsystem\tscore\ni0\tgood\t1\n", "no score for middle i0"),

@@ -23,8 +23,6 @@ KINDS = (
     "store: header changed",
     "store: pages zeroed or exchanged",
     "store: cut short",
-    "store: log, bits flipped",
-    "store: log, cut short",
     "store: two find it damaged at once",
     "output: writer killed",
     "output: files may not grow",

@@ -11,10 +11,14 @@ import pytest
 
 from rome.checks import MOST_WORDS, check_pairs
 from rome.combining.table import FeatureTable
-from rome.results.flags import FLAGS, flags_of, not_english, pack_flags
+from rome.features.analyser.config import set_folder
+from rome.features.flags import FLAGS, flags_of, not_english, pack_flags
+from rome.features.idf import IdfTable
+from rome.features.syntax import SyntaxConfig
 
 from handmade import analysis
 
+TABLE = IdfTable.load(set_folder() / "idf" / "idf.tsv")
 DATA = Path(os.environ.get("ROME_DATA", "../shared/data")) / "human"
 FOREIGN = {
     "German": (
@@ -49,15 +53,15 @@ ENGLISH = (
 
 def test_other_languages_are_told_by_their_words() -> None:
     """Sentences of no set that the bounds were found on: nearly all are noticed, two together always."""
-    found = {text: not_english(text) for pair in FOREIGN.values() for text in pair}
+    found = {text: not_english(text, TABLE) for pair in FOREIGN.values() for text in pair}
     assert sum(found.values()) >= len(found) - 3, [text for text, noticed in found.items() if not noticed]
-    assert all(not_english(" ".join(pair)) for pair in FOREIGN.values())
+    assert all(not_english(" ".join(pair), TABLE) for pair in FOREIGN.values())
 
 
 @pytest.mark.parametrize("text", ENGLISH)
 def test_names_and_rare_words_are_english(text: str) -> None:
     """Names, words of the trade, capitals throughout, and texts too short to tell."""
-    assert not not_english(text)
+    assert not not_english(text, TABLE)
 
 
 @pytest.mark.parametrize("name", ["bagel_references", "webnlg17_third", "wmt15_da_to-en"])
@@ -72,17 +76,28 @@ def test_english_outputs_are_practically_never_flagged(name: str) -> None:
     references = {
         text for row in rows for text in ([row["reference"]] if isinstance(row["reference"], str) else row["reference"])
     }
-    assert sum(map(not_english, outputs)) <= len(outputs) / 50
-    assert not any(map(not_english, references))
+    assert sum(not_english(text, TABLE) for text in outputs) <= len(outputs) / 50
+    assert not any(not_english(text, TABLE) for text in references)
 
 
 def test_a_pair_has_the_flags_of_both_sides() -> None:
     """A reference in another language is flagged too; a cut text is never called identical."""
     german, english = analysis(FOREIGN["German"][0]), analysis("The cat sleeps on the old sofa.")
-    assert flags_of(english, english) == ("identical",)
-    assert flags_of(english, german) == flags_of(german, english) == ("not_english",)
-    assert flags_of(english, english, cut=True) == ("cut",)
+    how = {"english": TABLE, "syntax": SyntaxConfig()}
+    assert flags_of(english, english, **how) == ("identical",)
+    assert flags_of(english, german, **how) == flags_of(german, english, **how) == ("not_english",)
+    assert flags_of(english, english, **how, cut=True) == ("cut",)
     assert check_pairs(["a"], ["b " * (MOST_WORDS + 1)])[0].cut
+
+
+def test_flags_follow_the_settings_of_the_metric() -> None:
+    """The syntax settings decide about ``tree_cut``, the model set's table of words about ``not_english``."""
+    german, english = (analysis(text) for text in (FOREIGN["German"][0], "The cat sleeps on the old sofa."))
+    table = IdfTable.from_texts([[word.text for word in german.words]])
+    assert flags_of(english, english, english=TABLE, syntax=SyntaxConfig(max_nodes=6)) == ("identical", "tree_cut")
+    assert flags_of(english, english, english=TABLE, syntax=SyntaxConfig(max_nodes=7)) == ("identical",)
+    assert flags_of(english, english, english=TABLE, syntax=SyntaxConfig(max_nodes=7, punctuation=True))[1:] == ("tree_cut",)
+    assert flags_of(german, german, english=table, syntax=SyntaxConfig()) == ("identical",)
 
 
 def test_tables_of_before_keep_their_meaning() -> None:

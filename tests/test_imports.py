@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 import rome
-from rome.config import MetricConfig, MetricOptions
+from rome.config import MetricConfig
 
 ROOMS = {room: Path(str(find_spec(f"rome.{room}").origin)).parent for room in ("features", "data", "train")}  # type: ignore[union-attr]
 ROOT = Path(str(rome.__file__)).parent
 ROOM_NAMES = tuple(f"rome.{room}" for room in ROOMS)
 ALLOWED = {
+    "rome.metric": {"torch"},
     "rome.results.scores": {"pandas"},
     "rome.evaluation.findings": {"pandas"},
     "rome.integrations.sklearn": {"sklearn"},
@@ -28,7 +29,7 @@ ALLOWED = {
 }
 """Where a heavy package may be imported all the same, inside the function that needs it."""
 ORDER = (
-    *("exceptions", "checks", "text_table", "progress", "config", "storage", "combining", "results", "metric", "self_check"),
+    *("exceptions", "checks", "text_table", "progress", "storage", "combining", "config", "results", "metric", "self_check"),
     *("reports", "batch", "service", "integrations", "evaluation", "cli"),
 )
 """What lies in rome/, from the ground up: each imports only what stands before it; docs/pages/design.md draws it."""
@@ -74,7 +75,7 @@ def allowed(name: str) -> tuple[str, ...]:
             "rome.features.values",
             "rome.features.errors.typos",
             "rome.storage.bounded_gzip",
-            "rome.storage.strict_json",
+            "rome.storage.rows",
         )
     if name.startswith("rome.train"):
         return ("rome",)
@@ -172,12 +173,9 @@ def test_a_metric_shows_its_models_and_signature_without_loading_them() -> None:
 
 
 def test_the_keywords_of_the_metric_are_the_fields_of_its_config() -> None:
-    """Type checkers read them from `MetricOptions`, notebooks from the signature; both agree with the one list, types included."""
-    config = {field.name: field.type for field in fields(MetricConfig)}
-    assert {name: hint.__forward_arg__ for name, hint in MetricOptions.__annotations__.items()} == config
-    assert {p.name: (p.annotation, p.kind) for p in signature(rome.RoMe).parameters.values()} == {
-        name: (kind, Parameter.KEYWORD_ONLY) for name, kind in config.items()
-    }
+    """Each has the same name, type and default in `RoMe` and in `MetricConfig`."""
+    config = {field.name: (field.type, field.default, Parameter.KEYWORD_ONLY) for field in fields(MetricConfig)}
+    assert {p.name: (p.annotation, p.default, p.kind) for p in signature(rome.RoMe).parameters.values()} == config
 
 
 def test_public_names_resolve() -> None:

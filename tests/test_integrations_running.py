@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.exceptions import InputError, SignatureMismatchError
+from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.columns import DEFAULT_COLUMNS, default_metric
 from rome.integrations.running import RunningScore
@@ -146,21 +146,14 @@ def test_a_training_loop_with_the_real_metric() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"emd": "aligned"}, {"scorer": "supervised", "threads": 1}])
 def test_a_metric_is_built_again_from_its_options(options: dict[str, Any]) -> None:
-    """Same signature, same net, same behaviour; what was used in between leaves the pickle as it is, to the byte."""
+    """The signature is the same, and scoring in between leaves the pickle as it is, to the byte."""
     metric = RoMe(**options)
     packed = pickle.dumps(metric)
-    metric.combiner.score([[0.5] * 4])  # the net keeps what its scores are measured against
+    metric.combiner.score([[0.5] * 4])
     assert pickle.dumps(metric) == packed
     again = pickle.loads(packed)
     assert again.signature == metric.signature
-    assert pickle.loads(pickle.dumps(again)).__reduce__() == metric.__reduce__()
-
-
-def test_a_metric_of_another_installation_is_refused() -> None:
-    """Numbers of two versions are not mixed silently."""
-    build, (*values, _) = default_metric().__reduce__()
-    with pytest.raises(SignatureMismatchError, match="same version of rome-metric"):
-        build(*values, "features:0|net:0")
+    assert pickle.dumps(again) == packed
 
 
 def test_copies_share_the_metric() -> None:

@@ -204,7 +204,7 @@ def test_misuse_is_told_what_to_give(call: Any, message: str) -> None:
         ({"hypothesis": [None] * 12}, "row 0: the hypothesis is missing"),
         ({"reference": [None] * 12}, "row 0: the reference is missing or empty"),
         ({"rating:quality": None}, "row 0: needs an item and a column rating or rating:NAME"),
-        ({"rating:quality": ["good"] * 12}, "row 0: rating:quality is 'good', not a finite number"),
+        ({"rating:quality": ["good"] * 12}, "row 0: rating:quality must be a finite number, got 'good'"),
     ],
 )
 def test_a_frame_that_does_not_line_up(change: dict[str, Any], message: str) -> None:

@@ -16,11 +16,11 @@ import pytest
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.exceptions import InputError, ModelMissingError, RomeError, SignatureMismatchError
+from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
 from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
-from rome.features.model_files import MANIFEST, file_hashes, read_manifest, record_files, verified
+from rome.features.model_files import MANIFEST, file_hashes, read_manifest, record_files
 from rome.metric import RoMe
 from rome.self_check import record, selfcheck
 from rome.train.common.recipe import load_recipe, models_option
@@ -59,7 +59,6 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     """Each loads, is called as its folder, and every file is on record and as recorded."""
     found = ModelSet.load(name)
     assert found.name == found.folder.name == name
-    assert all(verified(found.folder / file) for file in found.files)
     assert dict(found.files) == file_hashes(found.folder)
     assert {Path(file).suffix for file in found.files} == {".json", ".safetensors", ".tsv"}  # nothing that is unpickled
 
@@ -154,23 +153,6 @@ def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="the model set base is not there .*: reinstall rome-metric"):
         RoMe(models="base").analyse(["A cat."])
-
-
-def test_a_damaged_file_of_a_users_set_is_named_when_it_is_read(other: Path) -> None:
-    """Loading the set compares names only; whoever reads the file is told."""
-    replaced(other / "scorer" / "scorer.safetensors", b"other")
-    metric = RoMe(models=other, progress=False)
-    with pytest.raises(ModelMissingError, match=r"other/scorer/scorer\.safetensors is damaged \(SHA-256 .*\): put it right"):
-        metric.combiner  # noqa: B018
-
-
-def test_a_file_that_is_not_on_record_is_not_read(other: Path) -> None:
-    """New models load only when they are recorded."""
-    (other / "errors" / "new.bin").write_bytes(b"x")
-    with pytest.raises(ModelMissingError, match="new.bin is not among the files recorded"):
-        verified(other / "errors" / "new.bin")
-    record_files(other)
-    assert verified(other / "errors" / "new.bin")
 
 
 # What a set decides
@@ -270,15 +252,11 @@ def test_another_sets_features_are_told_whose_net_they_need() -> None:
 
 
 def test_a_set_travels_to_workers(other: Path) -> None:
-    """A pickled metric is built anew with the same set and settings; where the set differs it is refused."""
+    """A pickled metric is built anew with the same set and settings; nothing but the options travels."""
     rewritten(other, settings={"semantic": {"delta": 0.5}})
     metric = RoMe(models=other, progress=False)
     again = pickle.loads(pickle.dumps(metric))
     assert again.signature == metric.signature and again.model_set.folder == other
-    packed = pickle.dumps(metric)
-    rewritten(other, settings={"semantic": {"delta": 0.6}})
-    with pytest.raises(RomeError, match="signature"):
-        pickle.loads(packed)
 
 
 class Answers:

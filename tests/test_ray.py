@@ -1,4 +1,4 @@
-"""Scoring with Ray Data on a local cluster of two workers: each row once, whoever is killed on the way."""
+"""Scoring with Ray Data on a local cluster of two workers: each row once, also when a worker is killed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.batch.parts import OutputFolder, score_part
-from rome.batch.plan import make_plan
-from rome.batch.row_files import input_files
 from rome.batch.rows import RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
 
@@ -91,22 +86,6 @@ def paced(tmp_path: Path, seconds: float = 0.0) -> tuple[Path, Callable[[], Pace
     return marks, partial(PacedMetric, marks, seconds)
 
 
-def single_process(source: Path, folder: Path, make: Callable[[], PacedMetric]) -> dict[str, bytes]:
-    """The files that one process writes, part by part."""
-    metric, output = make(), OutputFolder(folder, "parquet")
-    plan = make_plan(source, KEYED, signature=metric.signature, output_format="parquet", part_rows=6)
-    output.begin(plan.description)
-    for part in plan.parts:
-        score_part(part, metric, KEYED, output, input_files(source)[0])
-    output.finish(plan, 0)
-    return contents(folder)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file by name."""
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
-
-
 def wait_for(condition: Callable[[], Any], seconds: float = 300.0) -> Any:
     """What the condition gives as soon as it gives something."""
     end = time.monotonic() + seconds
@@ -117,63 +96,32 @@ def wait_for(condition: Callable[[], Any], seconds: float = 300.0) -> Any:
     raise TimeoutError("nothing happened")
 
 
-def test_a_killed_worker_changes_no_byte(tmp_path: Path, source: Path, cluster: Any) -> None:
-    """SIGKILL to one of two workers in mid-run: another takes its place, and every file is that of a single process."""
-    from rome.integrations.ray import score_files
+def test_a_killed_worker_changes_no_row(tmp_path: Path, source: Path, cluster: Any) -> None:
+    """SIGKILL to one of two workers while Ray reads and writes files: another takes its place, and every row is there once."""
+    from rome.integrations.ray import score_dataset
 
     marks, make = paced(tmp_path, 0.03)
     here, killed = os.getpid(), []
 
     def kill() -> None:
-        wait_for(lambda: list((tmp_path / "out").glob("part-*")))
-        workers = [process for process in processes(marks) if process != here]
-        killed.append(workers[-1])
-        os.kill(workers[-1], signal.SIGKILL)
+        workers = wait_for(lambda: [process for process in processes(marks) if process != here])
+        time.sleep(0.3)
+        killed.append(workers[0])
+        os.kill(workers[0], signal.SIGKILL)
 
     killer = Thread(target=kill)
     killer.start()
-    summary = score_files(source, tmp_path / "out", KEYED, metric=make, workers=2, part_rows=6, progress=False)
+    score_dataset(cluster.data.read_parquet(str(source)), KEYED, metric=make, workers=2, batch_size=6).write_parquet(
+        str(tmp_path / "out")
+    )
     killer.join()
     assert len(killed) == 1
-    workers = [process for process in processes(marks) if process != here]
-    assert killed[0] in workers
-    assert len(set(workers)) == len(workers) >= 2  # two when it died between two parts and the other worker made the rest
-    assert (summary.rows, summary.errors, summary.resumed) == (ROWS, ROWS // 10, 0)
-    assert contents(tmp_path / "out") == single_process(source, tmp_path / "single", paced(tmp_path)[1])
-    table = pq.read_table(tmp_path / "out")
-    assert sorted(table.column("key").to_pylist()) == sorted(f"row {n}" for n in range(ROWS))
-
-
-def test_a_killed_driver_is_gone_on_with(tmp_path: Path, source: Path, cluster: Any) -> None:
-    """SIGKILL to the whole run: only whole files are there; the next call makes the rest and keeps what was made."""
-    from rome.integrations.ray import score_files
-
-    marks, make = paced(tmp_path, 0.03)
-    script = (
-        "import sys; from functools import partial; from pathlib import Path; "
-        "from paced_metric import PacedMetric; from rome.integrations.ray import RowOptions, score_files; "
-        "score_files(sys.argv[1], sys.argv[2], RowOptions(key='id', keep=('n',)), workers=2, part_rows=6, progress=False, "
-        "metric=partial(PacedMetric, Path(sys.argv[3]), 0.03))"
-    )
-    arguments = [str(source), str(tmp_path / "out"), str(marks)]
-    environment = {**os.environ, "RAY_ADDRESS": cluster.get_runtime_context().gcs_address}
-    driver = subprocess.Popen([sys.executable, "-c", script, *arguments], env=environment, cwd=tmp_path)
-    try:
-        wait_for(lambda: len(list((tmp_path / "out").glob("part-*"))) >= 3 or driver.poll() is not None)
-    finally:
-        driver.kill()
-    assert driver.wait() == -signal.SIGKILL
-    expected = single_process(source, tmp_path / "single", paced(tmp_path)[1])
-    made = {name: content for name, content in contents(tmp_path / "out").items() if name.startswith("part-")}
-    assert len(made) >= 3
-    assert made.items() <= expected.items()
-    kept = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in made}
-    summary = score_files(source, tmp_path / "out", KEYED, metric=make, workers=2, part_rows=6, progress=False)
-    assert summary.resumed >= len(made)
-    assert {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in made} == kept
-    assert contents(tmp_path / "out") == expected
-    again = score_files(source, tmp_path / "out", KEYED, metric=make, part_rows=6, progress=False)
-    assert again.resumed == again.parts
+    results = {row["key"]: row for row in pq.read_table(tmp_path / "out").to_pylist()}
+    rows = [row for file in sorted(source.iterdir()) for row in pq.read_table(file).to_pylist()]
+    alone = score_rows({name: [row[name] for row in rows] for name in rows[0]}, paced(tmp_path)[1](), KEYED)
+    assert pq.read_table(tmp_path / "out").num_rows == len(results) == ROWS
+    assert [results[key]["score"] for key in alone["key"]] == alone["score"]
+    assert sum(row["error"] is not None for row in results.values()) == ROWS // 10
 
 
 def test_a_dataset_in_a_dataset_out(tmp_path: Path, cluster: Any) -> None:

@@ -28,8 +28,8 @@ from rome.reports.summaries import (
 )
 from rome.reports.text import document_text
 from rome.results import CorpusScore
+from rome.results.changes import Change
 from rome.results.comparison import MEASURES, Comparison, compare, measures
-from rome.results.counterfactual import Change
 
 from scored_segments import corpus, error, scored, signature
 

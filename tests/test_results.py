@@ -19,8 +19,8 @@ from rome.exceptions import InputError, ModelMissingError, SignatureMismatchErro
 from rome.features.values import FEATURES
 from rome.reports.score_table import corpus_table
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results.changes import Change
 from rome.results.comparison import compare
-from rome.results.counterfactual import Change
 from rome.results.serialisation import plain
 from rome.text_table import aligned, display_width, shorten
 

@@ -140,7 +140,7 @@ def test_mass_left_over_is_credited() -> None:
 def test_what_is_no_share_is_refused(rho: object) -> None:
     """rho, penalty and coverage are numbers from 0 to 1."""
     for name in ("rho", "penalty", "coverage"):
-        with pytest.raises(InputError, match=re.escape(f"{name} {rho!r} is no share")):
+        with pytest.raises(InputError, match=re.escape(f"{name} must be in [0, 1]")):
             semantic(**{name: rho})
 
 

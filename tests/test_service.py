@@ -18,10 +18,10 @@ pytest.importorskip("starlette", reason="the service needs the extra `serve`")
 
 from rome.exceptions import InputError  # noqa: E402
 from rome.service.app import ScoreServer  # noqa: E402
-from rome.service.batching import Batcher  # noqa: E402
 from rome.service.errors import CODES  # noqa: E402
 from rome.service.limits import Limits  # noqa: E402
 from rome.service.middleware import HostNames  # noqa: E402
+from rome.service.scorer import Scorer  # noqa: E402
 
 from serving import PAIR, SmallMetric, ask, expected, raw_status, running  # noqa: E402
 
@@ -342,7 +342,7 @@ def test_the_log_and_errors_hold_no_texts(monkeypatch: pytest.MonkeyPatch) -> No
     with running(SmallMetric, log=log.append) as server:
         assert ask(server, "/score?secret", PAIR)[0] == 200
         assert ask(server, "/secret")[0] == 404
-        monkeypatch.setattr(type(server.batcher), "waiting", property(lambda _: int("secret")))
+        monkeypatch.setattr(type(server.scorer), "requests", property(lambda _: int("secret")), raising=False)
         status, headers, body = ask(server, "/health")
     assert (status, body["error"]["code"], headers["x-content-type-options"]) == (500, "internal", "nosniff")
     assert [line.rpartition(" ")[0].rpartition(" ")[0] for line in log] == ["POST /score 200", "GET - 404", "GET /health 500"]
@@ -356,10 +356,10 @@ def test_the_log_and_errors_hold_no_texts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_host_that_others_reach_needs_leave() -> None:
     """Loopback by default; with leave, numbers and given names count as its own."""
     with pytest.raises(InputError, match="--allow-remote"):
-        ScoreServer(Batcher(SmallMetric, LIMITS), host="0.0.0.0")
+        ScoreServer(Scorer(SmallMetric, LIMITS), host="0.0.0.0")
     for host, port in (("127.0.0.1", 70_000), ("300.1.1.1", 0)):
         with pytest.raises(InputError, match="name another"):
-            ScoreServer(Batcher(SmallMetric, LIMITS), host=host, port=port, allow_remote=True)
+            ScoreServer(Scorer(SmallMetric, LIMITS), host=host, port=port, allow_remote=True)
     remote = HostNames("192.0.2.7", ["Scores.example.org"])
     assert all(host in remote for host in ("192.0.2.7:80", "scores.example.org", "localhost:1"))
     assert "evil.example.org" not in remote
@@ -382,4 +382,3 @@ def test_limits_are_above_zero(wrong: float) -> None:
     """A limit of nothing would refuse everything."""
     with pytest.raises(InputError, match="timeout"):
         Limits(timeout=wrong)
-    assert Limits(batch_wait=0).batch_wait == 0

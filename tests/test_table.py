@@ -134,7 +134,7 @@ def test_missing_columns_future_formats_and_bad_values_in_a_file_are_named(tmp_p
         (lambda t: t.replace_schema_metadata({**t.schema.metadata, b"rome.feature_table": b"99"}), "format 99"),
         (lambda t: t.set_column(2, "semantic", pa.array([0.5, float("nan"), 0.5])), "not valid: the feature semantic"),
         (lambda t: t.set_column(2, "semantic", pa.array([0.5, None, 0.5])), "not valid: the feature semantic"),
-        (lambda t: t.set_column(0, "segment", pa.array(["a", "b", "c"])), "not valid"),
+        (lambda t: t.set_column(0, "segment", pa.array(["a", "b", "c"])), "not whole numbers"),
     ]
     for change, says in cases:
         _make(3).save(tmp_path / "f.parquet")

@@ -28,7 +28,7 @@ def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
             pool.submit(metric.score, references=[reference], hypotheses=[hypothesis]).result()[0]
             for reference, hypothesis in PAIRS[:4]
         ]
-    metric.blocks.begin_block()
+    metric.begin_block()
     again = metric.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
     assert again == expected and [replace(one, segment=n) for n, one in enumerate(found)] == list(expected)[:4]
 
@@ -67,9 +67,9 @@ def test_memory_is_kept_by_all_threads(tmp_path: Path) -> None:
         for _ in range(20):
             chosen = chance.sample(texts, 4)
             if chance.random() < 0.2:
-                metric.blocks.begin_block()
+                metric.begin_block()
             if chance.random() < 0.2:
-                metric.blocks.share(chosen[:2])
+                metric.share(chosen[:2])
             if {text: analysis.text for text, analysis in metric.analyse(chosen).items()} != {text: text for text in chosen}:
                 return False
         return True

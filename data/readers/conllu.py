@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rome.data.readers.lines import shown, text_lines
+from rome.data.readers.lines import text_lines
 from rome.exceptions import InputError
+from rome.storage.rows import shown
 
 COLUMNS = 10
 Rows = Sequence[tuple[str, list[str]]]

@@ -9,9 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from rome.data.readers.lines import json_array, shown
+from rome.data.readers.lines import json_array
 from rome.data.sources import data_file
 from rome.exceptions import InputError
+from rome.storage.rows import shown
 
 Severity = Literal["critical", "major", "minor", "base"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.lines import check_counts, same_words, set_name, shown, table, text_lines
+from rome.data.readers.lines import check_counts, same_words, set_name, table, text_lines
 from rome.data.readers.rated import (
     SEVERITIES,
     ErrorMark,
@@ -20,6 +20,7 @@ from rome.data.readers.rated import (
 )
 from rome.data.sources import data_file
 from rome.exceptions import InputError
+from rome.storage.rows import shown
 
 
 @dataclass(frozen=True, slots=True)

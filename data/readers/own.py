@@ -16,7 +16,7 @@ _RATING, _SCORE = "rating:", "score:"
 
 
 def read_own(path: str | Path) -> RatedSet:
-    """A table (TSV or CSV) or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
+    """Read a table (TSV or CSV) or JSON lines (a first line that starts with ``{``), gzipped or plain; the set is named after the file.
 
     Table: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
     human dimension (or ``rating`` for one only), higher is better; optionally ``system``, ``language_pair``, ``source`` and
@@ -38,14 +38,14 @@ def read_own(path: str | Path) -> RatedSet:
     if first.lstrip().startswith("{"):
         return RatedSet(set_name(path), check_shared_texts(_from_json(path)))
     separator = next((mark for mark in "\t,;" if mark in first), "\t")
-    return rated_rows(set_name(path), table(path, COLUMNS, separator, quoted=separator != "\t"))
+    return rated_rows(set_name(path), table(path, COLUMNS, separator, lines))
 
 
 COLUMNS = ("item", "reference", "hypothesis")
 
 
 def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> RatedSet:
-    """The set of the rows of a table, each with its place, whose cells are as `read_own` says. Raises InputError as that does."""
+    """Return the set of the rows of a table, each with its place; `read_own` describes the cells. Raises InputError as that does."""
     segments = []
     seen: dict[tuple[str, str, str], str] = {}
     for place, row in rows:
@@ -122,7 +122,7 @@ class RatedLine:
 
 
 def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
-    """What a line of JSON with item, reference and hypothesis says. Raises InputError naming the place."""
+    """Return one annotator's ratings from a line of JSON with item, reference and hypothesis. Raises InputError naming the place."""
     if not isinstance(row["hypothesis"], str) or not str(row["item"]):
         raise InputError(f"{place}: needs an item and a hypothesis that is a text: give both")
     names: dict[str, Any] = {name: str(row.get(name) or "") for name in ("system", "language_pair", "source")}
@@ -133,7 +133,7 @@ def rated_line(row: Mapping[str, Any], place: str) -> RatedLine:
 
 
 def _averaged(output: _Output, rated: bool) -> RatedSegment:
-    """The segment with the mean of each dimension over those who rated it.
+    """Return the segment with the mean of each dimension over those who rated it.
 
     Parameters
     ----------

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.lines import json_objects, number, shown, texts_of
+from rome.data.readers.lines import json_objects, number, texts_of
 from rome.exceptions import InputError
+from rome.storage.rows import shown
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
 

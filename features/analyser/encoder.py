@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from ..model_files import verified
 from .config import BATCH_SIZE, set_folder
 from .pieces import Encoded, WordPieces, encode, merge_windows
 from .trunk import (
@@ -90,7 +89,7 @@ def _filled(model: Trunk, tensors: Mapping[str, torch.Tensor], folder: Path) -> 
 
 def load_tokenizer(folder: Path) -> WordPieces:
     """Load the encoder's word pieces (uncased) from local files. Raises ModelMissingError when they are not there or damaged."""
-    return WordPieces(verified(Path(folder) / PIECES_FILE))
+    return WordPieces(Path(folder) / PIECES_FILE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,6 @@ from safetensors.torch import save_file
 
 from rome.exceptions import ModelMissingError
 
-from ..model_files import verified
-
 SCALE = ".scale"
 MODEL = "model."
 """Before the names of a checkpoint's tensors; the others of its file hold bytes."""
@@ -110,7 +108,6 @@ def _opened(path: Path, beginnings: tuple[str, ...] = ("",)) -> Iterator[tuple[d
     """The tensors of a file whose names begin so, as they are, and its description; an error in what is done with them says that it is damaged."""
     if not Path(path).is_file():
         raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
-    verified(Path(path))
     try:
         with safe_open(str(path), framework="pt") as file:
             raw = {name: file.get_tensor(name) for name in file.keys() if name.startswith(beginnings)}

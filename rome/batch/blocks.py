@@ -170,9 +170,9 @@ class BlockScorer:
     """
 
     def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = (), *, measure: bool = False) -> None:
-        blocks = make().blocks
-        blocks.share(shared)
-        self.begin, self.work = blocks.begin_block, blocks.measure_pairs if measure else blocks.score_pairs
+        metric = make()
+        metric.share(shared)
+        self.begin, self.work = metric.begin_block, metric.measure_pairs if measure else metric.score_pairs
 
     def __call__(self, block: Block) -> Any:
         """The scores of a block, which depend on nothing that earlier blocks have left in memory."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,10 +55,6 @@ class RowOptions:
         A column of texts or whole numbers that names each row; None takes a digest of the texts.
     keep
         Columns that are passed on.
-    exact
-        Analyse each text alone, so that the bits of a row depend on nothing but the row, on one kind of processor and with one thread for
-        linear algebra (OMP_NUM_THREADS=1, which Ray sets in its workers). False analyses the texts of a batch together: about twice as fast,
-        the same to within 1e-6.
     evidence
         Add a column ``evidence``, JSON.
     longest
@@ -69,7 +65,6 @@ class RowOptions:
     hypothesis: str = "hypothesis"
     key: str | None = None
     keep: tuple[str, ...] = ()
-    exact: bool = True
     evidence: bool = False
     longest: int = LONGEST
 
@@ -135,20 +130,13 @@ def score_rows(
     columns: Mapping[str, Sequence[Any]],
     metric: RoMe,
     options: RowOptions = RowOptions(),
-    *,
-    keys: Sequence[str] | None = None,
-    faults: Sequence[str | None] | None = None,
 ) -> dict[str, list[Any]]:
-    """Score a batch: columns of plain values in, the columns of `arrow_schema` out, one row a row and in order.
+    """Score columns of plain values and return the columns of `arrow_schema`, one row per row and in order.
 
-    Raises InputError for a missing column and for a metric whose scores depend on the other rows (``idf="references"``).
-
-    Parameters
-    ----------
-    keys
-        Names of the rows where no column has them.
-    faults
-        Messages of rows that are known to be bad, None for the others.
+    Raises
+    ------
+    InputError
+        When a column is missing, or the scores of the metric depend on the other rows (``idf="references"``).
     """
     options.check_columns(list(columns))
     if getattr(metric, "idf", "") == "references":
@@ -156,21 +144,22 @@ def score_rows(
     texts = [
         (plain_list(given), text) for given, text in zip(columns[options.reference], columns[options.hypothesis], strict=True)
     ]
-    names = list(keys) if keys is not None else [_digest(*row) for row in texts]
-    found: list[SegmentScore | CheckedPair | str] = []
+    names = [_digest(*row) for row in texts]
+    results: list[SegmentScore | CheckedPair | str] = []
     for n, row in enumerate(texts):
-        problem = faults[n] if faults is not None else None
+        results.append(_checked(n, *row, options.longest, getattr(metric, "empty_reference", "error")))
         if options.key:
             given = columns[options.key][n]
-            named = key_text(given)
-            names[n] = names[n] if named is None else named
-            problem = problem or (_bad_key(options.key, given) if named is None else None)
-        found.append(problem or _checked(n, *row, options.longest, getattr(metric, "empty_reference", "error")))
-    good = [pair for pair in found if isinstance(pair, CheckedPair)]
+            if (named := key_text(given)) is None:
+                results[n] = (
+                    f"the key {options.key} must be a text or a whole number of its own for each row, got {given!r:.40}"
+                )
+            names[n] = named or names[n]
+    good = [pair for pair in results if isinstance(pair, CheckedPair)]
     for group in cut(good, lambda pair: 1 + len(pair.references), TEXTS_AT_ONCE):
-        for pair, result in zip(group, _scored(group, metric, options.exact), strict=True):
-            found[pair.segment] = result
-    rows = [_values(result, options.evidence) for result in found]
+        for pair, result in zip(group, _scored(group, metric), strict=True):
+            results[pair.segment] = result
+    rows = [_values(result, options.evidence) for result in results]
     out: dict[str, list[Any]] = {"key": names, **{name: list(columns[name]) for name in options.keep}}
     return out | {name: [row.get(name) for row in rows] for name in options.results}
 
@@ -208,31 +197,14 @@ def key_text(value: Any) -> str | None:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _bad_key(column: str, value: Any) -> str:
-    return f"the key {column} is {value!r:.40}: give each row a text or a whole number of its own"
-
-
-def _scored(pairs: Sequence[CheckedPair], metric: RoMe, exact: bool) -> list[SegmentScore | str]:
-    """The score of each pair, or the message of what it did to the metric."""
+def _scored(pairs: Sequence[CheckedPair], metric: RoMe) -> list[SegmentScore | str]:
+    """Return the score of each pair, or the message of the error that it raised in the metric."""
     try:
-        return list(_score(pairs, metric, exact))
+        return list(metric.score_pairs(pairs))
     except _ROW_FAULTS as error:
         if len(pairs) == 1:
             return [str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"]
-        return [result for pair in pairs for result in _scored([pair], metric, exact)]
-
-
-def _score(pairs: Sequence[CheckedPair], metric: RoMe, exact: bool) -> Iterator[SegmentScore]:
-    """Score the pairs together; when exact each text was analysed alone before, or, of a metric that shows no analyses, each pair is."""
-    analyse = getattr(metric, "analyse", None)
-    if exact and analyse is None:
-        for pair in pairs:
-            yield from metric.blocks.score_pairs([pair])
-        return
-    if exact and analyse is not None:
-        for text in dict.fromkeys(text for pair in pairs for text in (*pair.references, pair.hypothesis)):
-            analyse([text])
-    yield from metric.blocks.score_pairs(pairs)
+        return [result for pair in pairs for result in _scored([pair], metric)]
 
 
 def _values(result: SegmentScore | CheckedPair | str, evidence: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Work shared out to processes: results in the order of the tasks, a worker that ends is replaced, and none outlives its parent.
+"""Run tasks in worker processes: results come in the order of the tasks, and a worker that dies is replaced.
 
 Processes are spawned, so what they run must be importable: a function or class of a module, or a ``functools.partial`` of one.
 """
@@ -8,58 +8,56 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, TypeVar
-
-from tqdm import tqdm
 
 from rome.exceptions import StoreError
 
 AHEAD = 3
-"""Tasks a worker that may be done or under way before the next result in order is taken."""
+"""Tasks per worker that may be submitted before the next result in order is taken."""
 TRIES = 2
-"""Times that workers may end before the result that is waited for is there."""
+"""How often workers may die before the next result."""
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Report = Callable[[str], None]
 _made: dict[str, Any] = {}
-"""In a worker: how to make what works, and, from the first task on, what works."""
-_computing, _gate = threading.Event(), threading.Lock()
-"""In a worker: set while it works on a task, and what is held while that changes."""
+"""In a worker: the maker of the function that works, and, from the first task on, the function."""
 
 
 def run_in_order(
     make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task], *, workers: int = 1, report: Report = warnings.warn
 ) -> Generator[Result, None, None]:
-    """The result of every task, in the order of the tasks; with one worker in this process, with more in as many others.
+    """Yield the result of every task, in the order of the tasks; one worker is this process, more are processes of their own.
 
-    Raises what a task raised, and StoreError when workers end again and again. Whatever happens, no worker is left when the iterator is closed.
+    Only a few tasks are read ahead, so memory does not grow with their number. No worker is left when the iterator is closed.
 
     Parameters
     ----------
     make
-        Called once in each worker; what it returns is called with every task. Only a few tasks are read ahead, so memory does not grow with
-        their number.
+        Called once in each worker; its result is called with every task.
     report
-        Told in one line when a worker ended and what was under way is done again.
+        Takes one line when a worker died and its work is repeated.
+
+    Raises
+    ------
+    StoreError
+        When workers die repeatedly. What a task raises is raised as it is.
     """
     if workers == 1:
         yield from map(make(), tasks)
         return
     rest, failures = iter(tasks), 0
-    waiting: deque[Task] = deque()
-    """Tasks whose results were not given yet, in order."""
+    waiting: deque[Task] = deque()  # tasks whose results have not been yielded, in order
     while True:
-        with _Pool(make, workers) as submit:
-            try:
+        try:
+            with _pool(make, workers) as submit:
                 under_way = deque(map(submit, waiting))
                 while True:
                     for task in islice(rest, AHEAD * workers - len(waiting)):
@@ -71,64 +69,46 @@ def run_in_order(
                     waiting.popleft()
                     failures = 0
                     yield result
-            except BrokenProcessPool as error:
-                failures += 1
-                if failures == TRIES:
-                    raise StoreError(
-                        f"a worker ended {TRIES} times, perhaps for want of memory: take fewer workers, or one to see the fault itself"
-                    ) from error
+        except BrokenProcessPool as error:
+            failures += 1
+            if failures == TRIES:
+                raise StoreError(
+                    f"a worker ended {TRIES} times, perhaps for want of memory: take fewer workers, or one to see the fault itself"
+                ) from error
         report("a worker ended, perhaps for want of memory: what was under way is done again")
 
 
-class _Pool:
-    """A pool of processes; entered, it is the function that gives them a task. At the end none of them is left.
-
-    Each worker holds one end of a pipe and ends itself when the other is closed: here, or because this process is gone.
-    """
-
-    def __init__(self, make: Callable[[], Any], workers: int) -> None:
-        context = get_context("spawn")
-        self._theirs, self._ours = context.Pipe(duplex=False)
-        self._executor = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(make, self._theirs))
-
-    def __enter__(self) -> Callable[[Any], Future[Any]]:
-        return lambda task: self._executor.submit(_work, task)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._ours.close()
-        self._executor.shutdown(cancel_futures=True)
-        self._ours.close()
-        self._theirs.close()
+@contextmanager
+def _pool(make: Callable[[], Any], workers: int) -> Iterator[Callable[[Any], Future[Any]]]:
+    """Yield a function that submits a task to a pool of processes, which end at once when the block fails."""
+    before = set(active_children())
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(make,)) as executor:
+        try:
+            yield lambda task: executor.submit(_work, task)
+        except BaseException:
+            for worker in set(active_children()) - before:
+                worker.terminate()
+            executor.shutdown(cancel_futures=True)
+            raise
 
 
-def _begin(make: Callable[[], Any], parent: Connection) -> None:
-    """The beginning of a worker: it leaves Ctrl-C to its parent, whose end it watches."""
+def _begin(make: Callable[[], Any]) -> None:
+    """Prepare a worker: it leaves Ctrl-C to its parent, and ends when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    tqdm.set_lock(threading.RLock())  # its own would be a semaphore of the system, left behind by a worker that is ended
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _made["make"] = make
 
 
-def _end_with_parent(parent: Connection) -> None:
-    """End this process when the other end of the pipe is closed, but not while it sends a result: who reads half of one waits for ever."""
-    wait([parent])
-    above = parent_process()
-    while above is not None and above.is_alive():
-        with _gate:
-            if _computing.is_set():
-                os._exit(1)
-        time.sleep(0.01)
-    os._exit(1)
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, which a pool does not do by itself after kill -9."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _work(task: Any) -> Any:
-    """Do one task; the first one makes what works."""
-    _computing.set()
-    try:
-        if "work" not in _made:
-            _made["work"] = _made["make"]()
-        return _made["work"](task)
-    finally:
-        with _gate:
-            _computing.clear()
+    """Do one task; the first one makes the function that works."""
+    if "work" not in _made:
+        _made["work"] = _made["make"]()
+    return _made["work"](task)

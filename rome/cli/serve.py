@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from dataclasses import fields
@@ -32,12 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Serve until interrupted (exit code 130) or told to end by SIGTERM (0)."""
     from rome.service.app import ScoreServer
-    from rome.service.batching import Batcher
+    from rome.service.scorer import Scorer
 
     options.progress = bool(options.progress)  # no bar a call unless it was asked for
     limits = Limits(**{limit.name: getattr(options, limit.name) for limit in fields(Limits)})
     server = ScoreServer(
-        Batcher(lambda: metric(options), limits, together=options.idf != "references", say=_say),
+        Scorer(lambda: metric(options), limits, whole=options.idf == "references", say=_say),
         host=options.host,
         port=options.port,
         allow_remote=options.allow_remote,
@@ -50,14 +49,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     signal.signal(signal.SIGTERM, lambda *_: server.stop())  # uvicorn ends on it, then raises it again
     print(server.url, flush=True)
     _say("loading the models")
-    try:
-        server.run()
-    finally:
-        if server.batcher.busy:
-            _say("the thread that loads and scores was still at work: ended without it")
-            os._exit(
-                130 if isinstance(sys.exc_info()[1], KeyboardInterrupt) else 0
-            )  # no orderly end while it is inside a model
+    server.run()
     return 0
 
 

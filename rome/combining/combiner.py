@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
+from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part, without_arithmetic
 from rome.combining.table import WIDTH, FeatureTable, rows_in_order
-from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
-from rome.features.model_files import verified
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
 
@@ -56,7 +53,7 @@ class CombinedScores:
     row: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Number of segments."""
+        """Return the number of segments."""
         return len(self.segment)
 
     @property
@@ -127,7 +124,7 @@ class Combiner:
 
     @staticmethod
     def matching(signature: str, *, scorer: Scorer = "unsupervised") -> Combiner:
-        """The net of the model set that a signature of features (or of a score) names; the default set's where it names none.
+        """Load the net of the model set in a signature of features or of a score; the default set's where it names none.
 
         Raises ModelMissingError for a set that this installation does not carry, and what `load` raises.
         """
@@ -162,11 +159,6 @@ class Combiner:
             digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
         return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
 
-    @cached_property
-    def _perfect(self) -> float:
-        """The logarithm of S(1, 1, 1, 1), what every score is measured against."""
-        return float(self._log_sigmoid(np.ones((WIDTH, 1)))[0])
-
     def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
         """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
 
@@ -198,20 +190,21 @@ class Combiner:
             )
 
     def score_rows(self, values: Vector) -> Vector:
-        """The forward pass: (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones; a row's score never depends on its neighbours.
+        """Map (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones; a row's score never depends on its neighbours.
 
         Written out unit by unit on chunks that stay in the processor's cache, because a matrix product may round one row
         differently when it stands among others. No check of the values.
         """
         values = np.asarray(values, dtype=np.float64)
         out = np.empty(len(values), dtype=np.float64)
+        perfect = self._log_sigmoid(np.ones((WIDTH, 1)))
         for start in range(0, len(values), CHUNK):
             logarithms = self._log_sigmoid(np.ascontiguousarray(values[start : start + CHUNK].T))
-            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - self._perfect, 0.0))
+            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
         return out
 
     def _log_sigmoid(self, columns: Vector) -> Vector:
-        """The logarithm of S, so that no quotient is 0 / 0: (4, n) columns to (n,)."""
+        """Return the logarithm of S, so that no quotient is 0 / 0: (4, n) columns to (n,)."""
         logit = np.full(columns.shape[1], float(self.output_bias))
         unit, part = np.empty_like(logit), np.empty_like(logit)
         for weights, bias, slope in zip(self.hidden_weight, self.hidden_bias, self.output_weight, strict=True):
@@ -222,7 +215,7 @@ class Combiner:
         return -np.logaddexp(0.0, -logit)
 
     def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
-        """What each feature lost against perfect ones: (n, 4), none positive, each row adding up to score minus 1.
+        """Return what each feature lost against perfect ones: (n, 4), none positive, each row adding up to score minus 1.
 
         Exact Shapley values against (1, 1, 1, 1). A FeatureTable gives one row a candidate.
         """
@@ -231,7 +224,7 @@ class Combiner:
 
 
 def _set_named(signature: str) -> str:
-    """The name of the model set in a signature, ``models:NAME.digest``; empty where none is named, as by hand-made features."""
+    """Return the name of the model set in a signature, ``models:NAME.digest``; empty without one, as for hand-made features."""
     models = next((part for part in signature.split("|") if part.startswith("models:")), "")
     name, point, _ = models.removeprefix("models:").rpartition(".")
     return name.partition("+")[0] if point else ""
@@ -247,7 +240,7 @@ def _checked(values: ArrayLike) -> Vector:
 
 
 def _best(table: FeatureTable, score: Vector) -> CombinedScores:
-    """The best-scoring row of each segment, of equals that with the lowest reference number."""
+    """Return the best-scoring row of each segment, of equals that with the lowest reference number."""
     rows = np.arange(len(table), dtype=np.int64)
     if not (np.diff(table.segment) > 0).all():
         if not rows_in_order(table.segment, table.reference):
@@ -267,7 +260,6 @@ def _read(path: Path) -> Combiner:
         raise ModelMissingError(
             f"the scorer {path} is missing: reinstall rome-metric, or train it with `rome train scorer --out FOLDER`"
         )
-    verified(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
@@ -286,7 +278,7 @@ def _read(path: Path) -> Combiner:
 
 
 def _read_supervised(model_set: ModelSet, path: Path) -> Combiner:
-    """The set's supervised net, once sure that it is there and says that it is supervised."""
+    """Read the set's supervised net, after checking that there is one and that it says what it was fitted on."""
     if not model_set.has("scorer-supervised"):
         raise InputError(
             f"the model set {model_set.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "

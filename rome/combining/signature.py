@@ -10,9 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from rome.features.values import FEATURES
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rome.features.errors.config import ErrorsConfig
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
+Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
 """Each embedded net by the folder of its model."""
 _MARK = "scorer:supervised."
@@ -38,9 +37,8 @@ def feature_signature(
     syntax: SyntaxConfig,
     grammar: GrammarConfig,
     errors: ErrorsConfig,
-    *others: Any,
 ) -> str:
-    """The signature of the four features: which models made the analyses, and every setting of every feature.
+    """Return the signature of the four features: which models made the analyses, and every setting of every feature.
 
     Parameters
     ----------
@@ -65,16 +63,13 @@ def feature_signature(
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": digest(json.dumps(asdict(errors), sort_keys=True)),
     }
-    parts |= {
-        name: digest(json.dumps(asdict(config), sort_keys=True)) for name, config in zip(FEATURES[4:], others, strict=True)
-    }
     if syntax.distance != "compiled":
         parts["ted"] = syntax.distance
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
 def without_arithmetic(signature: str) -> str:
-    """The signature without the device that models computed on, and how precisely: its numbers are the CPU's in float32 but for rounding."""
+    """Return the signature without device and precision, whose numbers equal the CPU's in float32 but for rounding."""
     return "|".join(part for part in signature.split("|") if not part.startswith(("device:", "precision:")))
 
 
@@ -107,13 +102,13 @@ def outputs_digest(hypotheses: Iterable[str]) -> str:
 
 
 def signature_part(sources: Sequence[RatedSource]) -> str:
-    """What stands before ``net:`` in a signature: ``scorer:supervised.NAME+NAME|``; nothing for an unsupervised net."""
+    """Return the part of a signature before ``net:``, ``scorer:supervised.NAME+NAME|``; empty for an unsupervised net."""
     names = "+".join(re.sub(r"[^\w.-]+", "_", source.name) for source in sources)
     return f"{_MARK}{names}|" if sources else ""
 
 
 def fitted_on(signature: str) -> tuple[str, ...]:
-    """The rated sets that the net of a score's signature was fitted on; empty for an unsupervised score."""
+    """Return the rated sets that the net of a score's signature was fitted on; empty for an unsupervised score."""
     parts = [part for part in signature.split("|") if part.startswith(_MARK)]
     return tuple(parts[0].removeprefix(_MARK).split("+")) if parts else ()
 
@@ -125,13 +120,13 @@ def supervision_note(signature: str) -> str:
 
 
 def labels(signature: str) -> dict[str, Any]:
-    """What a supervised score's dictionary holds beside the others: ``scorer`` and ``fitted_on``; empty for an unsupervised score."""
+    """Return the entries ``scorer`` and ``fitted_on`` of a supervised score's dictionary; empty for an unsupervised score."""
     names = fitted_on(signature)
     return {"scorer": "supervised", "fitted_on": list(names)} if names else {}
 
 
 def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
-    """What differs between two signatures ``key:value|key:value``, as ``key: value in NAME, value in NAME``."""
+    """List the differences of two signatures ``key:value|key:value`` as ``key: value in NAME, value in NAME``."""
     left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
     keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
     return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]

@@ -1,4 +1,4 @@
-"""The Parquet file of a FeatureTable: written all or nothing, read whole or in batches, every damage named."""
+"""Write a FeatureTable to a Parquet file, all or nothing, and read it whole or in batches; damage is reported."""
 
 from __future__ import annotations
 
@@ -16,154 +16,111 @@ from rome.combining.table import WIDTH, FeatureTable, check_alike, rows_in_order
 from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
-from rome.storage.strict_json import repeated
+from rome.storage.rows import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT_KEY, FORMAT, UNCHECKED = b"rome.feature_table", b"2", b"1"
+FORMAT_KEY, FORMAT, UNCHECKED = b"rome.feature_table", b"3", (b"1", b"2")
 DIGEST_KEY = b"rome.digest"
 ROW_GROUP = 1 << 18
 REMEDY = "make it with `rome features` or FeatureTable.save"
+NUMBERS = [*FEATURES, *(f"{name}_raw" for name in FEATURES)]
 
 
 def write_tables(path: str | PathLike[str], tables: Iterable[FeatureTable]) -> int:
     """Write tables one after the other into one Parquet file; return the number of rows.
 
-    The file appears under its name only when complete; every page carries a checksum, and so does the whole.
-    Raises InputError for no table or unlike ones, StoreError when the path cannot be written.
+    Every page has a checksum, and so has the whole. Raises InputError for no table or unlike ones, StoreError when the path cannot be written.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     target, rest = Path(path), iter(tables)
     first = next(rest, None)
     if first is None:
         raise InputError(f"{target}: no feature table was given to write")
+    schema, digest, rows = _schema(first), _digest(first), 0
     try:
-        with atomic_path(target, refusal=StoreError) as temporary:
-            return _write(temporary, first, rest)
+        with (
+            atomic_path(target, refusal=StoreError) as temporary,
+            pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
+        ):
+            for table in chain([first], rest):
+                check_alike([first, table])
+                writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
+                digest.update(_content(table))
+                rows += len(table)
+            writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
     except OSError as error:
         if isinstance(error, RomeError):
             raise
         raise StoreError(f"{target} cannot be written ({error}): free some space or choose another folder") from error
-
-
-def _write(name: Path, first: FeatureTable, rest: Iterable[FeatureTable]) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema, rows, digest = _schema(first), 0, _Digest()
-    with pq.ParquetWriter(str(name), schema, compression="zstd", write_page_checksum=True) as writer:
-        for table in chain([first], rest):
-            check_alike([first, table])
-            writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
-            digest.add(table)
-            rows += len(table)
-        writer.add_key_value_metadata({DIGEST_KEY: digest.value(first)})
     return rows
-
-
-class _Digest:
-    """One checksum of everything that tables written or read one after the other hold, however they are cut."""
-
-    def __init__(self) -> None:
-        self.columns = [hashlib.blake2b(digest_size=16) for _ in range(5)]
-
-    def add(self, table: FeatureTable) -> None:
-        flags = table.segment[:0] if table.flags is None else table.flags
-        for column, values in zip(self.columns, (table.segment, table.reference, table.values, table.raw, flags), strict=True):
-            column.update(np.ascontiguousarray(values).data)
-
-    def value(self, described: FeatureTable) -> str:
-        """32 hexadecimal digits."""
-        whole = hashlib.blake2b(repr(described.described()).encode(), digest_size=16)
-        for column in self.columns:
-            whole.update(column.digest())
-        return whole.hexdigest()
-
-    def check(self, described: FeatureTable, file: Any, path: str | PathLike[str]) -> None:
-        """Raise StoreError unless the file was written with this checksum; files of format 1 have none."""
-        metadata = file.metadata.metadata or {}
-        if metadata.get(FORMAT_KEY) != UNCHECKED and metadata.get(DIGEST_KEY) != self.value(described).encode():
-            raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
 
 
 def read_table(path: str | PathLike[str]) -> FeatureTable:
     """Read the whole file. Raises InputError when it is absent or no feature table, StoreError when it is damaged."""
-    digest = _Digest()
-    with _open(path) as file:
-        table = _from_arrow(file.read(), path)
-        digest.add(table)
-        digest.check(table, file, path)
-        return table
+    return FeatureTable.concat(list(_tables(path, ROW_GROUP)))
 
 
-def iter_tables(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
+def iter_tables(path: str | PathLike[str], rows: int = ROW_GROUP) -> Iterator[FeatureTable]:
     """Yield the file as tables of about ``rows`` rows, by segment and reference; the rows of a segment stay together.
 
-    Every page is verified before its rows are given, the file as a whole after the last. A file whose rows are in another order,
-    which another program wrote, is read whole.
+    Every page is verified before its rows are yielded, the file as a whole after the last. A file in another order is read whole.
     """
     if rows < 1:
-        raise InputError(f"batches of {rows} rows are not possible: ask for 1 or more")
+        raise InputError(f"rows must be at least 1, got {rows}")
     held: FeatureTable | None = None
-    with _open(path) as file:
-        for table in _verified(file, rows, path) if _in_order(file) else _sorted(path, rows):
-            table = table if held is None else FeatureTable.concat([held, table])
-            if not len(table):
-                continue
-            breaks = np.flatnonzero(np.diff(table.segment))
-            cut = int(breaks[-1]) + 1 if breaks.size else 0
-            if cut:
-                yield table[:cut]
-            held = table[cut:]
+    for table in _tables(path, rows) if _in_order(path) else _sorted(path):
+        table = table if held is None else FeatureTable.concat([held, table])
+        breaks = np.flatnonzero(np.diff(table.segment))
+        cut = int(breaks[-1]) + 1 if breaks.size else 0
+        if cut:
+            yield table[:cut]
+        held = table[cut:]
     if held is not None and len(held):
         yield held
 
 
-def _verified(file: Any, rows: int, path: str | PathLike[str]) -> Iterator[FeatureTable]:
-    """The rows of a file as they stand there, then whether they are those that were written."""
+def _tables(path: str | PathLike[str], rows: int) -> Iterator[FeatureTable]:
+    """Yield an empty table, then the rows of the file; raise StoreError at the end when they are not those that were written."""
     import pyarrow as pa
 
-    digest = _Digest()
-    for batch in _batches(file, rows):
-        table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
-        digest.add(table)
-        yield table
-    digest.check(_from_arrow(file.schema_arrow.empty_table(), path), file, path)
+    with _opened(path) as file:
+        empty = _from_arrow(file.schema_arrow.empty_table(), path)
+        digest, metadata = _digest(empty), file.metadata.metadata
+        yield empty
+        for group in range(file.num_row_groups):  # one at a time: Arrow keeps all groups it was asked for in memory
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+                digest.update(_content(table))
+                yield table
+        if metadata[FORMAT_KEY] not in UNCHECKED and metadata.get(DIGEST_KEY) != digest.hexdigest().encode():
+            raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
 
 
-def _in_order(file: Any) -> bool:
-    """Whether the rows stand by segment, and those of one segment by reference."""
-    segment, reference = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    for batch in _batches(file, ROW_GROUP, ["segment", "reference"]):
-        columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in ("segment", "reference")]
-        if any(column.dtype.kind not in "iu" for column in columns):
-            return True  # no table, as is said when it is read
-        segment, reference = np.r_[segment[-1:], columns[0]], np.r_[reference[-1:], columns[1]]
-        if not rows_in_order(segment, reference):
-            return False
-    return True
+def _in_order(path: str | PathLike[str]) -> bool:
+    """Return True when the rows are in the order of segments, and those of one segment in the order of references."""
+    with _opened(path) as file:
+        table = file.read(columns=["segment", "reference"])
+        return rows_in_order(*(table[name].to_numpy() for name in ("segment", "reference")))
 
 
-def _sorted(path: str | PathLike[str], rows: int) -> Iterator[FeatureTable]:
-    """The whole file by segment and reference."""
+def _sorted(path: str | PathLike[str]) -> Iterator[FeatureTable]:
+    """Yield the whole file in the order of segments and references."""
     table = read_table(path)
-    order = np.lexsort((table.reference, table.segment))
-    yield from (table[order[start : start + rows]] for start in range(0, len(table), rows))
+    yield table[np.lexsort((table.reference, table.segment))]
 
 
-def _batches(file: Any, rows: int, columns: list[str] | None = None) -> Iterator[Any]:
-    """Batches of at most ``rows`` rows, from as few groups of the file at a time, because Arrow holds all groups it was asked for."""
-    groups: list[int] = []
-    held = 0
-    for group in range(file.num_row_groups):
-        size = file.metadata.row_group(group).num_rows
-        if groups and held + size > rows:
-            yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
-            groups, held = [], 0
-        groups.append(group)
-        held += size
-    if groups:
-        yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
+def _digest(described: FeatureTable) -> Any:
+    """Return a checksum of what all rows share, to which their contents are added."""
+    return hashlib.blake2b(repr(described.described()).encode(), digest_size=16)
+
+
+def _content(table: FeatureTable) -> bytes:
+    """Return the rows one after the other as bytes, so that a checksum does not depend on how they are cut."""
+    return np.column_stack(list(table.to_dict().values())).astype("<f8").tobytes()
 
 
 def _schema(table: FeatureTable) -> pa.Schema:
@@ -181,8 +138,8 @@ def _schema(table: FeatureTable) -> pa.Schema:
 
 
 @contextmanager
-def _open(path: str | PathLike[str]) -> Iterator[Any]:
-    """The opened Parquet file, known to be a feature table; reading errors inside the block become StoreError."""
+def _opened(path: str | PathLike[str]) -> Iterator[Any]:
+    """Yield the opened Parquet file, known to be a feature table; an error while it is read becomes StoreError. Raises InputError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -191,39 +148,38 @@ def _open(path: str | PathLike[str]) -> Iterator[Any]:
         raise InputError(f"the feature table {path} {fault}: name a Parquet file; {REMEDY}")
     try:
         file = pq.ParquetFile(str(path), page_checksum_verification=True)
+        schema = file.schema_arrow
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no feature table (not a readable Parquet file): {REMEDY}") from error
     with file:
         try:
-            _check_schema(file.schema_arrow, path)
+            _check_schema(schema, path)
             yield file
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, (RomeError, MemoryError)):
                 raise
-            raise StoreError(f"the feature table {path} is damaged ({_short(error)}): {REMEDY} again") from error
+            raise StoreError(f"the feature table {path} is damaged ({str(error)[:120]!r}): {REMEDY} again") from error
 
 
 def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
-    version = (schema.metadata or {}).get(FORMAT_KEY)
-    if version is None:
+    """Raise InputError when a file with this schema is no feature table of a format that this version reads."""
+    import pyarrow as pa
+
+    kind = (schema.metadata or {}).get(FORMAT_KEY)
+    if kind is None:
         raise InputError(f"{path} is a Parquet file but no feature table of RoMe: {REMEDY}")
-    if version not in (UNCHECKED, FORMAT):
-        number = version.decode(errors="replace")
-        raise InputError(
-            f"{path} has the feature table format {number}, this version reads {FORMAT.decode()}: upgrade rome-metric"
-        )
-    needed = ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
-    missing = [name for name in needed if name not in schema.names]
+    if kind not in (FORMAT, *UNCHECKED):
+        number = kind.decode(errors="replace")
+        raise InputError(f"{path} must have at most the format {FORMAT.decode()}, got format {number}: upgrade rome-metric")
     if twice := repeated(schema.names):
         raise InputError(f"the feature table {path} has two columns {twice}: {REMEDY} again")
-    if missing:
-        raise InputError(f"the feature table {path} lacks the column {', '.join(missing)}: {REMEDY} again")
-    rounded = next((name for name in needed[2:] if str(schema.field(name).type) != "double"), None)
-    if rounded:
-        kind = schema.field(rounded).type
-        raise InputError(
-            f"the column {rounded} of the feature table {path} holds {kind}, not double (float64), so its numbers are others: {REMEDY} again"
-        )
+    for name in ("segment", "reference", *NUMBERS):
+        if name not in schema.names:
+            raise InputError(f"the feature table {path} lacks the column {name}: {REMEDY} again")
+        found = schema.field(name).type
+        if not (found == pa.float64() if name in NUMBERS else pa.types.is_integer(found)):
+            needed = "double (float64)" if name in NUMBERS else "whole numbers"
+            raise InputError(f"the column {name} of the feature table {path} holds {found}, not {needed}: {REMEDY} again")
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
@@ -243,7 +199,3 @@ def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
         )
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"the feature table {path} is not valid: {error}") from error
-
-
-def _short(error: BaseException) -> str:
-    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

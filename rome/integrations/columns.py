@@ -57,7 +57,7 @@ def score_columns(
     Parameters
     ----------
     metric
-        A RoMe, or what has its ``blocks``; None takes the one with default settings.
+        A RoMe, or what has its ``score_pairs``; None takes the one with default settings.
     missing
         What a row whose reference or hypothesis is missing (None or nan) means: "error" refuses it, "null" gives None in every column of
         that row.
@@ -83,7 +83,7 @@ def score_columns(
         raise InputError(_placed(str(error), kept, names, labels)) from error
     size = len(pairs) if getattr(metric, "idf", "embedded") == "references" else AT_ONCE
     for start in range(0, len(pairs), size):
-        scored = metric.blocks.score_pairs(pairs[start : start + size])
+        scored = metric.score_pairs(pairs[start : start + size])
         found = scored.columns() | {"signature": [scored.signature] * len(scored)}
         for name in columns:
             for row, value in zip(kept[start : start + size], found[name], strict=True):

@@ -42,15 +42,10 @@ LOGARITHMIC_FROM = 30.0
 """An x axis whose last value is so many times its first is logarithmic (data sizes), unless the values stand at even steps (ranks)."""
 
 
-def plots_available() -> bool:
-    """Whether matplotlib is installed; it is not imported."""
-    return find_spec("matplotlib") is not None
-
-
 @contextmanager
 def _settings() -> Iterator[None]:
     """Our settings over matplotlib's defaults, the user's own put back afterwards; letters without a glyph warn nobody."""
-    if not plots_available():
+    if find_spec("matplotlib") is None:
         raise ModelMissingError('figures need matplotlib: run `pip install "rome-metric[evaluate]"`')
     from matplotlib import style
 
@@ -74,12 +69,6 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     kind = FORMATS[ending]
     with atomic_path(path) as temporary, _settings():
         figure.savefig(temporary, format=kind, metadata=NO_DATES[kind], **sizes)
-
-
-def is_empty(figure: Part) -> bool:
-    """Whether there is nothing to draw: not one number that is finite."""
-    numbers = [*figure.series.values()] if isinstance(figure, Lines) else figure.values
-    return not np.isfinite(np.asarray(numbers, np.float64)).any()
 
 
 @_settings()

@@ -15,18 +15,16 @@ from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
-from rome.results.comparison import MEASURES, SegmentPair, measures
-from rome.results.counterfactual import errors_of
-from rome.results.error_changes import error_name
+from rome.results.changes import error_name, errors_of
+from rome.results.comparison import MEASURES, measures
 from rome.results.resampling import LEVEL, Rows, mean_intervals
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
     from rome.features.errors.evidence import ErrorSpan
     from rome.results import CorpusScore, SegmentScore
+    from rome.results.changes import Change, ErrorChange
     from rome.results.comparison import Comparison
-    from rome.results.counterfactual import Change
-    from rome.results.error_changes import ErrorChange
 
 BINS = 25
 CUT, WORST = 1200, 3
@@ -197,21 +195,21 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     table = Table(
         "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
     )
-    pairs = {one.segment: SegmentPair(one, other) for one, other in zip(comparison.a, comparison.b, strict=True)}
+    pairs = {change.after.segment: change for change in comparison.changes}
     kinds = Section("The texts, kind by kind", tuple(_kind(one, pairs, comparison.names) for one in changes[:CHANGES]), False)
     yield Section("Mistakes", (table, kinds), note=f"{a} against {b}: {told_changes(changes)}")
 
 
-def _kind(change: ErrorChange, pairs: Mapping[int, SegmentPair], names: tuple[str, str]) -> Section:
+def _kind(change: ErrorChange, pairs: Mapping[int, Change], names: tuple[str, str]) -> Section:
     """The first segments where one system makes such a mistake and the other does not, both hypotheses with these mistakes marked."""
     numbers = list(dict.fromkeys((*change.gone, *change.come)))
     rows = []
     for number in numbers[:LISTED]:
         pair = pairs[number]
-        made = [[error for error in errors_of(side) if error_name(error)[0] == change.name] for side in (pair.a, pair.b)]
+        made = [[error for error in errors_of(side) if error_name(error)[0] == change.name] for side in (pair.after, pair.before)]
         lost = [error for errors in made for error in errors if error.hypothesis is None]
-        lines = [line_of("reference", pair.a, "reference", lost, CUT)]
-        for name, side, errors in zip(names, (pair.a, pair.b), made, strict=True):
+        lines = [line_of("reference", pair.after, "reference", lost, CUT)]
+        for name, side, errors in zip(names, (pair.after, pair.before), made, strict=True):
             lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         rows.append(Section(f"segment {number}", (Texts(tuple(lines)),), lead=f"{pair.difference:+.4f}"))
     more = f", the first {LISTED}" if len(numbers) > LISTED else ""
@@ -287,26 +285,26 @@ def _distinct(columns: tuple[str, ...]) -> tuple[str, ...]:
     return (columns[0], *names, *columns[3:])
 
 
-def _pair(pair: SegmentPair, names: tuple[str, str]) -> Section:
+def _pair(pair: Change, names: tuple[str, str]) -> Section:
     """One segment of both systems: what moved its score, the reference and both hypotheses with their worst errors."""
     shares = sorted(zip(FEATURES, pair.contributions, strict=True), key=lambda item: -abs(item[1]))
     moved = ", ".join(f"{name} {share:+.3f}" for name, share in shares if abs(share) >= 0.0005) or "nothing"
-    lines = [line_of("reference", pair.a, "reference", (), CUT)]
-    if pair.b.reference != pair.a.reference:
-        lines.append(line_of(f"reference of {shorten(names[1], NAME)}", pair.b, "reference", (), CUT))
+    lines = [line_of("reference", pair.after, "reference", (), CUT)]
+    if pair.before.reference != pair.after.reference:
+        lines.append(line_of(f"reference of {shorten(names[1], NAME)}", pair.before, "reference", (), CUT))
     listed: list[Part] = []
-    for name, side in zip(names, (pair.a, pair.b), strict=True):
+    for name, side in zip(names, (pair.after, pair.before), strict=True):
         errors = _worst_errors(side)
         lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
-    values = ([part.value for part in side.components] for side in (pair.a, pair.b))
+    values = ([part.value for part in side.components] for side in (pair.after, pair.before))
     rows = [*zip(FEATURES, *values, pair.components, pair.contributions, strict=True)]
-    rows.append(("score", pair.a.score, pair.b.score, pair.difference, pair.difference))
+    rows.append(("score", pair.after.score, pair.before.score, pair.difference, pair.difference))
     columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
     signed, ruled = ("difference", "contribution"), (len(FEATURES) - 1,)
     table = Table("moved", "", _distinct(columns), tuple(rows), signed=signed, rules=ruled)
-    about = f" · {shorten(pair.a.reference, TITLE)}"
-    title, lead = f"segment {pair.a.segment}: {moved}", f"{pair.difference:+.4f}"
+    about = f" · {shorten(pair.after.reference, TITLE)}"
+    title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.4f}"
     return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
 
 

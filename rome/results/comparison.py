@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from rome.combining.signature import differing_keys
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results import Contributions, CorpusScore
+from rome.results.changes import Change, ErrorChange, error_changes
 from rome.results.displayed import Displayed
-from rome.results.error_changes import ErrorChange, error_changes
 from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
 from rome.results.serialisation import plain
 
@@ -63,30 +64,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentPair:
-    """One segment of both systems. difference, components and contributions are a minus b; the contributions add up to the
-    difference."""
-
-    a: SegmentScore
-    b: SegmentScore
-
-    @property
-    def difference(self) -> float:
-        """The first system's score minus the second's, in [-1, 1]."""
-        return self.a.score - self.b.score
-
-    @property
-    def components(self) -> ComponentMeans:
-        """The components' differences, each in [-1, 1]."""
-        return ComponentMeans(*(x.value - y.value for x, y in zip(self.a.components, self.b.components, strict=True)))
-
-    @property
-    def contributions(self) -> Contributions:
-        """What each feature has to do with the difference of the scores."""
-        return Contributions(*(x - y for x, y in zip(self.a.contributions, self.b.contributions, strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison(Displayed):
     """Two systems compared segment by segment; made by `compare`, displays itself as text and in a notebook.
 
@@ -120,29 +97,32 @@ class Comparison(Displayed):
     @property
     def contributions(self) -> Contributions:
         """What each feature has to do with the difference of the scores: the means over the segments, which add up to it."""
-        first, second = (np.array([[*segment.contributions] for segment in result]) for result in (self.a, self.b))
-        return Contributions(*(float(share) for share in (first - second).mean(axis=0)))
+        return Contributions(*np.mean([[*change.contributions] for change in self.changes], axis=0).tolist())
 
     def __getitem__(self, name: str) -> Difference:
-        """The difference of the score or of one component by its name. Raises InputError for another name."""
+        """Return the difference of the score or of one component by its name. Raises InputError for another name."""
         for found in self.differences:
             if found.name == name:
                 return found
         raise InputError(f"{name!r} is not compared: choose {', '.join(MEASURES)}")
 
     def __iter__(self) -> Iterator[Difference]:
-        """The five differences, the score's first."""
+        """Return the five differences, the score's first."""
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """The number of differences, five."""
+        """Return the number of differences, five."""
         return len(self.differences)
 
-    def deciding(self, count: int = 10) -> tuple[SegmentPair, ...]:
-        """The segments with the largest differences of the score, either way, the largest first; none where the systems are tied."""
-        gaps = np.array([x.score - y.score for x, y in zip(self.a, self.b, strict=True)], dtype=np.float64)
-        order = np.argsort(-np.abs(gaps), kind="stable")[: max(0, count)]
-        return tuple(SegmentPair(self.a[int(n)], self.b[int(n)]) for n in order if abs(gaps[n]) >= EQUAL)
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Return the change of each segment from the second system to the first."""
+        return tuple(Change(before, after) for after, before in zip(self.a, self.b, strict=True))
+
+    def deciding(self, count: int = 10) -> tuple[Change, ...]:
+        """Return the changes with the largest differences of the score, in either direction; none where the systems are tied."""
+        changed = [change for change in self.changes if abs(change.difference) >= EQUAL]
+        return tuple(nlargest(max(0, count), changed, key=lambda change: abs(change.difference)))
 
     @property
     def error_changes(self) -> tuple[ErrorChange, ...]:
@@ -159,12 +139,12 @@ class Comparison(Displayed):
             "error_changes": [change.to_dict() for change in self.error_changes],
             "deciding": [
                 {
-                    "segment": p.a.segment,
-                    "difference": p.difference,
-                    "components": p.components,
-                    "contributions": p.contributions,
+                    "segment": change.after.segment,
+                    "difference": change.difference,
+                    "components": change.components,
+                    "contributions": change.contributions,
                 }
-                for p in self.deciding(segments)
+                for change in self.deciding(segments)
             ],
             **{key: getattr(self, key) for key in ("level", "resamples", "seed")},
             "signature": self.a.signature,
@@ -178,7 +158,7 @@ class Comparison(Displayed):
         return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
 
     def _document(self) -> Document:
-        """The differences, then the segments that decide."""
+        """Show the differences, then the segments that decide."""
         from rome.reports.summaries import comparison_document
 
         return comparison_document(self)

@@ -26,7 +26,7 @@ class Displayed:
     def to_html(self, path: str | os.PathLike[str]) -> None: ...
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """A whole page that needs no network and runs no script: as text, or, with a path, written there, all or nothing.
+        """Return a whole page that needs no network and runs no script, or write it to a path, all or nothing.
 
         Raises InputError when it cannot be written.
         """
@@ -46,11 +46,11 @@ class Displayed:
         return document_text(self._document())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         from rome.reports.html import notebook
 
         return notebook(self._document())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The same for a notebook (HTML) and for a terminal (plain text)."""
+        """Return the same for a notebook (HTML) and for a terminal (plain text)."""
         return {"text/html": self._repr_html_(), "text/plain": str(self)}

@@ -11,7 +11,7 @@ from typing import Any
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.results import SegmentScore
-from rome.results.counterfactual import errors_of, unmatched
+from rome.results.changes import errors_of, unmatched
 from rome.results.serialisation import plain
 
 SEVERITIES = ("critical", "major", "minor")
@@ -69,7 +69,7 @@ class Offence:
 
 
 def _words(error: ErrorSpan) -> str:
-    """The words that the error is about, first those of the reference."""
+    """Return the words that the error is about, first those of the reference."""
     sides = [f'"{span.text}"' for span in (error.reference, error.hypothesis) if span is not None]
     return (
         " -> ".join(dict.fromkeys(sides))
@@ -186,7 +186,7 @@ def _most(limit: int | None) -> float:
 
 
 def _new_errors(segment: SegmentScore, before: SegmentScore | None, limits: Limits) -> tuple[ErrorSpan, ...]:
-    """The errors of a segment that its baseline does not have."""
+    """Return the errors of a segment that its baseline does not have."""
     for each in (segment, before):
         if each is not None and each.evidence.errors is None and any(getattr(limits, name) is not None for name in SEVERITIES):
             raise InputError(

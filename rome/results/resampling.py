@@ -25,7 +25,7 @@ NEAR = 1e-12
 
 
 def bootstrap_means(table: ArrayLike, resamples: int, seed: int) -> Rows:
-    """The column means of ``resamples`` tables, each as long as the given one, rows drawn with replacement.
+    """Return the column means of ``resamples`` tables, each as long as the given one, rows drawn with replacement.
 
     Raises InputError for resamples below 1.
 
@@ -101,7 +101,7 @@ def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
 
 
 def _checked(table: ArrayLike, resamples: int) -> Rows:
-    """The table as (n, k) float64."""
+    """Return the table as (n, k) float64."""
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
         raise InputError(f"resamples={resamples!r} gives no interval: take a whole number of 1 or more, 2000 is usual")
     rows = np.asarray(table, dtype=np.float64)

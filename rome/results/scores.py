@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, make_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from heapq import nlargest, nsmallest
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,31 +27,12 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticEvidence
     from rome.features.syntax import SyntaxEvidence
     from rome.reports.model import Document
-    from rome.results.counterfactual import Counterfactual
+    from rome.results.changes import Counterfactual
 
 SHORT = 50
 """Segments that a notebook's plain text lists one by one."""
 
 
-Record = TypeVar("Record", bound=type)
-
-
-def _with_all_features(kind: Any) -> Callable[[Record], Record]:
-    """Gives a frozen dataclass, whose fields are the first four features, a field for every other feature there is."""
-
-    def extended(cls: Record) -> Record:
-        if not FEATURES[4:]:
-            return cls
-        found: Any = make_dataclass(
-            cls.__name__, [(name, kind) for name in FEATURES[4:]], bases=(cls,), frozen=True, slots=True
-        )
-        found.__module__, found.__doc__ = cls.__module__, cls.__doc__
-        return cast(Record, found)
-
-    return extended
-
-
-@_with_all_features(Component)
 @dataclass(frozen=True, slots=True)
 class Components:
     """The four components of one segment, each a Component with value, raw, unit and evidence."""
@@ -66,7 +47,6 @@ class Components:
         return (getattr(self, name) for name in FEATURES)
 
 
-@_with_all_features(Any)
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The four features' evidence values of one segment; None where the numbers were stored without them.
@@ -80,7 +60,6 @@ class Evidence:
     errors: ErrorsEvidence | Any
 
 
-@_with_all_features(float)
 @dataclass(frozen=True, slots=True)
 class _FourNumbers:
     """One number a feature."""
@@ -178,15 +157,15 @@ class SegmentScore(Displayed):
         return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
 
     def __float__(self) -> float:
-        """The score."""
+        """Return the score."""
         return self.score
 
     def __format__(self, spec: str) -> str:
-        """The score in this format, as a number has it; without one the whole explanation."""
+        """Format the score as a number; without a format return the whole explanation."""
         return format(self.score, spec) if spec else str(self)
 
     def _document(self) -> Document:
-        """The whole explanation: texts, components, contributions, trees, matrices."""
+        """Show the whole explanation: texts, components, contributions, trees, matrices."""
         from rome.reports.segment import segment_document
 
         return segment_document(self)
@@ -194,7 +173,7 @@ class SegmentScore(Displayed):
     def counterfactual(
         self, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
     ) -> Counterfactual:
-        """What the score would be if these errors had not been made; exact, and no model is needed.
+        """Return what the score would be without these errors; it is exact, and no model is needed.
 
         Raises InputError for what is no error of this segment, for a segment without evidence, and for a net that did not make this score.
 
@@ -205,7 +184,7 @@ class SegmentScore(Displayed):
         combiner
             The net that made the score; None takes that of the model set that the signature names.
         """
-        from rome.results.counterfactual import counterfactual
+        from rome.results.changes import counterfactual
 
         return counterfactual(self, without=without, combiner=combiner)
 
@@ -233,11 +212,11 @@ class CorpusScore(Displayed):
         return ComponentMeans(*(_mean([getattr(s.components, name).value for s in self.segments]) for name in FEATURES))
 
     def __len__(self) -> int:
-        """The number of segments."""
+        """Return the number of segments."""
         return len(self.segments)
 
     def __iter__(self) -> Iterator[SegmentScore]:
-        """The segments in the order they were given."""
+        """Return the segments in the order they were given."""
         return iter(self.segments)
 
     @overload
@@ -251,11 +230,11 @@ class CorpusScore(Displayed):
         return replace(self, segments=self.segments[index]) if isinstance(index, slice) else self.segments[index]
 
     def worst(self, n: int = 10) -> CorpusScore:
-        """The n segments with the lowest scores, the lowest first; those that score the same in their order."""
+        """Return the n segments with the lowest scores, the lowest first; those that score the same in their order."""
         return replace(self, segments=tuple(nsmallest(n, self.segments, key=float)))
 
     def best(self, n: int = 10) -> CorpusScore:
-        """The n segments with the highest scores, the highest first; those that score the same in their order."""
+        """Return the n segments with the highest scores, the highest first; those that score the same in their order."""
         return replace(self, segments=tuple(nlargest(n, self.segments, key=float)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -269,7 +248,7 @@ class CorpusScore(Displayed):
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> CorpusScore:
-        """The result that `save` or `rome score --format jsonl` wrote, equal in every number; no model is needed.
+        """Read the result that `save` or `rome score --format jsonl` wrote, equal in every number; no model is needed.
 
         Raises InputError, with file and line, for what is no such result; SignatureMismatchError for scores that were made in two ways.
         """
@@ -304,7 +283,7 @@ class CorpusScore(Displayed):
         return pandas.DataFrame(self.columns())
 
     def columns(self) -> dict[str, list[Any]]:
-        """The columns of `to_dataframe` as lists, one value a segment."""
+        """Return the columns of `to_dataframe` as lists, one value per segment."""
         rows = self.segments
         names = ("segment", "reference", "hypothesis", "reference_index", "score")
         columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
@@ -320,17 +299,17 @@ class CorpusScore(Displayed):
         return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)}{scorer})"
 
     def __str__(self) -> str:
-        """The table that `rome score` prints."""
+        """Return the table that `rome score` prints."""
         from rome.reports.score_table import corpus_table
 
         return corpus_table(self)
 
     def __float__(self) -> float:
-        """The mean score."""
+        """Return the mean score."""
         return self.score
 
     def __format__(self, spec: str) -> str:
-        """The mean score in this format, as a number has it; without one the table."""
+        """Format the mean score as a number; without a format return the table."""
         return format(self.score, spec) if spec else str(self)
 
     def _document(self) -> Document:
@@ -340,11 +319,11 @@ class CorpusScore(Displayed):
         return corpus_document(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The document for a notebook, and for a terminal the table, or the document as text where that would be long."""
+        """Return the document for a notebook, and for a terminal the table, or the document as text where the table is long."""
         short = str(self) if len(self) <= SHORT else Displayed.__str__(self)
         return {"text/html": self._repr_html_(), "text/plain": short}
 
 
 def _mean(values: list[float]) -> float:
-    """The mean; nan of nothing."""
+    """Return the mean; nan of nothing."""
     return sum(values) / len(values) if values else float("nan")

@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
 
 
 def _dataclass(value: Any) -> dict[str, Any]:
-    """The public fields by name."""
+    """Return the public fields by name."""
     row = {item.name: plain(getattr(value, item.name)) for item in fields(value) if not item.name.startswith("_")}
     if hasattr(value, "operations"):
         row["operations"] = plain(value.operations)
@@ -39,7 +39,7 @@ def _dataclass(value: Any) -> dict[str, Any]:
 
 
 def _error_span(error: Any) -> dict[str, Any]:
-    """The place in the hypothesis stands at the top, the place in the reference below ``reference``; either may be None."""
+    """Return the fields with the place in the hypothesis at the top and the one in the reference below ``reference``; either may be None."""
     row = _dataclass(error)
     place = row.pop("hypothesis") or {"text": None, "start": None, "end": None}
     reference = row.pop("reference")

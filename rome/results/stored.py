@@ -14,7 +14,7 @@ from rome.features.values import FEATURES, Component
 from rome.results.scores import Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 from rome.storage.files import open_output, opened
-from rome.storage.strict_json import parse_json
+from rome.storage.rows import parse_json
 
 Stored = tuple[str | None, SegmentScore]
 
@@ -36,7 +36,7 @@ def save_scores(result: CorpusScore, path: str | os.PathLike[str]) -> None:
 
 
 def load_scores(path: str | os.PathLike[str]) -> CorpusScore:
-    """The segments of a file; see `CorpusScore.load`."""
+    """Read the segments of a file; see `CorpusScore.load`."""
     segments = tuple(segment for _, segment in iter_scores(os.fspath(path)))
     signature = segments[0].signature if segments else ""
     for segment in segments:
@@ -47,7 +47,7 @@ def load_scores(path: str | os.PathLike[str]) -> CorpusScore:
 
 
 def iter_scores(path: str) -> Iterator[Stored]:
-    """The id (None without one) and the score of every segment of a file, gzip or not; one line is held at a time.
+    """Yield the id (None without one) and the score of every segment of a file, gzip or not; one line is in memory at a time.
 
     A file that was written without ``--evidence`` gives segments whose evidence is None.
     Raises InputError, with file and line, for what is no such result.
@@ -70,13 +70,13 @@ def iter_scores(path: str) -> Iterator[Stored]:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """The lines of a file, decompressed where it is gzip; the whole may be as long as it likes, evidence repeats itself."""
+    """Yield the lines of a file, gzip or not; the size of the whole has no bound, because evidence repeats itself."""
     with opened(path) as stream, as_input_error(path):
         yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
 
 
 def _segment_from(row: dict[str, Any]) -> SegmentScore:
-    """The SegmentScore whose ``to_dict()`` is the row; its tree edits are taken from the row, not found anew.
+    """Return the SegmentScore whose ``to_dict()`` is the row; its tree edits are read, not computed.
 
     Raises KeyError, TypeError, IndexError or ValueError when it is none.
     """

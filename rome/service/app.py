@@ -22,15 +22,15 @@ from rome import __version__
 from rome.checks import CheckedPair, EmptyReference
 from rome.reports.html import STYLE, asset, page, page_style, policy
 from rome.results import CorpusScore, SegmentScore
-from rome.results.counterfactual import Change
-from rome.service.batching import Batcher
+from rome.results.changes import Change
 from rome.service.errors import RequestError
 from rome.service.requests import read_edit, read_json, read_pair, read_pairs
+from rome.service.scorer import Scorer
 from rome.service.server import LocalServer
 
 
 class ScoreServer(LocalServer):
-    """A metric behind HTTP; its limits are the batcher's.
+    """A metric behind HTTP; its limits are the scorer's.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class ScoreServer(LocalServer):
         Of LocalServer.
     """
 
-    def __init__(self, batcher: Batcher, *, empty_reference: EmptyReference = "error", **options: Any) -> None:
-        self.batcher, self.limits, self._empty_reference = batcher, batcher.limits, empty_reference
+    def __init__(self, scorer: Scorer, *, empty_reference: EmptyReference = "error", **options: Any) -> None:
+        self.scorer, self.limits, self._empty_reference = scorer, scorer.limits, empty_reference
         self._begun = time.monotonic()
         self._rendering = ThreadPoolExecutor(1, "rome-rendering")  # one at a time: the evidence takes time and memory
         routes = [
@@ -58,7 +58,7 @@ class ScoreServer(LocalServer):
         super().__init__(
             routes,
             policy="style-src 'unsafe-inline'; ",
-            say=batcher.say,
+            say=scorer.say,
             lifespan=self._working,
             limit_concurrency=self.limits.max_connections + 1,  # uvicorn counts the one that asks
             timeout_keep_alive=max(1, round(self.limits.receive_timeout)),
@@ -69,20 +69,24 @@ class ScoreServer(LocalServer):
     def run(self) -> None:
         """Load the models and answer until told to stop; what is in hand is finished, in at most the grace.
 
-        Where `batcher.busy` then, the process had better end at once. Raises KeyboardInterrupt after SIGINT, and whatever prevented the
+        A call of the metric that is under way then is finished too. Raises KeyboardInterrupt after SIGINT, and whatever prevented the
         models from loading.
         """
         super().run()
-        if self.batcher.failure is not None:
-            raise self.batcher.failure
+        if self.scorer.failure is not None:
+            raise self.scorer.failure
 
     @asynccontextmanager
     async def _working(self, app: Starlette) -> AsyncIterator[None]:
-        """The batcher works as long as the server; when the models cannot be loaded, both end."""
-        work = asyncio.create_task(self.batcher.work())
-        work.add_done_callback(lambda _: self.stop())
+        """Load the models while the server starts to answer; when they cannot be loaded, it ends."""
+        loading = asyncio.create_task(self._load())
         yield
-        work.cancel()
+        loading.cancel()
+
+    async def _load(self) -> None:
+        await self.scorer.load()
+        if self.scorer.failure is not None:
+            self.stop()
 
     async def score(self, request: Request) -> Response:
         """One pair or many: the scores and components, without the evidence."""
@@ -116,16 +120,16 @@ class ScoreServer(LocalServer):
 
     async def health(self, request: Request) -> Response:
         """200 when the models are loaded, else 503."""
-        requests, pairs = self.batcher.waiting
+        scorer = self.scorer
         row = {
-            "status": self.batcher.state,
+            "status": scorer.state,
             "version": __version__,
-            "signature": self.batcher.signature,
+            "signature": scorer.signature,
             "uptime_seconds": round(time.monotonic() - self._begun, 3),
-            "queue": {"requests": requests, "pairs": pairs, "limit": self.limits.max_queue},
-            "done": {"calls": self.batcher.calls, "pairs": self.batcher.scored_pairs},
+            "queue": {"requests": scorer.requests, "pairs": scorer.pairs, "limit": self.limits.max_queue},
+            "done": {"calls": scorer.calls, "pairs": scorer.scored_pairs},
         }
-        return JSONResponse(row, 200 if self.batcher.state == "ready" else 503)
+        return JSONResponse(row, 200 if scorer.state == "ready" else 503)
 
     async def openapi(self, request: Request) -> Response:
         """The description for programs."""
@@ -140,7 +144,7 @@ class ScoreServer(LocalServer):
 
     async def _scored(self, request: Request, pairs: list[CheckedPair]) -> CorpusScore:
         """The result of the pairs. What is not begun is dropped when the time is over or the client gone."""
-        scored, gone = asyncio.create_task(self.batcher.score(pairs)), asyncio.create_task(_disconnected(request))
+        scored, gone = asyncio.create_task(self.scorer.score(pairs)), asyncio.create_task(_disconnected(request))
         try:
             await asyncio.wait({scored, gone}, timeout=self.limits.timeout, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError as error:

@@ -15,7 +15,7 @@ def _limit(default: float, unit: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes, counts and seconds. Raises InputError for a number that is not above 0 (``batch_wait`` may be 0)."""
+    """Sizes, counts and seconds. Raises InputError for a number that is not above 0."""
 
     max_body: int = _limit(1 << 20, "BYTES", "a request's body")
     max_pairs: int = _limit(256, "N", "pairs a request")
@@ -29,12 +29,11 @@ class Limits:
     timeout: float = _limit(60.0, "SECONDS", "a request; then 504, and what is not begun is dropped")
     receive_timeout: float = _limit(10.0, "SECONDS", "to send a body, and of idleness")
     grace: float = _limit(30.0, "SECONDS", "to finish what is in hand at the end")
-    batch_pairs: int = _limit(32, "N", "references scored in one call")
+    batch_pairs: int = _limit(32, "N", "pairs of a request scored in one call, after which other requests have their turn")
     batch_characters: int = _limit(20_000, "N", "characters in one call")
-    batch_wait: float = _limit(0.005, "SECONDS", "how long a call waits for others to join it")
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if not (0 < value < float("inf") or (value == 0 and item.name == "batch_wait")):
-                raise InputError(f"the limit {item.name} is {value}: give a number above 0")
+            if not 0 < value < float("inf"):
+                raise InputError(f"the limit {item.name} must be a number above 0, got {value}")

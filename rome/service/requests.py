@@ -12,7 +12,7 @@ from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.service.errors import RequestError
 from rome.service.limits import Limits
-from rome.storage.strict_json import parse_json
+from rome.storage.rows import parse_json
 
 _FORM = 'a pair is {"reference": TEXT or [TEXT, ...], "hypothesis": TEXT}'
 

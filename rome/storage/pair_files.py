@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from json import JSONDecodeError
 from pathlib import PurePath
 from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
-from rome.storage.strict_json import parse_json, repeated
+from rome.storage.rows import SEPARATORS, json_rows, json_value, table_rows
 from rome.text_table import shorten
 
 REFERENCES, HYPOTHESES = ("reference", "references"), ("hypothesis", "prediction", "predictions")
 """What the columns or keys of the two sides may be called; of several the first counts."""
 ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".ndjson")
 """Endings of files that hold both sides."""
-SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def is_table(first: str, path: str) -> bool:
 
 
 def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """The rows of a table, one at a time (of JSON that is not a line a segment, all at once). Its ending or its first line says which it is.
+    """Yield the rows of a table; its ending or its first line decides about the format.
 
     TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``; no quoting.
     CSV: the same, separated by commas or semicolons, with quotation marks where a text holds one.
@@ -135,30 +133,12 @@ def _separator(first: str, path: str) -> str:
     return next((mark for mark in SEPARATORS if mark in first), "\t") if _ending(path) != ".tsv" else "\t"
 
 
-def _cells(lines: Iterable[str], path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The number of the line where each row begins, and its cells."""
-    if separator == "\t":
-        yield from enumerate((line.split("\t") for line in lines), start=1)
-        return
-    rows, number = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True), 1
-    try:
-        for cells in rows:
-            if cells:
-                yield number, cells
-            number = rows.line_num + 1
-    except csv.Error as error:
-        raise InputError(
-            f"{named(path)}:{number}: not CSV ({error}): put a text with a quotation mark in quotation marks, each mark in it doubled"
-        ) from error
-
-
 def _columns(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """The rows below the header; an empty cell of a further reference means that there is none."""
+    """Yield the rows below the header; an empty cell of a further reference means that there is none."""
     rest = iter(lines)
     first = next(rest)
     separator = _separator(first, path)
-    rows = _cells(chain([first], rest), path, separator)
-    header = next(rows, (1, []))[1]
+    header, rows = table_rows(chain([first], rest), named(path), separator)
     first_reference = next((name for name in REFERENCES if name in header), None)
     hypothesis = next((name for name in HYPOTHESES if name in header), None)
     if first_reference is None or hypothesis is None:
@@ -166,49 +146,37 @@ def _columns(lines: Iterable[str], path: str) -> Iterator[PairRow]:
             f"{named(path)}:1: the header has the columns {shorten(', '.join(header), 200)}: "
             f"it needs `reference` and `hypothesis`, separated by {SEPARATORS[separator]}"
         )
-    if twice := repeated(header):
-        raise InputError(f"{named(path)}:1: the column {shorten(twice, 60)} stands twice in the header: name each one once")
     wanted = [name for name in header if name == first_reference or name.startswith("reference_")]
-    remedy = "write no tab in a text" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
-    for number, cells in rows:
-        place = f"{named(path)}:{number}"
-        if len(cells) != len(header):
-            raise InputError(f"{place}: {len(cells)} columns, the header has {len(header)}: {remedy}")
-        cell = dict(zip(header, cells, strict=True))
+    for place, cell in rows:
         references = [cell[name] for name in wanted if name == first_reference or cell[name]]
         yield PairRow(references, cell[hypothesis], place, cell.get("id", ""), cell.get("note", ""), cell)
 
 
 def _jsonl(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """One object a line; blank lines are skipped."""
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            place = f"{named(path)}:{number}"
-            yield _pair(_parsed(line, place, "give one object a line"), place)
+    """Yield one row per line of JSON."""
+    return (_pair(row, place) for place, row in json_rows(lines, named(path)))
 
 
 def _json(lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """An array of objects, or one object of lists; JSON lines where that is what it turns out to be."""
-    kept = list(lines)
+    """Yield the rows of an array of objects or of one object of lists; of JSON lines where the file turns out to hold those."""
+    kept, remedy = list(lines), "give an array of objects, or one object a line"
     try:
-        found: Any = parse_json("\n".join(kept))
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            yield from _jsonl(kept, path)
-            return
-        remedy = "give an array of objects, or one object a line"
-        raise InputError(f"{named(path)}:{error.lineno}: not JSON ({error.msg}): {remedy}") from error
-    except RecursionError as error:
-        raise InputError(f"{named(path)}: nested too deep: give an array of objects") from error
-    except ValueError as error:
-        raise InputError(f"{named(path)}: not JSON ({error}): give an array of objects") from error
+        found = json_value("\n".join(kept), named(path), remedy)
+    except InputError as error:
+        cause = error.__cause__
+        if not isinstance(cause, JSONDecodeError):
+            raise
+        if cause.msg != "Extra data":
+            raise InputError(f"{named(path)}:{cause.lineno}: not JSON ({cause.msg}): {remedy}") from cause
+        yield from _jsonl(kept, path)
+        return
     rows = _transposed(found, path) if isinstance(found, dict) else found
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         yield _pair(row, f"{named(path)}, entry {number}")
 
 
 def _transposed(found: dict[str, Any], path: str) -> list[Any]:
-    """The objects of an object of lists; of one without, itself."""
+    """Return the objects of an object of lists; without lists, the object itself."""
     if not any(isinstance(found.get(name), list) for name in HYPOTHESES):
         return [found]
     lists = {name: value for name, value in found.items() if isinstance(value, list)}
@@ -218,18 +186,8 @@ def _transposed(found: dict[str, Any], path: str) -> list[Any]:
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
 
-def _parsed(line: str, place: str, remedy: str) -> Any:
-    """What a line of JSON holds."""
-    try:
-        return parse_json(line)
-    except RecursionError as error:
-        raise InputError(f"{place}: nested too deep: {remedy}") from error
-    except ValueError as error:
-        raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
-
-
 def _pair(row: Any, place: str) -> PairRow:
-    """The row of one JSON object."""
+    """Return the row of one JSON object."""
     known = row if isinstance(row, dict) else {}
     given = next((name for name in REFERENCES if name in known), None)
     hypothesis = next((name for name in HYPOTHESES if name in known), None)
@@ -240,10 +198,5 @@ def _pair(row: Any, place: str) -> PairRow:
         raise InputError(f'{place}: "{given}" is neither a text nor a list of texts: give one or the other')
     if not isinstance(row[hypothesis], str):
         raise InputError(f'{place}: "{hypothesis}" is not a text: give one, "" for an empty one')
-    said = {name: _writable(str(row[name])) for name in ("id", "note") if row.get(name) is not None}
+    said = {name: str(row[name]) for name in ("id", "note") if row.get(name) is not None}
     return PairRow(references, row[hypothesis], place, **said, cells=row)
-
-
-def _writable(text: str) -> str:
-    """The text with a question mark for every lone surrogate, which no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rome.batch.checkpoint import PLAN, Checkpoint
+from rome.batch.checkpoint import Checkpoint
 from rome.exceptions import InputError
 from rome.storage.files import open_lines, open_output
 
@@ -214,21 +214,17 @@ def write_synthetic(
     kept = Checkpoint(f"{os.path.realpath(path)}.partial", "jsonl")
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()
     with kept.alone():
-        try:
-            there = kept.begin({"signature": pipeline.signature, "seed": seed, "texts": digest})
-            names = []
-            for number, block in enumerate(batches(texts, pipeline.block)):
-                names.append(kept.name(number))
-                made = [] if number in there else list(pipeline.pairs(block, seed))
-                if number not in there:
-                    kept.write(names[-1], "".join(f"{pair.to_json()}\n" for pair in made).encode("utf-8"))
-                yield made
-            with open_output(str(path)) as stream:
-                stream.writelines(kept.read(name).decode("utf-8") for name in names)
-            shutil.rmtree(kept.path, ignore_errors=True)
-        finally:
-            if os.path.isdir(kept.path) and set(os.listdir(kept.path)) <= {".lock", PLAN}:
-                shutil.rmtree(kept.path, ignore_errors=True)
+        there = kept.begin({"signature": pipeline.signature, "seed": seed, "texts": digest})
+        names = []
+        for number, block in enumerate(batches(texts, pipeline.block)):
+            names.append(kept.name(number))
+            made = [] if number in there else list(pipeline.pairs(block, seed))
+            if number not in there:
+                kept.write(names[-1], "".join(f"{pair.to_json()}\n" for pair in made).encode("utf-8"))
+            yield made
+        with open_output(str(path)) as stream:
+            stream.writelines(kept.read(name).decode("utf-8") for name in names)
+        shutil.rmtree(kept.path, ignore_errors=True)
 
 
 def read_synthetic(path: str | Path) -> Iterator[SyntheticPair]:

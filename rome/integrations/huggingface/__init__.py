@@ -50,6 +50,10 @@ class BatchScorer:
         self.columns = tuple(self.columns)
         self.metric = default_metric() if self.metric is None else self.metric
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the signature, too, so that `datasets` scores anew after a change of the models."""
+        return {**vars(self), "_signature": str(self.metric.signature)}
+
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The new columns of one batch. Raises InputError, naming the row within the batch; see `score_frame`."""
         if any(isinstance(batch[name], str) for name in (self.reference, self.hypothesis) if name in batch):

@@ -1,8 +1,9 @@
-"""What if? A segment without some of its errors, computed anew, and a segment beside the same one with another hypothesis."""
+"""Changes between two scores of the same segment: other hypotheses, dropped errors, and the kinds of mistakes that went or came."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -29,6 +30,28 @@ COUNTERFACTUAL = "counterfactual"
 NEAR = 1e-9
 """Numbers closer than this are the same; another machine's logarithm may round the last digit differently."""
 
+DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
+"""What was done to the word that an error is about."""
+NAMES = {
+    "addition": ("addition", "additions"),
+    "agreement": ("agreement mistake", "agreement mistakes"),
+    "antonym": ("opposite", "opposites"),
+    "article": ("wrong article", "wrong articles"),
+    "casing": ("casing mistake", "casing mistakes"),
+    "generalisation": ("generalisation", "generalisations"),
+    "omission": ("omission", "omissions"),
+    "order": ("wrong order", "wrong orders"),
+    "punctuation": ("punctuation mistake", "punctuation mistakes"),
+    "repetition": ("repetition", "repetitions"),
+    "roles": ("exchange of roles", "exchanges of roles"),
+    "spacing": ("spacing mistake", "spacing mistakes"),
+    "spelling": ("misspelling", "misspellings"),
+    "style": ("matter of style", "matters of style"),
+    "tense": ("wrong tense", "wrong tenses"),
+}
+"""Types whose name says already what was done, one and several."""
+PLURALS = {"modality": "modalities", "frequency": "frequencies"}
+
 
 @dataclass(frozen=True, slots=True)
 class Change(Displayed):
@@ -39,7 +62,7 @@ class Change(Displayed):
     Attributes
     ----------
     before, after
-        Scores of two hypotheses against the same reference by the same metric. Every difference is after minus before, so positive is better.
+        Scores of two hypotheses for the same references by the same metric. Every difference is after minus before, so positive is better.
     """
 
     before: SegmentScore
@@ -47,7 +70,8 @@ class Change(Displayed):
 
     def __post_init__(self) -> None:
         """Check that the two can be compared."""
-        if self.before.reference != self.after.reference:
+        same = self.before.reference_index == self.after.reference_index
+        if same and self.before.reference != self.after.reference:
             raise InputError("before and after have different references: score the edited hypothesis against the same one")
         if self.before.signature != self.after.signature:
             keys = "; ".join(differing_keys(self.before.signature, self.after.signature, ("before", "after")))
@@ -128,7 +152,7 @@ class Counterfactual(Change):
 def counterfactual(
     segment: SegmentScore, *, without: int | ErrorSpan | Sequence[int | ErrorSpan], combiner: Combiner | None = None
 ) -> Counterfactual:
-    """The segment without these errors: their weights leave the count, the errors component and the score follow exactly.
+    """Return the segment without these errors: the count loses their weights, errors component and score follow exactly.
 
     Raises InputError for what is no error of the segment, for one named twice or none at all, for a segment without evidence or with an empty
     hypothesis (it has the full count, whatever its errors are), and for a net that did not make the score.
@@ -147,11 +171,12 @@ def counterfactual(
     kept = tuple(error for place, error in enumerate(evidence.errors) if place not in places)
     count = min(math.fsum(error.weight for error in kept), evidence.count)
     component = _component(segment, ErrorsEvidence(kept, count))
-    values = np.array([[*(c.value for c in segment.components)][:-1] + [component.value]], dtype=np.float64)
+    components = replace(segment.components, errors=component)
+    values = np.array([[part.value for part in components]], dtype=np.float64)
     after = replace(
         segment,
         score=max(float(net.score_rows(values)[0]), segment.score),
-        components=replace(segment.components, errors=component),
+        components=components,
         contributions=Contributions(*(float(share) for share in net.contributions(values)[0])),
         flags=tuple(dict.fromkeys((*segment.flags, COUNTERFACTUAL))),
     )
@@ -159,7 +184,7 @@ def counterfactual(
 
 
 def _evidence(segment: SegmentScore) -> ErrorsEvidence:
-    """The errors of a segment, once sure that its errors component can be computed from them."""
+    """Return the errors of a segment, after checking that its errors component can be computed from them."""
     where, evidence = f"segment {segment.segment}", segment.evidence.errors
     if evidence is None or segment.evidence.semantic is None:
         raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts first")
@@ -173,12 +198,12 @@ def _evidence(segment: SegmentScore) -> ErrorsEvidence:
 
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
-    """The errors component of a hypothesis with words that has these errors."""
+    """Return the errors component of a hypothesis, not an empty one, that has these errors."""
     return replace(segment.components.errors, value=value_of(evidence.count), raw=evidence.count, evidence=evidence)
 
 
 def _net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
-    """The net that made the score, checked."""
+    """Return the net that made the score, checked."""
     net = combiner or _matching(segment.signature)
     values = np.array([[component.value for component in segment.components]], dtype=np.float64)
     made = f"|{segment.signature}".endswith(f"|{net.signature}") and abs(net.score_rows(values)[0] - segment.score) <= NEAR
@@ -197,7 +222,7 @@ def _matching(signature: str) -> Combiner:
 
 
 def _places(without: Any, errors: Sequence[ErrorSpan], segment: SegmentScore) -> tuple[int, ...]:
-    """The places of the errors to drop, in the order of the list."""
+    """Return the places of the errors to drop, in the order of the list."""
     wanted = list(without) if isinstance(without, Iterable) else [without]
     if not wanted:
         raise InputError(
@@ -222,13 +247,13 @@ def _names(one: Any, place: int, error: ErrorSpan) -> bool:
 
 
 def errors_of(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
-    """The errors that count; none without evidence."""
+    """Return the errors that count; none without evidence."""
     evidence = segment.evidence.errors
     return () if evidence is None else evidence.errors
 
 
 def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """The errors that have no fellow among the others; each fellow stands for one."""
+    """Return the errors that have no match among the others; each of the others matches one."""
     left = [_identity(other) for other in others]
     alone = []
     for error in errors:
@@ -240,7 +265,7 @@ def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple
 
 
 def _identity(error: ErrorSpan) -> tuple[Any, ...]:
-    """What makes an error the same in two hypotheses: what and where in the reference; in the hypothesis words may have moved."""
+    """Return what makes an error the same in two hypotheses, where words may have moved."""
     return error.kind, error.type, error.severity, error.reference, error.hypothesis and error.hypothesis.text
 
 
@@ -248,3 +273,73 @@ def _triples(before: Sequence[float], after: Sequence[float]) -> dict[str, dict[
     """Before, after and difference of each feature."""
     rows = zip(FEATURES, before, after, strict=True)
     return {name: {"before": old, "after": new, "difference": new - old} for name, old, new in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorChange:
+    """One kind of mistake in two results of the same segments.
+
+    Attributes
+    ----------
+    name, plural
+        Such as ``wrong number``, ``wrong numbers``.
+    gone, come
+        The numbers of the segments with such a mistake before and not after, after and not before; a segment stands there once for each.
+    """
+
+    name: str
+    plural: str
+    gone: tuple[int, ...]
+    come: tuple[int, ...]
+
+    @property
+    def difference(self) -> int:
+        """How many such mistakes there are more afterwards; negative: fewer."""
+        return len(self.come) - len(self.gone)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values only, ready for JSON."""
+        return {"name": self.name, "difference": self.difference, "gone": list(self.gone), "come": list(self.come)}
+
+    def __str__(self) -> str:
+        """``12 wrong numbers fewer``."""
+        count = abs(self.difference)
+        if not count:
+            return f"as many {self.plural}, {len(self.come)} of them elsewhere"
+        return f"{count} {self.name if count == 1 else self.plural} {'more' if self.difference > 0 else 'fewer'}"
+
+
+def error_changes(before: Iterable[SegmentScore], after: Iterable[SegmentScore]) -> tuple[ErrorChange, ...]:
+    """Return the kinds of mistakes that went or came, the largest change first.
+
+    A mistake is the same in both when kind, type, severity, the place in the reference and the words of the hypothesis are. Segments
+    without evidence say nothing.
+
+    Parameters
+    ----------
+    before, after
+        Scores of the same segments, in one order.
+    """
+    gone: dict[tuple[str, str], list[int]] = defaultdict(list)
+    come: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for one, other in zip(before, after, strict=True):
+        if one.evidence.errors is None or other.evidence.errors is None:
+            continue
+        for found, alone in (
+            (gone, unmatched(errors_of(one), errors_of(other))),
+            (come, unmatched(errors_of(other), errors_of(one))),
+        ):
+            for error in alone:
+                found[error_name(error)].append(one.segment)
+    names = sorted(gone.keys() | come.keys())
+    made = [ErrorChange(*name, tuple(gone.get(name, ())), tuple(come.get(name, ()))) for name in names]
+    return tuple(sorted(made, key=lambda change: (-abs(change.difference), -len(change.come) - len(change.gone))))
+
+
+def error_name(error: ErrorSpan) -> tuple[str, str]:
+    """Return the name of a mistake, singular and plural: ``lost negation``, ``lost negations``."""
+    if error.type in NAMES:
+        return NAMES[error.type]
+    noun, deed = error.type.replace("_", " "), DEEDS[error.kind]
+    plural = PLURALS.get(noun, noun if noun.endswith("s") else f"{noun}s")
+    return f"{deed} {noun}", f"{deed} {plural}"

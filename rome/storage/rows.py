@@ -1,0 +1,104 @@
+"""Rows of tables and of JSON files, each with its place ``file:line``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rome.exceptions import InputError
+
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def shown(text: str, most: int = 60) -> str:
+    """Return the beginning of a text of a file for a message, on one line and without control characters."""
+    return "".join(c if c.isprintable() else " " for c in text[:most])
+
+
+def table_rows(
+    lines: Iterable[str], name: str, separator: str = "\t"
+) -> tuple[list[str], Iterator[tuple[str, dict[str, str]]]]:
+    """Return the header of a table, [] of an empty one, and its rows by column name, each with its place.
+
+    A table with tabs knows no quoting, any other is CSV. Empty lines are skipped. Raises InputError, at once or when the row is reached, for a
+    column named twice, a row of another width, and wrong CSV.
+    """
+    rows = _cells(lines, name, separator)
+    header = next(rows, (1, []))[1]
+    if twice := repeated(header):
+        raise InputError(f"{name}:1: the header has the column {shown(twice)} twice: name each column once")
+    return header, _named_cells(rows, name, separator, header)
+
+
+def _named_cells(
+    rows: Iterator[tuple[int, list[str]]], name: str, separator: str, header: list[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    remedy = "write no tab in a text" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
+    for number, cells in rows:
+        if len(cells) != len(header):
+            raise InputError(f"{name}:{number}: {len(cells)} columns, the header has {len(header)}: {remedy}")
+        yield f"{name}:{number}", dict(zip(header, cells, strict=True))
+
+
+def _cells(lines: Iterable[str], name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the line where each row begins, and its cells."""
+    if separator == "\t":
+        yield from ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line)
+        return
+    rows, number = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True), 1
+    try:
+        for cells in rows:
+            if cells:
+                yield number, cells
+            number = rows.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{name}:{number}: not CSV ({error}): put a text with a quotation mark in quotation marks, each mark in it doubled"
+        ) from error
+
+
+def json_rows(lines: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the value of each line of JSON with its place, skipping blank lines; see `json_value`."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield f"{name}:{number}", json_value(line, f"{name}:{number}", "give one object a line")
+
+
+def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
+    """Return the value of a JSON text.
+
+    Raises InputError for what is not JSON, is nested too deep, names a key twice or contains half a character.
+    """
+    try:
+        value = parse_json(text)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place}: a lone surrogate, half a character, in a text: {remedy}") from error
+    except RecursionError as error:
+        raise InputError(f"{place}: nested too deep: {remedy}") from error
+    except ValueError as error:
+        raise InputError(f"{place}: not JSON ({error}): {remedy}") from error
+    return value
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError, for a name used twice too, and RecursionError where it is nested too deep."""
+    return json.loads(text, object_pairs_hook=_checked_object)
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs twice; blank names are ignored."""
+    return next((name for name, number in Counter(names).items() if number > 1 and name), None)
+
+
+def _checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError(f"the name {repeated([name for name, _ in pairs])!r} stands twice in one object")
+    return row
