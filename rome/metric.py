@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -279,8 +280,7 @@ class RoMe:
 def _unpickled(config: MetricConfig) -> RoMe:
     """Make a metric of pickled options, in a worker process with one thread: a forked one hangs in the threads of its parent's torch."""
     if parent_process() is not None or os.getpid() != _IMPORTED_BY:
-        import torch
-
-        torch.set_num_threads(1)
+        if "torch" in sys.modules:  # only a torch that was loaded before the fork has threads
+            sys.modules["torch"].set_num_threads(1)
         config = replace(config, threads=1)
     return RoMe(**vars(config))

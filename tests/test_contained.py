@@ -32,7 +32,7 @@ APART = {
 OUTPUTS = {
     *("scores.jsonl", "scores.txt.gz", "features.parquet", "rescored.tsv", "explained.html", "report.html", "models.txt"),
     *("others.jsonl", "checked.xml", "checked.md", "compared.html", "examples"),
-    *("perturbed.jsonl", "evaluation", "diagnosis", "kept", "analyses.sqlite"),
+    *("perturbed.jsonl", "diagnosis.html", "kept", "analyses.sqlite"),
 }
 INPUTS = {"pairs.jsonl", "texts.txt", "ratings.tsv"}
 

@@ -52,10 +52,9 @@ TOGETHER = {
     "rome.integrations.torchmetrics": {"torch", "torchmetrics"},
     "rome.integrations.pytest_plugin": {"pytest"},
     "rome.evaluation.findings": {"pandas"},
-    "rome.metric": {"typing-extensions"},
     "rome.results": {"pandas"},
 }
-"""Bridges to packages that whoever crosses them has (type checkers bring typing_extensions); they are declared for the tests."""
+"""Bridges to packages that whoever crosses them has; they are declared for the tests."""
 TOOLS = {"pip", "setuptools", "wheel"}
 
 
