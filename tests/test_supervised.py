@@ -115,7 +115,7 @@ def test_one_net_at_a_time(supervised: Path) -> None:
     with pytest.raises(InputError, match="two nets"):
         Combiner.load(supervised, scorer="supervised")
     for make in (RoMe, Combiner.load):
-        with pytest.raises(InputError, match="unknown"):
+        with pytest.raises(InputError, match="unsupervised or supervised"):
             make(scorer="people")  # type: ignore[arg-type]
 
 
