@@ -242,14 +242,14 @@ class RoMe:
         """Yield every candidate in order; texts are analysed block by block, so that memory stays bounded."""
         with self._analyses.progress_bar(pairs) as seen:
             table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
-            features = self._features(table)
+            features, (_, syntax, _, _) = self._features(table), self.configs
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
                 analyses = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)], seen)
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
                 for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    flags = flags_of(*each, english=self._idf_table, syntax=self.configs[1], cut=pair.cut)
+                    flags = flags_of(*each, english=self._idf_table, syntax=syntax, cut=pair.cut)
                     yield pair, index, measured, flags
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:

@@ -206,7 +206,7 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_further_layers_are_packed_stored_and_read(tiny: Path, lessons: Lessons, tmp_path: Path) -> None:
-    """They come from the published model; too few of them are refused."""
+    """They come from the published model; too few of them are refused; a trained reader grows by them and keeps what it has."""
     from transformers import BertConfig, BertModel
 
     sizes = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
@@ -219,6 +219,12 @@ def test_further_layers_are_packed_stored_and_read(tiny: Path, lessons: Lessons,
     assert stored and all(torch.allclose(tensors[name], tensor, atol=1e-6) for name, tensor in stored.items())
     with pytest.raises(InputError, match="--further is 2, but .* has 1 layers"):
         trained(tmp_path / "b", *more, "--further", "2")
+    before = load_weights(tiny / "errors" / READER_FILE)[0]
+    grown = load_weights(trained(tmp_path / "c", *more, "--begin", str(tiny), "--further", "1", "--steps", "0"))[0]
+    assert all(torch.allclose(grown[name], tensor, atol=1e-6) for name, tensor in before.items())
+    added = {name for name in grown if name.startswith("layers.")}.difference(before)
+    assert added and all(not grown[name].any() for name in added if name.endswith(".up"))
+    assert all(torch.allclose(grown[name], tensor, atol=1e-6) for name, tensor in stored.items())
 
 
 def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
