@@ -153,7 +153,8 @@ class ScoreServer(LocalServer):
             gone.cancel()
             if not scored.done():
                 scored.cancel()
-        if scored.done():
+                await asyncio.wait({scored})  # then nothing of it can begin any more
+        if not scored.cancelled():
             return scored.result()
         if gone.done() and not gone.cancelled():
             raise ClientDisconnect
