@@ -1,4 +1,4 @@
-"""A headless browser that turns HTML, and a terminal's text, into small PNG files for the documentation."""
+"""Take pictures of HTML and terminal text for the documentation, with a headless browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ color: #d7dae0; font: 12.5px/1.35 "DejaVu Sans Mono", monospace; white-space: pr
 
 
 class Camera:
-    """A headless browser that turns HTML into small PNG files. dark : the colour scheme."""
+    """Write small PNG files of HTML, in the dark or the light colour scheme."""
 
     def __init__(self, folder: Path, dark: bool) -> None:
         from playwright.sync_api import sync_playwright
@@ -30,7 +30,7 @@ class Camera:
         self._browser = self._playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
 
     def open(self, width: int, height: int = 600) -> Any:
-        """A fresh page of so many CSS pixels."""
+        """Open a page with a size in CSS pixels."""
         scheme: Any = "dark" if self.dark else "light"
         context = self._browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=SCALE, color_scheme=scheme, reduced_motion="reduce"
@@ -38,25 +38,25 @@ class Camera:
         return context.new_page()
 
     def shoot(self, name: str, content: str, width: int) -> None:
-        """The whole of one HTML text."""
+        """Take a picture of a whole HTML text."""
         page = self.open(width, 100)
         page.set_content(content)
         self.save(name, page.screenshot(full_page=True))
         page.context.close()
 
     def save(self, name: str, png: bytes) -> None:
-        """Write the picture with a palette, which halves its size and is not seen."""
+        """Write the picture with a palette, which halves its size."""
         image = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         image.save(self.folder / f"{name}.png", optimize=True)
 
     def close(self) -> None:
-        """End the browser."""
+        """Close the browser."""
         self._browser.close()
         self._playwright.stop()
 
 
 def terminal_page(text: str) -> str:
-    """A page that shows a text with escape sequences as a terminal does."""
+    """Return an HTML page of a text with escape sequences."""
     console = Console(file=io.StringIO(), record=True, width=200)
     console.print(Text.from_ansi(text), soft_wrap=True)
     return console.export_html(theme=SVG_EXPORT_THEME, code_format=TERMINAL, inline_styles=True)

@@ -1,10 +1,10 @@
-"""The worked examples of the pages: every block of Python is run, and what it prints is compared with what the page says.
+"""Run the Python examples of the pages and compare their outputs.
 
-    python docs/examples.py           # says what differs; exit code 1 when something does
-    python docs/examples.py --write   # puts the true output into the pages, after new models say
+    python docs/examples.py           # list the differences; exit code 1 if there are any
+    python docs/examples.py --write   # write the outputs into the pages, for example after a change of the models
 
-A fence ``python`` is a program; a fence ``output`` after it is what it prints. The blocks of one page share their names. One that begins
-with ``# needs NAME`` is left out where that package is not installed. Programs that want a server or a cluster stand in fences ``py``.
+A fence ``python`` is a program, and a fence ``output`` after it is its output. The blocks of one page share their names. A block that begins
+with ``# needs NAME`` is skipped where that package is not installed. Fences ``py`` are not run: they need a server or a cluster.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```output\n(?P<output>
 NEEDS = re.compile(r"# needs (\w+)\n")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 TOLERANCE = 3e-3
-"""Processors round differently; an output whose numbers are further off than this, and the last digit that is shown, is wrong."""
+"""Allowed difference of a number beyond its last digit, because processors round differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One block of Python and what the page says that it prints; None where the page says nothing."""
+    """One block of Python and its output on the page, or None."""
 
     code: str
     output: str | None
@@ -38,14 +38,14 @@ class Example:
 
 
 def examples_of(text: str) -> list[Example]:
-    """The blocks of one page, in order."""
+    """Return the blocks of one page, in order."""
     return [Example(found["code"], found["output"], text.count("\n", 0, found.start()) + 2) for found in BLOCK.finditer(text)]
 
 
 def run(examples: list[Example], name: str, globals_: dict[str, Any]) -> list[str]:
-    """What each block prints; names made by one stand in ``globals_`` for the next. What a block raises passes through.
+    """Run the blocks with shared ``globals_`` and return what each prints.
 
-    A block that needs a package that is not here counts as if it had printed what the page says.
+    A block that needs a missing package returns the output of the page. Exceptions of a block propagate.
     """
     printed = []
     for example in examples:
@@ -62,7 +62,7 @@ def run(examples: list[Example], name: str, globals_: dict[str, Any]) -> list[st
 
 
 def agree(expected: str, printed: str) -> bool:
-    """Whether two outputs are the same but for the last digits of their numbers and blanks at the ends of lines."""
+    """Return whether two outputs are equal except for spaces and the last digits of decimals."""
     words = [[NUMBER.sub("#", line).split() for line in text.strip().splitlines()] for text in (expected, printed)]
     numbers = [NUMBER.findall(text) for text in (expected, printed)]
     return words[0] == words[1] and all(
@@ -72,7 +72,7 @@ def agree(expected: str, printed: str) -> bool:
 
 
 def rewritten(text: str, printed: list[str]) -> str:
-    """The page with its outputs put right; a block that prints gets an output where it had none."""
+    """Return the page with new outputs."""
     outputs = iter(printed)
 
     def block(found: re.Match[str]) -> str:
@@ -84,7 +84,7 @@ def rewritten(text: str, printed: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run every page in a folder of its own; compare or write. A page whose program fails is named and left as it is."""
+    """Run every page in a folder of its own, then compare or write. A page whose program fails stays as it is."""
     import rome
 
     write, wanted, wrong = "--write" in arguments, [word for word in arguments if not word.startswith("-")], 0

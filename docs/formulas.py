@@ -1,7 +1,6 @@
-"""Formulas as MathML, made when the site is built: a browser draws them without a script, a font or a network.
+"""Convert formulas to MathML when the site is built, so that browsers need no script, font or network.
 
-A fence named ``math`` is a formula of its own, handed over by pymdownx.superfences; a dollar, a back quote, TeX, a back quote and a dollar is
-one in a line, as on GitHub.
+A fence ``math`` is a block formula; a dollar, a back quote, TeX, a back quote and a dollar is an inline formula, as on GitHub.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ BEFORE_CODE = 195  # code in a line has priority 190
 
 
 def _block(source: str, language: str, class_name: str, *_: Any, **__: Any) -> str:
-    """The formula of a fence."""
+    """Return the formula of a fence."""
     return f'<div class="{class_name}">{convert(" ".join(source.split()), display="block")}</div>'
 
 
 FENCE = {"name": "math", "class": "formula", "format": _block}
-"""What superfences is told."""
+"""Settings for superfences."""
 
 
 class _Inline(InlineProcessor):
-    """Replaces formulas in a line."""
+    """Replace inline formulas."""
 
     def handleMatch(self, m: Any, data: str) -> tuple[str, int, int]:  # noqa: N802  (the name that Markdown calls)
-        """The placeholder of the formula, and where it stood."""
+        """Return the placeholder of the formula and its place."""
         return self.md.htmlStash.store(convert(m.group(1).strip())), m.start(0), m.end(0)
 
 
 class Formulas(Extension):
-    """The extension that MkDocs hands to Markdown."""
+    """Markdown extension for formulas."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (the name that Markdown calls)
-        """Register the formulas in a line."""
+        """Register inline formulas."""
         md.inlinePatterns.register(_Inline(r"\$`([^`]+)`\$", md), "formula", BEFORE_CODE)

@@ -1,4 +1,4 @@
-"""Pages that are written when the site is built: the command line from its parser, the model cards from their files."""
+"""Generate pages when the site is built: the command line from its parser, the model cards from their files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FACTS = ("task", "data", "licence", "recipe", "seed", "steps", "seconds", "machi
 
 
 def command_page() -> str:
-    """Every command with its usage and every option, as the parser knows them."""
+    """Return the page of every command with its usage and options."""
     commands = _subparsers(_parser())
     missing = sorted(set(COMMANDS) - set(commands))
     if missing:
         raise KeyError(f"commands without a parser: {', '.join(missing)}")
-    parts = [_parser().description or "", "Exit codes: 0 done, 1 the self-check failed, 2 bad usage or input, 130 interrupted."]
+    parts = [_parser().description or "", "[Exit codes](commands.md#exit-codes)."]
     parts.append("Data goes to standard output; progress (on a terminal only) and errors go to standard error.")
     summary = [[f"[`rome {name}`](#rome-{name})", _escaped(parser.description)] for name, parser in commands.items()]
     parts += [markdown_table(["command", "what it does"], summary), *_options(_parser())]
@@ -32,7 +32,7 @@ def command_page() -> str:
 
 
 def _command(title: str, parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    """The section of one command, then those of the commands below it."""
+    """Yield the section of a command and those of its subcommands."""
     yield f"{'#' * level} {title}"
     yield _escaped(parser.description)
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
@@ -43,7 +43,7 @@ def _command(title: str, parser: argparse.ArgumentParser, level: int) -> Iterato
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """A table for each group of a command's own arguments and options."""
+    """Yield a table for each group of arguments and options."""
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if not _hidden(action)]
         if not actions:
@@ -61,7 +61,7 @@ def _hidden(action: argparse.Action) -> bool:
 
 
 def _names(action: argparse.Action) -> str:
-    """The option's names and what it takes."""
+    """Return the names and the value of an option."""
     value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest.upper())
     text = " ".join(value) if isinstance(value, tuple) else value
     if not action.option_strings:
@@ -71,7 +71,7 @@ def _names(action: argparse.Action) -> str:
 
 
 def _help(action: argparse.Action) -> str:
-    """The help, with what argparse puts in for %(default)s."""
+    """Return the help with the values for %(default)s and the like."""
     text = (action.help or "") % (vars(action) | {"prog": "rome"}) if action.help else ""
     listed = bool(action.choices) and action.metavar is not None
     return text + (f" One of {', '.join(map(str, action.choices or ()))}." if listed and not text else "")
@@ -86,7 +86,7 @@ def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def card_page() -> str:
-    """The cards of every model set: what each model is for, from what and how it was made, how good it is."""
+    """Return the page of the model cards of every set."""
     sets = read_cards()
     parts = [
         "# Model cards",
@@ -106,13 +106,13 @@ def _megabytes(cards: Iterable[Mapping[str, Any]]) -> float:
 
 
 def _contents(name: str, cards: Cards) -> str:
-    """A table of one set's models that leads to their cards."""
+    """Return a table of a set's models with links to their cards."""
     rows = [[f"[{c['name']}](#{name}-{c['name']})", f"{_megabytes([c]):.1f}", _escaped(c.get("task"))] for c in cards]
     return markdown_table(["model", "MB", "task"], rows)
 
 
 def _card(name: str, card: Mapping[str, Any]) -> Iterator[str]:
-    """The section of one card of a set."""
+    """Yield the section of a card."""
     yield f"### {name}: {card['name']}"
     facts = [[fact, _fact(fact, card[fact])] for fact in FACTS if card.get(fact) is not None]
     yield markdown_table(["fact", "value"], [*facts, ["size", f"{_megabytes([card]):.2f} MB"]])
@@ -142,7 +142,7 @@ def _value(value: Any) -> str:
 
 
 def _escaped(text: Any) -> str:
-    """A text in one line that Markdown leaves alone."""
+    """Return a text in one line with Markdown escaped."""
     line = " ".join(str(text or "").split())
     for mark in "\\`*_[]|":
         line = line.replace(mark, f"\\{mark}")

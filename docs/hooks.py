@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: sources for the API pages, generated pages, tables and formulas."""
+"""Add sources for the API pages, generated pages, tables and formulas when MkDocs builds the site."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODE = {"light": "default", "dark": "github-dark"}
 
 
 def on_startup(**_: Any) -> None:
-    """Copy the sources into the shape of the installed package, where the API pages find every room."""
+    """Copy the sources into the layout of the installed package, for the API pages."""
     shutil.rmtree(SOURCES, ignore_errors=True)
     modules = shutil.ignore_patterns("__pycache__", "models", "*.parquet", "examples", "lexicons", "published")
     shutil.copytree(TOP / "rome", SOURCES / "rome", ignore=modules)
@@ -28,14 +28,14 @@ def on_startup(**_: Any) -> None:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add the formulas to what Markdown knows."""
+    """Add formulas to the Markdown extensions."""
     config.markdown_extensions += [Formulas()]
     config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [FENCE]}
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are generated, and the colours of code in light and dark."""
+    """Add the generated pages, and the colours of code in light and dark."""
     for name, write in GENERATED.items():
         files.append(File.generated(config, name, content=write()))
     for scheme, style in CODE.items():
@@ -45,5 +45,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the measured tables in their places."""
+    """Insert the tables of figures."""
     return filled(markdown)

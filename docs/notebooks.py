@@ -1,8 +1,8 @@
-"""The notebooks are kept with their outputs, so that they show themselves where they are read.
+"""Run the notebooks, which are stored with their outputs.
 
-python docs/notebooks.py                # runs all of them; exit code 1 when one fails
-python docs/notebooks.py --write        # and keeps the new outputs, after a change of displays, models or texts
-python docs/notebooks.py --write NAME   # of one notebook alone
+python docs/notebooks.py                # run all; exit code 1 if one fails
+python docs/notebooks.py --write        # and store the new outputs
+python docs/notebooks.py --write NAME   # of one notebook
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 def executed(notebook: nbformat.NotebookNode, folder: str) -> nbformat.NotebookNode:
-    """The notebook after a run from top to bottom in a fresh kernel, without times and other marks of this machine.
-
-    What a busy kernel printed in pieces is one output.
-    """
+    """Run a notebook in a new kernel, without recording times or the machine; join streams that were printed in pieces."""
     resources = {"metadata": {"path": folder}}
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources=resources, record_timing=False, coalesce_streams=True
@@ -32,7 +29,7 @@ def executed(notebook: nbformat.NotebookNode, folder: str) -> nbformat.NotebookN
 
 
 def main(words: list[str]) -> int:
-    """Run the notebooks that are named, or all."""
+    """Run the given notebooks, or all."""
     names = [word for word in words if word != "--write"]
     failed = 0
     for path in sorted(FOLDER.glob("*.ipynb")):

@@ -1,11 +1,10 @@
-"""Every picture of the documentation, made from the displays themselves: fixed texts, a headless Chromium, Matplotlib.
+"""Make the pictures of the documentation from the displays, with fixed texts and a headless Chromium.
 
-    python docs/pictures.py                 # all of them, into docs/pages/pictures
-    python docs/pictures.py segment report  # some of them
-    python docs/pictures.py --dark --output /tmp/dark   # the same in dark, to look at
+    python docs/pictures.py                 # all, into docs/pages/pictures
+    python docs/pictures.py segment report  # some
+    python docs/pictures.py --dark --output /tmp/dark   # in dark
 
-Needs the extra `test` (playwright) and a Chromium or Chrome. The pictures are kept in the repository, because the README and the site show
-them; make them anew when a display or a model changes, and look at them.
+This needs the extra `test` (playwright) and Chromium or Chrome. Make the pictures again when a display or a model changes, and look at them.
 """
 
 from __future__ import annotations
@@ -80,47 +79,47 @@ SYSTEMS = {
 
 
 class Results:
-    """The scores that the pictures show; measured once, when the first picture wants them."""
+    """Scores that the pictures show, computed once."""
 
     @cached_property
     def metric(self) -> rome.RoMe:
-        """The metric with its default settings."""
+        """Return the metric with its default settings."""
         return rome.RoMe(progress=False, threads=1)
 
     @cached_property
     def segment(self) -> rome.SegmentScore:
-        """One pair with several kinds of mistakes."""
+        """Score one pair with several kinds of mistakes."""
         return self.metric.score(references=[REFERENCE], hypotheses=[HYPOTHESIS])[0]
 
     @cached_property
     def systems(self) -> dict[str, rome.CorpusScore]:
-        """Two systems on the same references."""
+        """Score two systems on the same references."""
         return {name: self.metric.score(references=REFERENCES, hypotheses=texts) for name, texts in SYSTEMS.items()}
 
 
 def segment(results: Results, camera: Camera) -> None:
-    """One explanation as a notebook shows it."""
+    """Take a picture of an explanation in a notebook."""
     camera.shoot("segment", document_page(segment_document(results.segment)), 900)
 
 
 def corpus(results: Results, camera: Camera) -> None:
-    """One system's scores."""
+    """Take a picture of a corpus."""
     camera.shoot("corpus", PAGE.format(body=results.systems["hasty"]._repr_html_()), 900)
 
 
 def comparison(results: Results, camera: Camera) -> None:
-    """Two systems."""
+    """Take a picture of a comparison."""
     a, b = results.systems.values()
     camera.shoot("comparison", PAGE.format(body=rome.compare(a, b, names=tuple(SYSTEMS))._repr_html_()), 1180)
 
 
 def change(results: Results, camera: Camera) -> None:
-    """An edited hypothesis."""
+    """Take a picture of an edited hypothesis."""
     camera.shoot("change", PAGE.format(body=results.metric.what_if(results.segment, hypothesis=MENDED)._repr_html_()), 900)
 
 
 def terminal(results: Results, camera: Camera) -> None:
-    """`rome explain` in a terminal, without its two longest parts."""
+    """Take a picture of `rome explain` in a terminal, without its two longest parts."""
     shown = document_text(segment_document(results.segment), width=110, colours=True).split("\n\n")[:6]
     command_line = f'$ rome explain --reference "{REFERENCE}" \\\n      --hypothesis "{HYPOTHESIS}"'
     parts = [command_line, *shown]
@@ -128,7 +127,7 @@ def terminal(results: Results, camera: Camera) -> None:
 
 
 def matrices(results: Results, camera: Camera) -> None:
-    """The part of an explanation that is closed at first: alignment and flow as heat maps."""
+    """Take a picture of alignment and flow as heat maps."""
     page = camera.open(1000)
     page.set_content(document_page(segment_document(results.segment)))
     part = page.locator("details", has_text="Alignment and flow").last
@@ -138,7 +137,7 @@ def matrices(results: Results, camera: Camera) -> None:
 
 
 def report(results: Results, camera: Camera) -> None:
-    """The page of `rome report`, from its top and with one segment open."""
+    """Take pictures of the page of `rome report`: its top, and one open segment."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for system, texts in {"references": REFERENCES, **SYSTEMS}.items():
@@ -160,7 +159,7 @@ def report(results: Results, camera: Camera) -> None:
 
 
 def serve(results: Results, camera: Camera) -> None:
-    """The page of `rome serve` with an edit."""
+    """Take a picture of the page of `rome serve` with an edit."""
     server = ScoreServer(Scorer(lambda: results.metric, Limits()))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -184,7 +183,7 @@ PICTURED: dict[str, Callable[[Results, Camera], None]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the pictures that are named."""
+    """Make the given pictures, or all."""
     parser = argparse.ArgumentParser(description="Make the pictures of the documentation.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: all; {', '.join(PICTURED)}")
     parser.add_argument("--output", type=Path, default=PICTURES, metavar="FOLDER")

@@ -1,4 +1,4 @@
-"""The notebooks: every cell runs, and what is kept with them shows itself: an output a cell that shows something, no error, no mark of a machine."""
+"""Test that the notebooks run, and that their stored outputs are complete and name no machine."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def module() -> ModuleType:
-    """docs/notebooks.py, which is no part of a package."""
+    """Import docs/notebooks.py, which is not in a package."""
     spec = importlib.util.spec_from_file_location("notebooks", ROOT / "docs" / "notebooks.py")
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    notebooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(notebooks)
+    return notebooks
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
-    """What the cells of each notebook show; all run in one kernel, which forgets every name after each, so that torch is imported once."""
+    """Run all notebooks in one kernel, which forgets all names after each, and return the kinds of outputs of their cells."""
     notebooks = [nbformat.read(path, as_version=4) for path in NOTEBOOKS]
     joined = nbformat.v4.new_notebook()
     for notebook in notebooks:
         joined.cells += [*code_of(notebook), nbformat.v4.new_code_cell("%reset -f")]
-    found = iter(code_of(module().executed(joined, str(tmp_path_factory.mktemp("notebooks")))))
+    cells = iter(code_of(module().executed(joined, str(tmp_path_factory.mktemp("notebooks")))))
     shown = {}
     for path, notebook in zip(NOTEBOOKS, notebooks, strict=True):
-        shown[path.stem] = [kinds(next(found)) for _ in code_of(notebook)]
-        assert kinds(next(found)) == []
+        shown[path.stem] = [kinds(next(cells)) for _ in code_of(notebook)]
+        assert kinds(next(cells)) == []
     return shown
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path: Path, shown: dict[str, list[list[str]]]) -> None:
-    """With no name of another notebook, top to bottom, without an error; each cell shows the kinds of things that are kept with it."""
+    """Compare the kinds of outputs of each cell with the stored ones."""
     assert shown[path.stem] == [kinds(cell) for cell in code_of(nbformat.read(path, as_version=4))]
 
 
@@ -50,13 +50,13 @@ def code_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 def kinds(cell: nbformat.NotebookNode) -> list[str]:
-    """What a cell shows: streams, and the types of displays."""
+    """Return the streams and the types of displays of a cell."""
     return [output.get("name") or " ".join(sorted(output.get("data", {}))) for output in cell.outputs]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_outputs_are_kept(path: Path) -> None:
-    """Every cell was run, in order; most show something; nothing on standard error, no error, no path or name of a machine or a user."""
+    """Require cells that ran in order, most with outputs, without errors, paths or user names."""
     cells = code_of(nbformat.read(path, as_version=4))
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell.outputs]
