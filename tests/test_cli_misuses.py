@@ -120,19 +120,19 @@ MISUSES = [
     ("rome score ref.txt hyp.txt -o none/out.txt", "none/out.txt.partial cannot be made"),
     ("rome score ref.txt hyp.txt -o .", ". is a directory: name a file in it to write to"),
     ("rome features ref.txt hyp.txt", "the following arguments are required: --output/-o"),
-    ("rome score texts.xlsx", "texts.xlsx is an Excel, Word or ZIP file, not text: save it as CSV, or as one text a line"),
+    ("rome score texts.xlsx", "texts.xlsx is an Excel, Word or ZIP file, not UTF-8 text: save it as CSV"),
     ("rome score f.parquet", "f.parquet is a Parquet file, not text"),
     ("rome score ref.txt picture.txt", "picture.txt is a picture, not text"),
     (
         "rome score latin.txt hyp.txt",
         "latin.txt:2: byte 0xe9 at byte 7 of the line is not UTF-8: convert the file, for instance `iconv",
     ),
-    ("rome score utf16.txt hyp.txt", "utf16.txt is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`"),
+    ("rome score utf16.txt hyp.txt", "utf16.txt is UTF-16 text, not UTF-8 text: save it as CSV or plain text in UTF-8"),
     ("rome score torn.txt.gz hyp.txt", "torn.txt.gz"),
     # texts that do not fit together, or cannot be scored
     (
         "rome score ref.txt short.txt",
-        "ref.txt has 2 lines and short.txt has 1: give one segment a line, the same number in every file",
+        "ref.txt has 2 lines and short.txt has 1: give one segment per line, the same number in every file",
     ),
     ("rome score ref.txt short.txt -i hyp.txt", "short.txt has 1 lines and hyp.txt has 2"),
     ("echo A cat. | rome score ref.txt", "ref.txt has 2 lines and standard input has 1"),

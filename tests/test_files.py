@@ -56,7 +56,7 @@ def test_empty_file_and_blank_lines(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"fine\nna\xefve\n", "a.txt:2: byte 0xef at byte 3 of the line is not UTF-8"),
-        ("a\n".encode("utf-16"), "is UTF-16, not UTF-8"),
+        ("a\n".encode("utf-16"), "is UTF-16 text, not UTF-8"),
         (gzip.compress(b"a\nb\n" * 100, mtime=0)[:-9], "is a damaged gzip file"),
     ],
 )

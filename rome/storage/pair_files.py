@@ -73,7 +73,7 @@ def _unequal(references: dict[str, int], hypotheses: str, lines: int) -> str:
     """Which file of references has another number of lines than that of hypotheses."""
     path, count = next((path, count) for path, count in references.items() if count != lines)
     counts = f"{named(path)} has {count} lines and {named(hypotheses)} has {lines}"
-    return f"{counts}: give one segment a line, the same number in every file"
+    return f"{counts}: give one segment per line, the same number in every file"
 
 
 def read_pairs(path: str) -> list[PairRow]:
