@@ -159,8 +159,8 @@ MISUSES = [
     ),
     ("rome score bad.jsonl", "bad.jsonl:2: not JSON ("),
     ("rome score half.jsonl", 'half.jsonl:1: not an object with "reference" and "hypothesis": give both'),
-    ("rome score null.jsonl", 'null.jsonl:1: "prediction" is not a text: give one, "" for an empty one'),
-    ("rome score list.jsonl", 'list.jsonl:1: "references" is neither a text nor a list of texts: give one or the other'),
+    ("rome score null.jsonl", 'null.jsonl:1: "prediction" must be a text, "" for an empty one'),
+    ("rome score list.jsonl", 'list.jsonl:1: "references" must be a text or a list of texts'),
     ("rome score bad.json", "bad.json:2: not JSON ("),
     ("rome score entry.json", 'entry.json, entry 2: not an object with "reference" and "hypothesis": give both'),
     (
