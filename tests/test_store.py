@@ -172,16 +172,6 @@ def test_wrong_files_are_refused_with_a_remedy(tmp_path: Path) -> None:
     assert other.read_bytes() == before
 
 
-def test_newer_format_is_refused(tmp_path: Path) -> None:
-    """A store whose rows are of another format is not guessed at, and left as it is."""
-    path = tmp_path / "a.sqlite"
-    AnalysisStore(path)
-    by_hand(path, "PRAGMA user_version=99", "INSERT INTO analyses VALUES (x'01', x'02')")
-    with pytest.raises(StoreError, match="format 99"):
-        AnalysisStore(path)
-    assert not list(tmp_path.glob("*.damaged-*"))
-
-
 def damaged_store(path: Path) -> tuple[dict[str, Analysis], bytes]:
     """A store that lost its last pages, what it held, and its bytes."""
     many = [example(f"text {number}", number) for number in range(30)]

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
@@ -30,8 +29,6 @@ from rome.features.values import Analysis, Sentence, Word
 
 BUSY_SECONDS = 60.0
 _CHECKSUM = 8
-_OWNER = slice(68, 72)
-"""Position of the application id in the header of a SQLite file."""
 _DAMAGE = ("no such", "has no column", "unsupported file format")
 """Messages of an OperationalError that mean a damaged file; other ones mean a disk, a lock or a permission."""
 _PACKING = b"\0safetensors\0"
@@ -51,7 +48,7 @@ class KeyValueFile:
     ----------
     path
         The file; it is created when it is missing, its folder is not. A subclass sets TABLE (its name) and APPLICATION_ID (written into the
-        file's header), and FORMAT when its values change.
+        file's header).
 
     Raises
     ------
@@ -61,7 +58,6 @@ class KeyValueFile:
 
     TABLE = "items"
     APPLICATION_ID = 0
-    FORMAT = 2
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -108,10 +104,10 @@ class KeyValueFile:
                 self._prepare(connection)
                 return action(connection)
         except sqlite3.Error as error:
-            is_damaged = not isinstance(error, sqlite3.OperationalError) or any(word in str(error) for word in _DAMAGE)
-            if not again or not (is_damaged or _identity(self.path) != identity):  # or replaced meanwhile
-                self._refuse(error, is_damaged)
-            self._set_aside(error, identity)
+            if not again:
+                self._refuse(error)
+            if _identity(self.path) == identity:  # otherwise another process has replaced it
+                self._set_aside(error)
         return self._do(action, again=False)
 
     def _connect(self) -> sqlite3.Connection:
@@ -129,37 +125,28 @@ class KeyValueFile:
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.executescript(
                 f"BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL);"
-                f"PRAGMA application_id={self.APPLICATION_ID}; PRAGMA user_version={self.FORMAT}; COMMIT"
+                f"PRAGMA application_id={self.APPLICATION_ID}; COMMIT"
             )
         if connection.execute("PRAGMA application_id").fetchone()[0] != self.APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite file of another program: name another file for the store")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version != self.FORMAT:
-            raise StoreError(f"the store {self.path} must have format {self.FORMAT}, got format {version}: name another file")
 
-    def _set_aside(self, error: sqlite3.Error, identity: tuple[int, int] | None) -> None:
-        """Rename the damaged file and its journal, unless another process has done so."""
+    def _set_aside(self, error: sqlite3.Error) -> None:
+        """Rename a damaged store; refuse another file and another error."""
         real = os.path.realpath(self.path)
-        if self._is_read_only():
-            self._refuse(error, is_damaged=True)
+        if not _is_damage(error) or self._is_read_only() or _owner(real) != self.APPLICATION_ID:
+            self._refuse(error)
+        aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
         try:
-            with FileLock(f"{real}.lock", timeout=BUSY_SECONDS):
-                if _identity(self.path) != identity:
-                    return
-                is_ours = Path(real).read_bytes()[_OWNER] == self.APPLICATION_ID.to_bytes(4, "big")
-                aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
-                for end in ("-journal", "") if is_ours else ():
-                    with suppress(FileNotFoundError):
-                        os.replace(f"{real}{end}", f"{aside}{end}")
+            os.replace(real, aside)
+        except FileNotFoundError:  # another process has done so
+            return
         except OSError as problem:
             message = f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
             raise StoreError(message) from problem
-        if not is_ours:
-            self._refuse(error, is_damaged=True)
         _say(f"the store {self.path} was damaged ({error}): it is now {aside}, and a new one was begun")
 
-    def _refuse(self, error: sqlite3.Error, is_damaged: bool) -> NoReturn:
-        if is_damaged:
+    def _refuse(self, error: sqlite3.Error) -> NoReturn:
+        if _is_damage(error):
             message = f"the store {self.path} is damaged or is not a store of RoMe ({error}): name another file"
             raise StoreError(message) from error
         remedy = "free some space, check its permissions, or name another file"
@@ -174,6 +161,16 @@ def _say(line: str) -> None:
 
 
 _say_once = cache(_say)
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return not isinstance(error, sqlite3.OperationalError) or any(word in str(error) for word in _DAMAGE)
+
+
+def _owner(path: str) -> int:
+    """Return the application id in the header of a SQLite file."""
+    with open(path, "rb") as file:
+        return int.from_bytes(file.read(72)[68:], "big")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
