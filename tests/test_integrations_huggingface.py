@@ -117,8 +117,8 @@ def test_batches_add_up(module: Any) -> None:
         ({"predictions": [], "references": []}, "both empty"),
         ({"predictions": ["a"], "references": [""]}, 'empty_reference="score"'),
         ({"predictions": ["a"]}, "references is None"),
-        ({}, "nothing was added"),
-        ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= is loaded already: give emd"),
+        ({}, "compute needs predictions="),
+        ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= cannot be combined with options, got emd"),
     ],
 )
 def test_wrong_input_is_refused_and_the_next_call_works(module: Any, arguments: dict[str, Any], words: str) -> None:
@@ -140,9 +140,8 @@ def test_options_are_those_of_rome(module: Any) -> None:
 
 
 def test_the_module_file_is_as_evaluate_reads_it() -> None:
-    """The folder and the file have one name, every import stands on a line of its own, and none of them is relative."""
-    path = Path(module_path())
-    source = (path / f"{path.name}.py").read_text(encoding="utf-8")
+    """Every import has a line of its own, and none of them is relative."""
+    source = Path(module_path()).read_text(encoding="utf-8")
     imports = [line for line in source.splitlines() if re.match(r"(import|from)\s", line)]
     assert [line for line in imports if "," in line or "from ." in line or "(" in line] == []
 
@@ -214,7 +213,7 @@ def test_what_cannot_be_mapped_is_refused() -> None:
     batch = {"reference": ["a"], "hypothesis": ["b"]}
     with pytest.raises(InputError, match="column score already"):
         batch_scorer(OverlapMetric())({**batch, "score": [1.0]})
-    with pytest.raises(InputError, match="no column 'ref'"):
+    with pytest.raises(InputError, match="reference must be a column.*got 'ref'"):
         batch_scorer(OverlapMetric(), reference="ref")(batch)
     with pytest.raises(InputError, match="batched=True"):
         batch_scorer(OverlapMetric())({"reference": "a", "hypothesis": "b"})  # type: ignore[dict-item]

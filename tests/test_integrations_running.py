@@ -114,7 +114,7 @@ def test_a_refused_batch_leaves_no_trace() -> None:
 def test_only_alike_states_are_merged() -> None:
     """Another net, another kind of object, and a metric that weighs words by the batch are refused."""
     state = running(OverlapMetric(), (0, 3))
-    with pytest.raises(InputError, match="different signatures"):
+    with pytest.raises(InputError, match="states of one metric can be merged"):
         state.merge_state(running(OverlapMetric(net(3.0)), (0, 1)))
     with pytest.raises(InputError, match="takes a RunningScore, not dict"):
         state.merge_state({})  # type: ignore[arg-type]

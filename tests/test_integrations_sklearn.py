@@ -97,15 +97,15 @@ def test_a_pickle_holds_options_and_no_models() -> None:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([], "X has no rows"),
-        ("text", "X is of type str"),
-        (3, "X is of type int"),
-        ([("a", "b"), ("a",)], "row 1 of X is no"),
-        (["ab", "cd"], "row 0 of X is no"),
-        ([("a", "b"), ("", "b")], "reference of row 1 is empty"),
+        ([], "X must have at least one"),
+        ("text", "X must be a list.*got str"),
+        (3, "X must be a list.*got int"),
+        ([("a", "b"), ("a",)], "row 1 of X must be"),
+        (["ab", "cd"], "row 0 of X must be"),
+        ([("a", "b"), ("", "b")], "row 1: reference is empty"),
         ([("a", "b"), ("a", None)], "hypothesis of row 1"),
-        (np.zeros((3, 5)), "row 0 of X is no"),
-        (np.zeros((3, 2)), "reference of row 0 is of type float, not a text"),
+        (np.zeros((3, 5)), "row 0 of X must be"),
+        (np.zeros((3, 2)), "row 0: reference is of type float, not a text"),
     ],
 )
 def test_wrong_input_is_named(rows: Any, words: str) -> None:

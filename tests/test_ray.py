@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.batch.rows import RowOptions, own_metric, score_rows
+from rome.integrations.columns import RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
 
 from paced_metric import PacedMetric, processes

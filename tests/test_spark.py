@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rome.batch.rows import RowOptions, score_rows
+from rome.integrations.columns import RowOptions, score_rows
 from rome.exceptions import InputError
 from rome.integrations.spark import loaded, result_schema, score_frame
 
