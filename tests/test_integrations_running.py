@@ -116,7 +116,7 @@ def test_only_alike_states_are_merged() -> None:
     state = running(OverlapMetric(), (0, 3))
     with pytest.raises(InputError, match="states of one metric can be merged"):
         state.merge_state(running(OverlapMetric(net(3.0)), (0, 1)))
-    with pytest.raises(InputError, match="takes a RunningScore, not dict"):
+    with pytest.raises(InputError, match="must be a RunningScore, got dict"):
         state.merge_state({})  # type: ignore[arg-type]
     with pytest.raises(InputError, match='idf="references" a score depends on its batch'):
         RunningScore(OverlapMetric(idf="references"))

@@ -20,8 +20,8 @@ from rome.exceptions import InputError  # noqa: E402
 from rome.service.app import ScoreServer  # noqa: E402
 from rome.service.errors import CODES  # noqa: E402
 from rome.service.limits import Limits  # noqa: E402
-from rome.service.middleware import HostNames  # noqa: E402
 from rome.service.scorer import Scorer  # noqa: E402
+from rome.service.server import HostNames  # noqa: E402
 
 from serving import PAIR, SmallMetric, ask, expected, raw_status, running  # noqa: E402
 
