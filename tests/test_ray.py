@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.integrations.columns import RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
+from rome.integrations.columns import RowOptions, own_metric, score_rows
 
 from paced_metric import PacedMetric, processes
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pairs_metric import PairsMetric
 
-from rome.integrations.columns import COLUMNS, RowOptions, arrow_schema, own_metric, score_rows
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
+from rome.integrations.columns import COLUMNS, RowOptions, arrow_schema, own_metric, score_rows
 
 GOOD = [("A cat sat.", "A cat sat."), ("A dog ran.", "A dog sat."), (["One.", "Two."], "Two."), ("It rains.", "")]
 BAD: list[tuple[Any, Any, str]] = [

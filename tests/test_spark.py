@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from rome.integrations.columns import RowOptions, score_rows
 from rome.exceptions import InputError
+from rome.integrations.columns import RowOptions, score_rows
 from rome.integrations.spark import loaded, result_schema, score_frame
 
 from paced_metric import PacedMetric, processes

@@ -39,29 +39,27 @@ class Checkpoint:
         return f"part-{number:06d}.{self.ending}"
 
     def begin(self, description: Mapping[str, Any]) -> set[int]:
-        """Create the folder and return the numbers of the parts that an earlier run of the same description has finished.
+        """Return the numbers of the parts that an earlier run of the same description has finished.
 
         Raises
         ------
         InputError
-            When the folder holds other files or the parts of another run, or cannot be created.
+            When the folder contains other files or the parts of another run, or cannot be created.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             names = self.names()
         except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be made, to hold what is finished ({error}): choose another output, or move what is there"
-            ) from error
+            raise self._not_created(error) from error
         if PLAN in names:
             self._same(description)
         elif any(not name.startswith(".") for name in names):
-            raise InputError(f"{self.path} holds other files: give the results a folder of their own")
-        for name in names:
-            if name.endswith(".part"):  # left behind by a killed process
-                (self.path / name).unlink()
-        if PLAN not in names:
+            raise InputError(f"{self.path} contains other files: give the results a folder of their own")
+        else:
             self.write(PLAN, json.dumps(description, indent=1).encode())
+        for name in names:
+            if name.endswith(".part"):  # of a killed process
+                (self.path / name).unlink()
         return {int(name.split(".")[0].removeprefix("part-")) for name in names if name.startswith("part-")}
 
     def _same(self, description: Mapping[str, Any]) -> None:
@@ -73,6 +71,10 @@ class Checkpoint:
                 f"{self.path} was begun with other data or options ({', '.join(keys)} differ): "
                 "finish that run, give another output, or delete the folder to begin anew"
             )
+
+    def _not_created(self, error: OSError) -> InputError:
+        remedy = "choose an output in a folder that exists and is writable, or move the file of this name"
+        return InputError(f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): {remedy}")
 
     def names(self) -> set[str]:
         """Return the names of the files in the folder."""
@@ -100,9 +102,7 @@ class Checkpoint:
         except Timeout as error:
             raise InputError(f"{self.path} is being written by another run: wait for it, or choose another output") from error
         except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be made ({error.strerror}): choose an output in a folder that exists and is writable"
-            ) from error
+            raise self._not_created(error) from error
         try:
             yield
         finally:

@@ -34,12 +34,12 @@ def parse_body(content: bytes) -> Any:
     try:
         return parse_json(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise RequestError("invalid_json", f"the body must be JSON in UTF-8: {error}", "body") from error
+        raise RequestError("invalid_json", f"the body is not JSON in UTF-8: {error}", "body") from error
 
 
 async def _read(request: Request, max_body: int) -> bytes:
     """Return the bytes of the body."""
-    too_large = RequestError("too_large", f"the body must have at most {max_body} bytes: send less per request", "body")
+    too_large = RequestError("too_large", f"the body has over {max_body} bytes: send less per request", "body")
     if int(request.headers.get("content-length", 0)) > max_body:
         raise too_large
     content = bytearray()

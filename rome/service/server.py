@@ -191,7 +191,7 @@ class Guard:
         """Return the error of a request for another server or from another site's page."""
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0] not in self.names:
-            message = "the request is for another server: use the printed address"
+            message = "the server does not have this name: use the printed address"
             return RequestError("foreign_host", message, "header Host")
         if origins not in ([], [f"http://{hosts[0]}"], [f"https://{hosts[0]}"]):
             message = "the request is from another page: open the printed address"
