@@ -1,12 +1,10 @@
-"""What stands around the code: citation, notice, changelog, matrix, issue forms and package page agree with setup.cfg and the models."""
+"""Citation, notice, changelog, matrix and package page agree with setup.cfg and the models."""
 
 from __future__ import annotations
 
 import json
 import re
 import runpy
-import subprocess
-import sys
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +12,6 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-
-from rome.features.analyser.config import SETS
 
 yaml: Any = pytest.importorskip("yaml", reason="PyYAML reads the citation and the forms; mkdocs brings it")
 
@@ -156,50 +152,7 @@ def test_the_oldest_versions_are_those_of_setup_cfg(python: str) -> None:
     assert {f">={version}" for version in taken.values()} <= {str(one.specifier) for one in needed}
 
 
-def test_the_matrix_checks_every_set_of_the_package() -> None:
-    """Each by its known answers."""
-    assert MATRIX["SETS"] == SETS
-
-
 def test_files_of_tests_that_the_matrix_names_exist() -> None:
     """A test that moved is missed here and not in a cell."""
     files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
     assert [name for name in files if not (TOP / name).is_file()] == []
-
-
-def test_a_cell_that_cannot_run_has_its_own_code(tmp_path: Path) -> None:
-    """77 and a line without the interpreter, also where a program of that name does not start; 2 for what is no cell."""
-
-    def ran(*words: str) -> tuple[int, str]:
-        command = [sys.executable, TOP / ".ci" / "matrix", *words]
-        done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
-        return done.returncode, done.stderr
-
-    assert ran("3.12", "oldest") == (77, "matrix: python3.12 is not installed here, or not in the path: nothing was tested\n")
-    (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 127\n")
-    (tmp_path / "python3.12").chmod(0o755)
-    assert ran("3.12", "oldest")[0] == 77
-    for words in (
-        ("3.9", "oldest"),
-        ("3.12", "middle"),
-        ("3.12",),
-        (),
-        ("3.12", "oldest", "everything"),
-        ("3.12", "newest", "torch>=2"),
-    ):
-        code, said = ran(*words)
-        assert code == 2 and said.startswith("usage: .ci/matrix {3.10,")
-
-
-# Issues
-
-
-@pytest.mark.parametrize("form", ["bug", "idea", "score"])
-def test_issue_forms_are_whole(form: str) -> None:
-    """Name, description, and questions that have a label and a name of their own each."""
-    found = yaml.safe_load((TOP / ".github" / "ISSUE_TEMPLATE" / f"{form}.yml").read_text(encoding="utf-8"))
-    assert found.keys() == {"name", "description", "labels", "body"}
-    asked = [part for part in found["body"] if part["type"] != "markdown"]
-    assert all({"type", "id", "attributes"} <= part.keys() and part["attributes"]["label"] for part in asked)
-    assert len({part["id"] for part in asked}) == len(asked) >= 2
-    assert all(part["attributes"]["value"] for part in found["body"] if part["type"] == "markdown")

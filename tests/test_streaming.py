@@ -135,7 +135,7 @@ def test_a_block_scores_alike_alone_and_after_others(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", 2)
     texts = ["The cat sat on the mat.", "A dog barks at the tall man.", "She has not read it.", "They left early, as ever."]
     rows = [PairRow([texts[n % 4]], f"{texts[(n * n + 1) % 4]} Number {n}.", "") for n in range(6)]
-    shared, blocks, metric = check_rows(rows).shared, list(cut_blocks(rows)), RoMe(threads=1)
+    shared, blocks, metric = check_rows(rows).shared, list(cut_blocks(rows)), RoMe(models="small", threads=1)
     assert len(shared) == 2 and len(blocks) == 3
     through = [BlockScorer(lambda: metric, shared)] * 3
     after = [scorer(block) for scorer, block in zip(through, blocks, strict=True)]
@@ -320,11 +320,11 @@ sys.exit(code)
 """
 
 
-@pytest.mark.parametrize("words", [("score", "--format", "jsonl"), ("score", "--format", "table"), ("features",)], ids="-".join)
+@pytest.mark.parametrize("words", [("score", "--format", "jsonl"), ("features",)], ids="-".join)
 def test_memory_does_not_grow_with_the_pairs(tmp_path: Path, marks: Path, words: tuple[str, ...]) -> None:
-    """Twelve times as many pairs take no more memory than a few blocks' worth."""
+    """Eight times as many pairs take no more memory than a few blocks' worth."""
     peaks = []
-    for count in (1_000, 12_000):
+    for count in (1_000, 8_000):
         pairs = tmp_path / f"{count}.tsv"
         pairs.write_text("reference\thypothesis\n" + "".join(f"reference {n}\thypothesis {n}\n" for n in range(count)))
         command = [sys.executable, "-I", "-c", MEASURED.format(tests=str(PROGRAM.parent)), str(marks), words[0], str(pairs)]
@@ -347,7 +347,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
     """Five times as many rows, which do not compress, and what is read of the file before leaves memory again."""
     chance, peaks = np.random.default_rng(0), []
     pieces = [chance.random((1 << 17, 4)) for _ in range(2)]
-    for count in (2, 10):
+    for count in (1, 5):
         path, rows = tmp_path / f"{count}.parquet", np.arange(1 << 17)
         tables = (FeatureTable(rows + (n << 17), 0 * rows, pieces[n % 2], pieces[n % 2]) for n in range(count))
         written = FeatureTable.save_batches(path, tables)
