@@ -39,7 +39,8 @@ def cluster() -> Iterator[Any]:
     here = str(Path(__file__).parent)
     paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])  # workers must find paced_metric
     patch = pytest.MonkeyPatch()
-    for name, value in {"PYTHONPATH": paths, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}.items():
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_worker_niceness": "0"}
+    for name, value in {"PYTHONPATH": paths, **quiet}.items():
         patch.setenv(name, value)
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     patch.chdir(folder)  # workers import from where Ray was started, and the top of the checkout hides the installed package

@@ -202,6 +202,7 @@ def test_rescoring_in_pieces_is_rescoring(
 def test_what_was_begun_and_not_finished_counts_as_not_done(tmp_path: Path) -> None:
     """Half-written parts are cleared away; finished ones are found again, whatever their order."""
     kept = Checkpoint(tmp_path / "out.partial", "jsonl")
+    kept.path.mkdir()
     assert kept.begin({"what": "a test"}) == set()
     for number in (0, 2):
         kept.write(kept.name(number), b"line\n")

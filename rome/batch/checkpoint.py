@@ -26,7 +26,7 @@ class Checkpoint:
     Parameters
     ----------
     path
-        The folder; it is created when it is missing.
+        The folder, which `alone` creates when it is missing.
     ending
         Extension of the parts' file names.
     """
@@ -41,16 +41,9 @@ class Checkpoint:
     def begin(self, description: Mapping[str, Any]) -> set[int]:
         """Return the numbers of the parts that an earlier run of the same description has finished.
 
-        Raises
-        ------
-        InputError
-            When the folder contains other files or the parts of another run, or cannot be created.
+        Raises InputError when the folder contains other files or the parts of another run.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            names = self.names()
-        except OSError as error:
-            raise self._not_created(error) from error
+        names = self.names()
         if PLAN in names:
             self._same(description)
         elif any(not name.startswith(".") for name in names):
@@ -71,10 +64,6 @@ class Checkpoint:
                 f"{self.path} was begun with other data or options ({', '.join(keys)} differ): "
                 "finish that run, give another output, or delete the folder to begin anew"
             )
-
-    def _not_created(self, error: OSError) -> InputError:
-        remedy = "choose an output in a folder that exists and is writable, or move the file of this name"
-        return InputError(f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): {remedy}")
 
     def names(self) -> set[str]:
         """Return the names of the files in the folder."""
@@ -102,7 +91,10 @@ class Checkpoint:
         except Timeout as error:
             raise InputError(f"{self.path} is being written by another run: wait for it, or choose another output") from error
         except OSError as error:
-            raise self._not_created(error) from error
+            raise InputError(
+                f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): "
+                "choose an output in a folder that exists and is writable, or move the file of this name"
+            ) from error
         try:
             yield
         finally:

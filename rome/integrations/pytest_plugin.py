@@ -9,8 +9,8 @@ model set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from rome.results import SegmentScore
 
 NO = ("critical",)
-
-
-class RomeCheck(Protocol):
-    """The type of the fixture ``rome_check``."""
-
-    def __call__(
-        self, reference: str | Sequence[str], hypothesis: str, *, no: Sequence[str] = NO, min_score: float | None = None
-    ) -> SegmentScore:
-        """Score one pair; fail the test for an error of the severities ``no`` and for a score below ``min_score``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,8 +35,11 @@ def rome_metric(pytestconfig: pytest.Config) -> RoMe:
 
 
 @pytest.fixture(scope="session")
-def rome_check(request: pytest.FixtureRequest) -> RomeCheck:
-    """Return a function that checks one pair and returns its SegmentScore."""
+def rome_check(request: pytest.FixtureRequest) -> Callable[..., SegmentScore]:
+    """Return a function of a reference and a hypothesis that fails the test or returns their SegmentScore.
+
+    It fails for an error of the severities ``no`` (default: critical) and for a score below ``min_score``.
+    """
 
     def check(
         reference: str | Sequence[str], hypothesis: str, *, no: Sequence[str] = NO, min_score: float | None = None

@@ -26,21 +26,16 @@ monotone net that turns the four into one score in [0, 1]. All models are in the
 """
 
 _CITATION = """\
-@inproceedings{rony-etal-2022-rome,
-    title = "{R}o{M}e: A Robust Metric for Evaluating Natural Language Generation",
-    author = "Rony, Md Rashad Al Hasan and Kovriguina, Liubov and Chaudhuri, Debanjan and Usbeck, Ricardo and Lehmann, Jens",
-    booktitle = "Proceedings of the 60th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long Papers)",
-    year = "2022",
-    pages = "5645--5657",
-    url = "https://aclanthology.org/2022.acl-long.387",
-}
+@inproceedings{rony-etal-2022-rome, year = "2022", url = "https://aclanthology.org/2022.acl-long.387", booktitle = "ACL 2022",
+    title = "{R}o{M}e: A Robust Metric for Evaluating Natural Language Generation", pages = "5645--5657",
+    author = "Rony, Md Rashad Al Hasan and Kovriguina, Liubov and Chaudhuri, Debanjan and Usbeck, Ricardo and Lehmann, Jens"}
 """
 
 _INPUTS = """
 Args:
     predictions (list of str): the generated texts; one may be empty.
-    references (list of str, or list of lists of str): one text, or several, for each prediction; of several the one that scores best counts.
-    metric (RoMe, optional): a metric that is loaded already; excludes the options.
+    references (list of str, or list of lists of str): one or several texts per prediction; the best-scoring one counts.
+    metric (RoMe, optional): a loaded metric, instead of options.
     **options: of `rome.RoMe`, such as emd="aligned", scorer="supervised", store="analyses.sqlite", empty_reference="score".
 Returns:
     score (float): the mean over the predictions, in [0, 1].
