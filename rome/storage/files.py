@@ -13,7 +13,6 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from math import inf
 from pathlib import Path
 from typing import IO, TextIO
 
@@ -99,24 +98,29 @@ def raw_lines(stream: IO[bytes], name: str, longest: int, remedy: str, *, bounde
     Parameters
     ----------
     bounded
-        Refuse a gzip file that unpacks to over 64 MiB and over 200 times its size, too.
+        First refuse a gzip file that unpacks to over 64 MiB and over 200 times its size.
     """
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     is_packed = stream.read(len(_GZIP)) == _GZIP
     stream.seek(0)
-    content = gzip.GzipFile(fileobj=stream) if is_packed else stream
-    left = max(_ROOM, _MOST_RATIO * size) if is_packed and bounded else inf
-    number = 0
+    content: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=stream) if is_packed else stream
     with as_input_error(name):
-        while line := content.readline(int(min(longest, left)) + 1):
-            number += 1
-            left -= len(line)
-            if left < 0:
-                raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
+        if is_packed and bounded:
+            _refuse_bomb(content, max(_ROOM, _MOST_RATIO * size), name)
+        for number, line in enumerate(iter(lambda: content.readline(longest + 1), b""), start=1):
             if len(line) > longest:
                 raise InputError(f"{name}:{number}: the line has over {longest >> 20} MiB: {remedy}")
             yield line
+
+
+def _refuse_bomb(content: IO[bytes] | gzip.GzipFile, most: int, name: str) -> None:
+    """Raise InputError when a file unpacks to more than so many bytes."""
+    while part := content.read(1 << 20):
+        most -= len(part)
+        if most < 0:
+            raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
+    content.seek(0)
 
 
 def _check_text(begin: bytes, name: str) -> None:
