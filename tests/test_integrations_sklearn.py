@@ -57,18 +57,6 @@ def test_output_has_names_and_the_kind_that_is_asked_for() -> None:
         assert (found.to_numpy() == expected()).all()
 
 
-def test_a_clone_shares_the_metric_and_keeps_its_settings() -> None:
-    """Cloning loads nothing twice; parameters, and the choice of output, are kept."""
-    from sklearn.base import clone
-
-    one = made(reference="r").set_output(transform="pandas")
-    copied = clone(one)
-    assert copied is not one and copied.metric is one.metric
-    assert copied.get_params(deep=False) == one.get_params(deep=False)
-    assert hasattr(copied.set_params(reference="reference").fit_transform(PAIRS), "columns")
-    assert one.reference == "r"
-
-
 def test_in_a_pipeline_with_a_regressor_and_in_cross_validation() -> None:
     """Fitted, predicting, searched over: the regressor learns from the features alone."""
     from sklearn.linear_model import LinearRegression
@@ -131,23 +119,3 @@ def test_scikit_learns_own_checks_pass() -> None:
     results = check_estimator(made(), on_fail=None, on_skip=None)
     assert [row for row in results if row["status"] == "failed"] == []
     assert [row["check_name"] for row in results if row["status"] == "passed"]
-
-
-@pytest.mark.parametrize(
-    "check",
-    [
-        "check_estimator_repr",
-        "check_estimator_tags_renamed",
-        "check_get_params_invariance",
-        "check_mixin_order",
-        "check_no_attributes_set_in_init",
-        "check_parameters_default_constructible",
-        "check_set_params",
-        "check_valid_tag_types",
-    ],
-)
-def test_the_checks_that_need_no_numbers_pass(check: str) -> None:
-    """Those that check_estimator leaves out for texts, and that feed none: constructor, parameters, tags, representation."""
-    from sklearn.utils import estimator_checks
-
-    getattr(estimator_checks, check)("RoMeFeatures", made())

@@ -88,17 +88,6 @@ def test_other_models_are_kept_apart(tmp_path: Path) -> None:
         assert store.get_many(["c"], identity="ab") == {}
 
 
-def test_many_texts_in_one_call(tmp_path: Path) -> None:
-    """More texts than SQLite takes variables, duplicates among them, and a second writing that overwrites."""
-    many = [example(f"text {number}", number) for number in range(1203)]
-    with AnalysisStore(tmp_path / "a.sqlite") as store:
-        store.put_many(many, identity="m")
-        store.put_many(many[:3], identity="m")
-        assert store.get_many([analysis.text for analysis in many] * 2, identity="m") == {a.text: a for a in many}
-        assert len(store) == 1203
-        assert store.get_many([], identity="m") == {}
-
-
 @pytest.mark.parametrize(
     "damage",
     [
