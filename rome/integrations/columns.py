@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from rome.checks import CheckedPair, check_pairs
+from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -117,7 +117,8 @@ def checked_row(
     number: int, row: Sequence[Any], metric: Any, names: Sequence[str] = ("reference", "hypothesis"), place: str = ""
 ) -> CheckedPair:
     """Return the checked pair of a row (reference, hypothesis). Raises InputError with the place and the names of the columns."""
-    empty, (reference, hypothesis) = getattr(metric, "empty_reference", "error"), row
+    empty: EmptyReference = getattr(metric, "empty_reference", "error")
+    reference, hypothesis = row
     try:
         return check_pairs([plain_list(reference)], [hypothesis], empty_reference=empty, first=number)[0]
     except InputError as error:

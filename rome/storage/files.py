@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
 
@@ -157,9 +157,9 @@ def open_output(path: str | None) -> Iterator[TextIO]:
         return
     with ExitStack() as stack:
         temporary = stack.enter_context(atomic_path(path))
-        raw: IO[bytes] = stack.enter_context(open(temporary, "wb"))
+        raw: BinaryIO | gzip.GzipFile = stack.enter_context(open(temporary, "wb"))
         if path.endswith(".gz"):
-            raw = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))  # type: ignore[assignment]
+            raw = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
         yield stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline="\n"))
 
 
