@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 from typing import Any
 
@@ -57,12 +56,6 @@ def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
     assert floats(metric(PREDS[:2], TARGET[:2])) == pytest.approx(expected(slice(2)))
     assert floats(metric(PREDS[2:], TARGET[2:])) == pytest.approx(expected(slice(2, 4)))
     assert floats(metric.compute()) == pytest.approx(expected())
-
-
-def test_before_the_first_segment_all_is_nan() -> None:
-    """An empty shard gives nan, and torchmetrics' own warning."""
-    with pytest.warns(UserWarning, match="before the ``update``"):
-        assert all(math.isnan(value) for value in floats(made().compute()).values())
 
 
 def test_states_of_two_processes_merge() -> None:

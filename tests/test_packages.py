@@ -80,9 +80,3 @@ def test_training_asks_for_the_same_versions(monkeypatch: pytest.MonkeyPatch, ca
     assert "torch 2.5.1+cpu is too old: RoMe needs torch>=2.6, run `pip install" in capsys.readouterr().err
     error = import_failed(ImportError("no such symbol", name="torch._C"), "it", "x")
     assert isinstance(error, ModelMissingError) and str(error).startswith("torch 2.5.1+cpu is too old")
-
-
-def test_a_library_that_the_system_lacks_is_said() -> None:
-    """The linker's words stand in the line."""
-    error = import_failed(ImportError("libgomp.so.1: cannot open shared object file", name="safetensors"), "it", "x")
-    assert "safetensors, which is installed and cannot be loaded (libgomp.so.1: cannot open" in str(error)

@@ -88,14 +88,6 @@ def test_a_row_that_breaks_the_metric_is_found_among_the_others(fake_metric: Any
         score_rows(columns([("a", "model")]), Fragile())
 
 
-def test_order_and_batches_change_nothing(fake_metric: Any) -> None:
-    """Backwards, one by one, or all at once: the same rows."""
-    rows = [*GOOD, *((reference, hypothesis) for reference, hypothesis, _ in BAD)]
-    out = rows_of(score_rows(columns(rows), fake_metric, SHORT))
-    assert out == rows_of(score_rows(columns(rows[::-1]), fake_metric, SHORT))[::-1]
-    assert out == [rows_of(score_rows(columns([row]), fake_metric, SHORT))[0] for row in rows]
-
-
 def test_keys_kept_columns_and_evidence(fake_metric: Any) -> None:
     """A key column names the rows, a missing key is an error of its row, kept columns pass, evidence is JSON."""
     given = {**columns(GOOD), "id": [7, "b", "\ud800", True], "system": ["x", "y", None, "z"]}

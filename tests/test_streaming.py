@@ -29,7 +29,7 @@ from rome.features.values import Analysis
 from rome.metric import RoMe
 from rome.reports.score_table import corpus_table
 from rome.storage.analyses import Analyses
-from rome.storage.pair_files import PairRow, pair_rows
+from rome.storage.pair_files import PairRow
 
 from block_metric import SMALL, BlockMetric, make
 from handmade import analysis
@@ -249,22 +249,6 @@ def test_two_runs_do_not_share_an_output(rome: Run, pairs: Path, tmp_path: Path,
         assert rome("score", pairs, "--output", tmp_path / "out") == 2
         assert (tmp_path / "out.partial").is_dir()
     assert "is being written by another run" in capsys.readouterr().err
-
-
-def test_the_pairs_are_read_once(rome: Run, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the format, each row is parsed once."""
-    from rome.cli import pairs as module
-
-    read: list[str] = []
-
-    def counted(lines: Iterator[str], path: str) -> Iterator[PairRow]:
-        for row in pair_rows(lines, path):
-            read.append(row.place)
-            yield row
-
-    monkeypatch.setattr(module, "pair_rows", counted)
-    assert rome("score", pairs, "--format", "json", "--output", tmp_path / "out") == 0
-    assert len(read) == len(set(read)) == 250
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -77,7 +77,9 @@ def text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
     """Yield the lines of a seekable UTF-8 file; see `read_lines`."""
     for number, row in enumerate(raw_lines(stream, name, _LONGEST, "give one segment per line"), start=1):
         if number == 1:
-            _check_text(row, name)
+            kind = next((kind for mark, kind in _FOREIGN.items() if row.startswith(mark)), None)
+            if kind is not None:
+                raise InputError(f"{name} is {kind}, not UTF-8 text: save it as CSV or plain text in UTF-8")
             row = row.removeprefix(_BOM)
             if not row:
                 return
@@ -121,13 +123,6 @@ def _refuse_bomb(content: IO[bytes] | gzip.GzipFile, most: int, name: str) -> No
         if most < 0:
             raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
     content.seek(0)
-
-
-def _check_text(begin: bytes, name: str) -> None:
-    """Raise InputError for a known format that is not UTF-8 text."""
-    kind = next((kind for mark, kind in _FOREIGN.items() if begin.startswith(mark)), None)
-    if kind is not None:
-        raise InputError(f"{name} is {kind}, not UTF-8 text: save it as CSV or plain text in UTF-8")
 
 
 @contextmanager
