@@ -117,12 +117,12 @@ MISUSES = [
     ("rome score none.txt hyp.txt", "none.txt does not exist: check the name and the working directory"),
     ("rome score ref.txt none.txt", "none.txt does not exist"),
     ("rome score . hyp.txt", ". is a directory: name a file in it"),
-    ("rome score ref.txt hyp.txt -o none/out.txt", "none/out.txt.partial cannot be made"),
+    ("rome score ref.txt hyp.txt -o none/out.txt", "none/out.txt.partial, for the finished blocks, cannot be created"),
     ("rome score ref.txt hyp.txt -o .", ". is a directory: name a file in it to write to"),
     ("rome features ref.txt hyp.txt", "the following arguments are required: --output/-o"),
     ("rome score texts.xlsx", "texts.xlsx is an Excel, Word or ZIP file, not UTF-8 text: save it as CSV"),
-    ("rome score f.parquet", "f.parquet is a Parquet file, not text"),
-    ("rome score ref.txt picture.txt", "picture.txt is a picture, not text"),
+    ("rome score f.parquet", "f.parquet is a Parquet file, not UTF-8 text"),
+    ("rome score ref.txt picture.txt", "picture.txt is a picture, not UTF-8 text"),
     (
         "rome score latin.txt hyp.txt",
         "latin.txt:2: byte 0xe9 at byte 7 of the line is not UTF-8: convert the file, for instance `iconv",
@@ -161,11 +161,11 @@ MISUSES = [
     ("rome score half.jsonl", 'half.jsonl:1: not an object with "reference" and "hypothesis": give both'),
     ("rome score null.jsonl", 'null.jsonl:1: "prediction" must be a text, "" for an empty one'),
     ("rome score list.jsonl", 'list.jsonl:1: "references" must be a text or a list of texts'),
-    ("rome score bad.json", "bad.json:2: not JSON ("),
-    ("rome score entry.json", 'entry.json, entry 2: not an object with "reference" and "hypothesis": give both'),
+    ("rome score bad.json", "bad.json: not JSON (Expecting ':' delimiter: line 2"),
+    ("rome score entry.json", 'entry.json:1, entry 2: not an object with "reference" and "hypothesis": give both'),
     (
         "rome score uneven.json",
-        'uneven.json: "references" has 1 entries, "predictions" has 2 entries: give one entry a segment in each',
+        'uneven.json:1: "references" has 1 entries, "predictions" has 2 entries: give one entry per segment in each',
     ),
     # other commands
     (
