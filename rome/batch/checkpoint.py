@@ -80,7 +80,7 @@ class Checkpoint:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Create the folder and lock it against other runs; remove it afterwards when it holds no part.
+        """Create the folder and lock it against other runs; remove it afterwards when it contains no part.
 
         Raises InputError when another run is writing to it.
         """
