@@ -139,13 +139,14 @@ class ScoreServer(LocalServer):
         scored, gone = asyncio.create_task(self.scorer.score(pairs)), asyncio.create_task(_disconnected(request))
         try:
             await asyncio.wait({scored, gone}, timeout=self.limits.timeout, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError as error:
+        except asyncio.CancelledError as error:  # the server ends, and waits for nothing but this answer
+            scored.cancel()
             raise RequestError("stopping", "the service is stopping: ask again later", headers={"Retry-After": "5"}) from error
         finally:
             gone.cancel()
-            if not scored.done():
-                scored.cancel()
-                await asyncio.wait({scored})  # then nothing of it can begin any more
+        if not scored.done():
+            scored.cancel()
+            await asyncio.wait({scored})  # then it is off the queue
         if not scored.cancelled():
             return scored.result()
         if gone.done() and not gone.cancelled():
