@@ -1,7 +1,7 @@
 """Look the pinned packages up among known vulnerabilities with pip-audit, where it is installed and its service answers.
 
-Exit code 1 for a vulnerability that is not accepted below; 0 otherwise. What could not be looked up is said in one line. What needs no
-network (declared, pinned, forbidden packages) is checked by tests/test_dependencies.py.
+Exit code 1 for a vulnerability that is not accepted below, otherwise 0. One line reports what could not be looked up. Declared, pinned and
+forbidden packages are checked by tests/test_dependencies.py, which needs no network.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 ACCEPTED = {
     "CVE-2024-35515": "sqlitedict comes with flair, for training; it unpickles what it reads, and nothing of ours gives it a file",
 }
-"""Vulnerabilities, by any of their names, that cannot be reached from here, and why."""
+"""Vulnerabilities, by any of their names, that nothing here can reach, and why."""
 SECONDS = 300
 
 
-def asked(constraints: Path) -> dict[str, Any] | str:
-    """What pip-audit knows of the pinned packages, or why it could not be asked."""
+def answer(constraints: Path) -> dict[str, Any] | str:
+    """Return the answer of pip-audit about the pinned packages, or the reason why there is none."""
     program = shutil.which("pip-audit")
     if program is None:
         return "pip-audit is not installed (pip install pip-audit)"
@@ -34,11 +34,11 @@ def asked(constraints: Path) -> dict[str, Any] | str:
     except subprocess.TimeoutExpired:
         return f"no answer within {SECONDS} seconds"
     except ValueError:
-        return f"no answer ({(done.stderr.strip().splitlines() or ['nothing was said'])[-1][:200]})"
+        return f"no answer ({(done.stderr.strip().splitlines() or ['no output'])[-1][:200]})"
 
 
 def faults(found: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """A line for each vulnerability: those that matter, and those that were accepted."""
+    """Return one line per vulnerability: those that matter, and those that were accepted."""
     bad, accepted = [], []
     for package in found["dependencies"]:
         for one in package.get("vulns", ()):
@@ -48,13 +48,13 @@ def faults(found: dict[str, Any]) -> tuple[list[str], list[str]]:
             if reason:
                 accepted.append(f"accepted  {line}: {reason}")
             else:
-                bad.append(f"FAILED  {line}: take {' or '.join(one['fix_versions']) or 'another package, none is mended'}")
+                bad.append(f"FAILED  {line}: take {' or '.join(one['fix_versions']) or 'another package, none is fixed'}")
     return bad, accepted
 
 
 def main() -> int:
-    """Print what was found, or that nothing could be asked."""
-    found = asked(Path(__file__).parents[1] / "constraints.txt")
+    """Print the vulnerabilities, or the reason why none could be looked up."""
+    found = answer(Path(__file__).parents[1] / "constraints.txt")
     if isinstance(found, str):
         print(f"audit: skipped, {found}")
         return 0

@@ -7,14 +7,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+from rome.features.analyser.config import SETS
+
 ROOMS = {"rome": "rome", "features": "rome/features", "data": "rome/data", "train": "rome/train"}
-SETS = ("base", "small")
-"""As in features/analyser/config.py; a test compares the two."""
 MEGABYTES = 100
 
 
 def expected(tree: Path) -> set[str]:
-    """Paths inside the wheel of every file of the four rooms."""
+    """Return the paths inside the wheel of every file of the four rooms."""
     names = set()
     for room, inside in ROOMS.items():
         for path in (tree / room).rglob("*"):
@@ -24,7 +24,7 @@ def expected(tree: Path) -> set[str]:
 
 
 def of_sets(wheel: zipfile.ZipFile) -> set[str]:
-    """Paths inside the wheel of what makes every model set whole: its records, and each file on record."""
+    """Return the paths inside the wheel of every model set: its records, and each recorded file."""
     names, found = set(), wheel.namelist()
     for name in SETS:
         folder = f"rome/data/models/{name}"
@@ -35,7 +35,7 @@ def of_sets(wheel: zipfile.ZipFile) -> set[str]:
 
 
 def main(wheel: str, tree: str) -> int:
-    """Print what is missing or too much; 1 when there is something."""
+    """Print missing and superfluous files; return 1 if there are any."""
     with zipfile.ZipFile(wheel) as file:
         found = {name for name in file.namelist() if ".dist-info/" not in name and not name.endswith("/")}
         wanted = expected(Path(tree)) | of_sets(file)

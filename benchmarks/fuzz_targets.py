@@ -32,7 +32,7 @@ from rome.features.errors.typos import tidy
 from rome.results.stored import iter_scores
 from rome.service import requests
 from rome.service.limits import Limits
-from rome.storage.files import _each_line
+from rome.storage.files import text_lines
 from rome.storage.pair_files import pair_rows
 from rome.text_table import shorten
 
@@ -136,7 +136,7 @@ def features() -> FeatureTable:
 
 def read_pairs(content: bytes) -> None:
     """As `rome score` reads pairs: the file, its rows, then the door."""
-    rows = list(pair_rows(_each_line(io.BytesIO(content), "f"), "f"))
+    rows = list(pair_rows(text_lines(io.BytesIO(content), "f"), "f"))
     check_pairs([one.references for one in rows], [one.hypothesis for one in rows])
     "".join(f"{one.id}{one.note}" for one in rows).encode()
 

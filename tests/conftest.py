@@ -31,7 +31,7 @@ atexit.register(shutil.rmtree, _hub, ignore_errors=True)
 # A busy machine fails no test (benchmarks show speed), and a run tries the examples of the run before it; CONTRIBUTING.md says
 # how to search for new ones.
 settings.register_profile("search", deadline=None)
-settings.register_profile("repeatable", settings.get_profile("search"), derandomize=True)
+settings.register_profile("repeatable", settings.get_profile("search"), derandomize=True, max_examples=50)
 settings.load_profile("repeatable")
 
 

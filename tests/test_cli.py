@@ -132,7 +132,7 @@ BAD = [
     (["score", "--references", "a"], "--references and --hypotheses belong together"),
     (["score", "none.tsv"], "none.tsv does not exist"),
     (["score", "."], ". is a directory"),
-    (["score", "--examples", "--output", "none/out"], "none/out.partial cannot be made"),
+    (["score", "--examples", "--output", "none/out"], "none/out.partial, for the finished blocks, cannot be created"),
     (["score", "--examples", "--output", "."], ". is a directory"),
     (["score", "--examples", "--threads", "0"], "'0' is not a whole number of at least 1"),
     (["score", "--examples", "--format", "xml"], "invalid choice: 'xml'"),

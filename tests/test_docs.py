@@ -30,7 +30,7 @@ DOCS, PAGES = TOP / "docs", TOP / "docs" / "pages"
 PICTURES = PAGES / "pictures"
 TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text(encoding="utf-8") for path in sorted(PAGES.rglob("*.md"))}
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-INNER = {f"rome.integrations.{name}" for name in ("columns",)}
+INNER = {f"rome.integrations.{name}" for name in ("columns", "rome_score")}
 KILOBYTES, KILOBYTES_TOGETHER = 150, 2000
 needs_site = pytest.mark.skipif(find_spec("mkdocs") is None, reason='mkdocs is not installed: pip install "rome-metric[docs]"')
 POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"

@@ -20,9 +20,9 @@ GOOD = '{"reference": "A cat.", "hypothesis": "A dog."}'
 FILES = {
     "a.tsv": ("reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n", "a.tsv:1: the header has the column hypothesis twice"),
     "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the header has the column id twice"),
-    "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' stands twice in one object)"),
-    "a.json": (f"[{GOOD}, {TWICE}]", "a.json: not JSON (the name 'hypothesis' stands twice in one object)"),
-    "b.json": ('{"references": ["A"], "predictions": ["B"], "references": ["C"]}', "the name 'references' stands twice"),
+    "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' occurs twice in one object)"),
+    "a.json": (f"[{GOOD}, {TWICE}]", "a.json:1: not JSON (the name 'hypothesis' occurs twice in one object)"),
+    "b.json": ('{"references": ["A"], "predictions": ["B"], "references": ["C"]}', "the name 'references' occurs twice"),
 }
 
 
@@ -56,14 +56,14 @@ def test_stored_scores(
         Path(name).write_text('{"score": 1.0, "id": "x", "score": 0.5}\n')
     assert main(words) == 2
     err = capsys.readouterr().err
-    assert "a.jsonl:1: " in err and "the name 'score' stands twice" in err and err.count("\n") == 1
+    assert "a.jsonl:1: " in err and "the name 'score' occurs twice" in err and err.count("\n") == 1
 
 
 def test_ratings(tmp_path: Path) -> None:
     """Rated data, of one's own or released."""
     path = tmp_path / "rated.jsonl"
     path.write_text('{"item": "1", "rating": 1, "rating": 2}\n')
-    with pytest.raises(InputError, match=r"rated\.jsonl:1: not JSON \(the name 'rating' stands twice"):
+    with pytest.raises(InputError, match=r"rated\.jsonl:1: not JSON \(the name 'rating' occurs twice"):
         list(json_objects(path))
 
 
@@ -83,4 +83,4 @@ def test_requests() -> None:
     """A body of the service."""
     with running(SmallMetric) as server:
         status, _, answer = ask(server, "/score", TWICE.encode())
-    assert (status, answer["error"]["code"]) == (400, "invalid_json") and "stands twice" in answer["error"]["message"]
+    assert (status, answer["error"]["code"]) == (400, "invalid_json") and "occurs twice" in answer["error"]["message"]

@@ -56,7 +56,7 @@ def test_empty_file_and_blank_lines(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"fine\nna\xefve\n", "a.txt:2: byte 0xef at byte 3 of the line is not UTF-8"),
-        ("a\n".encode("utf-16"), "is UTF-16, not UTF-8"),
+        ("a\n".encode("utf-16"), "is UTF-16 text, not UTF-8"),
         (gzip.compress(b"a\nb\n" * 100, mtime=0)[:-9], "is a damaged gzip file"),
     ],
 )
@@ -115,9 +115,9 @@ def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
         ('{"reference": "a", "hypothesis": "b"}\n{"reference": \n', "a:2: not JSON"),
         ('{"reference": "a"}\n', 'a:1: not an object with "reference" and "hypothesis"'),
         ('{"reference": "a", "hypothesis": "b"}\n7\n', "a:2: not an object"),
-        ('{"reference": [], "hypothesis": "b"}\n', 'a:1: "reference" is neither a text nor a list of texts'),
-        ('{"reference": ["a", null], "hypothesis": "b"}\n', 'a:1: "reference" is neither'),
-        ('{"reference": "a", "hypothesis": null}\n', 'a:1: "hypothesis" is not a text'),
+        ('{"reference": [], "hypothesis": "b"}\n', 'a:1: "reference" must be a text or a list'),
+        ('{"reference": ["a", null], "hypothesis": "b"}\n', 'a:1: "reference" must be'),
+        ('{"reference": "a", "hypothesis": null}\n', 'a:1: "hypothesis" must be a text'),
     ],
 )
 def test_faults_in_pair_files_are_placed(tmp_path: Path, content: str, message: str) -> None:

@@ -198,7 +198,7 @@ def made(text: str, seed: int, scale: float) -> Any:
 @given(texts=st.tuples(TEXT, TEXT), seed=st.integers(0, 99), scale=st.sampled_from([0.0, 1e-30, 0.15, 1.0, 6e4]))
 @example(texts=("9" * 400, "8" * 400), seed=0, scale=1.0)
 @example(texts=("", ""), seed=0, scale=1.0)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_any_analysis_is_measured(parts: tuple[Any, ...], texts: tuple[str, str], seed: int, scale: float) -> None:
     """Whatever the words, tags, trees and vectors: four components and a score in [0, 1], finite raw values, known flags."""
     features, net = parts

@@ -74,7 +74,7 @@ def allowed(name: str) -> tuple[str, ...]:
             "rome.data",
             "rome.features.values",
             "rome.features.errors.typos",
-            "rome.storage.bounded_gzip",
+            "rome.storage.files",
             "rome.storage.rows",
         )
     if name.startswith("rome.train"):

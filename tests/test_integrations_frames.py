@@ -86,11 +86,10 @@ def test_real_scores_are_those_of_the_metric() -> None:
         assert column(scored, name) == column(expected, name), name
 
 
-@pytest.mark.parametrize("index", [["x", "x", "y"], [7, 5, 5], None], ids=["text", "numbers", "two levels"])
-def test_the_index_is_kept(index: list[Any] | None) -> None:
-    """Repeated, unsorted and two-level indexes come back as they were, and rows are not aligned by them."""
-    names = index or pandas.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
-    frame = pandas.DataFrame(TEXTS, index=names)
+@pytest.mark.parametrize("index", [[7, 5, 5], pandas.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])])
+def test_the_index_is_kept(index: Any) -> None:
+    """Repeated, unsorted and two-level indexes are unchanged, and rows are not aligned by them."""
+    frame = pandas.DataFrame(TEXTS, index=index)
     scored = score_frame(frame, OverlapMetric())
     assert scored.index.equals(frame.index)
     assert column(scored, "score") == numbers(TEXTS, "score")
@@ -124,24 +123,6 @@ def test_missing_texts_are_refused_by_row_or_left_empty(make: Callable[..., Any]
     assert column(scored, "reference_index") == [0, None, None, 0]
 
 
-def test_only_missing_rows_need_no_metric() -> None:
-    """Nothing to score: empty columns of the right type."""
-    scored = score_frame(polars.DataFrame({"reference": [None], "hypothesis": [None]}), OverlapMetric(), missing="null")
-    assert scored.schema["score"] == polars.Float64
-    assert scored["score"].to_list() == [None]
-
-
-@pytest.mark.parametrize("missing", ["nan", "None", "NA"])
-def test_every_marker_of_pandas_is_missing(missing: str) -> None:
-    """nan, None and NA mean the same."""
-    marker = {"nan": float("nan"), "None": None, "NA": pandas.NA}[missing]
-    frame = pandas.DataFrame(
-        {"reference": pandas.Series(["a", marker], dtype=object), "hypothesis": ["a", "b"]}, index=["p", "q"]
-    )
-    with pytest.raises(InputError, match=r"reference of row 1 \(index q\)"):
-        score_frame(frame, OverlapMetric())
-
-
 @pytest.mark.parametrize("kind", ["category", "string[pyarrow]", "object"])
 def test_texts_of_any_column_type_are_read(kind: str) -> None:
     """Categories, Arrow strings and plain objects are texts."""
@@ -167,16 +148,16 @@ def test_a_clash_of_names_is_refused_and_a_prefix_helps() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "words"),
     [
-        (TEXTS, {"reference": "ref"}, "no column 'ref': give reference=, one of reference, hypothesis"),
-        (TEXTS, {"columns": ["score", "nonsense"]}, "columns='nonsense'.*choose among score, semantic"),
-        (TEXTS, {"columns": "score"}, "columns='score' is no list"),
-        (TEXTS, {"columns": []}, "is no list"),
-        (TEXTS, {"columns": ["score", "score"]}, "one column twice"),
-        (TEXTS, {"missing": "drop"}, "missing='drop' is unknown"),
-        ({**TEXTS, "reference": ["a", " ", "c"]}, {}, "reference of row 1 is empty"),
-        ({**TEXTS, "hypothesis": [1, 2, 3]}, {}, "hypothesis of row 0 is of type int, not a text"),
-        ({**TEXTS, "reference": [["a"], [], ["c"]]}, {}, "reference of row 1 is an empty list"),
-        ({**TEXTS, "reference": [["a"], ["b", None], ["c"]]}, {}, r"reference\[1\] of row 1 is None"),
+        (TEXTS, {"reference": "ref"}, "reference must be a column of the frame, one of reference, hypothesis, got 'ref'"),
+        (TEXTS, {"columns": ["score", "nonsense"]}, "columns must be a list of some of score, semantic.*got 'nonsense'"),
+        (TEXTS, {"columns": "score"}, "columns must be a list.*got 'score'"),
+        (TEXTS, {"columns": []}, r"columns must be a list.*got \[\]"),
+        (TEXTS, {"columns": ["score", "score"]}, "columns must name each column once"),
+        (TEXTS, {"missing": "drop"}, "missing must be \"error\" or \"null\", got 'drop'"),
+        ({**TEXTS, "reference": ["a", " ", "c"]}, {}, "row 1: reference is empty"),
+        ({**TEXTS, "hypothesis": [1, 2, 3]}, {}, "row 0: hypothesis is of type int, not a text"),
+        ({**TEXTS, "reference": [["a"], [], ["c"]]}, {}, "row 1: reference is an empty list"),
+        ({**TEXTS, "reference": [["a"], ["b", None], ["c"]]}, {}, r"row 1: reference\[1\] is None"),
     ],
 )
 def test_wrong_input_is_named(frame: dict[str, list[Any]], options: dict[str, Any], words: str) -> None:
@@ -189,16 +170,16 @@ def test_wrong_input_is_named(frame: dict[str, list[Any]], options: dict[str, An
 def test_rows_are_numbered_as_in_the_frame() -> None:
     """A row after a missing one is named by its own number, not by that among the scored ones."""
     frame = polars.DataFrame({"reference": ["a", None, ""], "hypothesis": ["a", "b", "c"]})
-    with pytest.raises(InputError, match="reference of row 2 is empty"):
+    with pytest.raises(InputError, match="row 2: reference is empty"):
         score_frame(frame, OverlapMetric(), missing="null")
 
 
 def test_what_is_no_frame_is_refused() -> None:
     """A lazy frame is told to collect; lists, series and frames with one name twice are refused too."""
-    with pytest.raises(InputError, match=r"LazyFrame cannot be scored: call \.collect\(\)"):
+    with pytest.raises(InputError, match=r"got LazyFrame\. Call \.collect\(\)"):
         score_frame(polars.LazyFrame(TEXTS), OverlapMetric())
     for wrong in ([("a", "b")], pandas.Series(["a"]), None):
-        with pytest.raises(InputError, match="give a pandas or polars DataFrame, or a pyarrow Table"):
+        with pytest.raises(InputError, match="frame must be a pandas or polars DataFrame or a pyarrow Table"):
             score_frame(wrong, OverlapMetric())
     with pytest.raises(InputError, match="two columns of one name"):
         score_frame(pandas.DataFrame([["a", "b", "c"]], columns=["reference", "hypothesis", "hypothesis"]), OverlapMetric())

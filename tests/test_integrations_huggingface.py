@@ -6,7 +6,6 @@ import inspect
 import json
 import os
 import pickle
-import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -117,8 +116,8 @@ def test_batches_add_up(module: Any) -> None:
         ({"predictions": [], "references": []}, "both empty"),
         ({"predictions": ["a"], "references": [""]}, 'empty_reference="score"'),
         ({"predictions": ["a"]}, "references is None"),
-        ({}, "nothing was added"),
-        ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= is loaded already: give emd"),
+        ({}, "compute needs predictions="),
+        ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= cannot be combined with options, got emd"),
     ],
 )
 def test_wrong_input_is_refused_and_the_next_call_works(module: Any, arguments: dict[str, Any], words: str) -> None:
@@ -137,14 +136,6 @@ def test_options_are_those_of_rome(module: Any) -> None:
     one, other = (module._chosen(None, {"emd": "aligned"}) for _ in range(2))
     assert one is other and "|emd:aligned|" in one.signature
     assert module._chosen(None, {}) is default_metric()
-
-
-def test_the_module_file_is_as_evaluate_reads_it() -> None:
-    """The folder and the file have one name, every import stands on a line of its own, and none of them is relative."""
-    path = Path(module_path())
-    source = (path / f"{path.name}.py").read_text(encoding="utf-8")
-    imports = [line for line in source.splitlines() if re.match(r"(import|from)\s", line)]
-    assert [line for line in imports if "," in line or "from ." in line or "(" in line] == []
 
 
 def test_map_adds_the_columns(folder: Path) -> None:
@@ -196,25 +187,12 @@ def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
     assert len(found) == len(others) and first not in found
 
 
-def test_map_finds_what_it_computed(folder: Path) -> None:
-    """The second map with the same settings reads its cache, and with other settings it scores."""
-    import datasets
-
-    datasets.Dataset.from_dict({"reference": REFERENCES, "hypothesis": PREDICTIONS}).save_to_disk(str(folder / "data"))
-    data = datasets.load_from_disk(str(folder / "data"))
-    one, two = (data.map(batch_scorer(), batched=True) for _ in range(2))
-    assert one.cache_files == two.cache_files and one._fingerprint == two._fingerprint
-    assert data.map(batch_scorer(columns=["score"]), batched=True)._fingerprint != one._fingerprint
-    wanted = default_metric().score(references=REFERENCES, hypotheses=PREDICTIONS)
-    assert two["score"][:] == [segment.score for segment in wanted]
-
-
 def test_what_cannot_be_mapped_is_refused() -> None:
     """A clash of names, an absent column, a row in place of a batch, and a metric whose scores depend on the batch."""
     batch = {"reference": ["a"], "hypothesis": ["b"]}
     with pytest.raises(InputError, match="column score already"):
         batch_scorer(OverlapMetric())({**batch, "score": [1.0]})
-    with pytest.raises(InputError, match="no column 'ref'"):
+    with pytest.raises(InputError, match="reference must be a column.*got 'ref'"):
         batch_scorer(OverlapMetric(), reference="ref")(batch)
     with pytest.raises(InputError, match="batched=True"):
         batch_scorer(OverlapMetric())({"reference": "a", "hypothesis": "b"})  # type: ignore[dict-item]

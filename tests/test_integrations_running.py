@@ -52,15 +52,6 @@ def test_how_segments_are_cut_and_merged_does_not_matter(cuts: list[int], random
     assert len(whole) == len(PREDICTIONS)
 
 
-def test_compute_changes_nothing() -> None:
-    """Twice the same; the next batch is added to what was there."""
-    metric = OverlapMetric()
-    state = running(metric, (0, 4))
-    assert state.compute() == state.compute()
-    state.update(predictions=PREDICTIONS[4:], references=REFERENCES[4:])
-    assert state.compute() == expected(metric)
-
-
 def test_nothing_seen_and_reset() -> None:
     """Before the first segment every number is nan; an empty batch adds nothing; reset brings that state back."""
     state = RunningScore(OverlapMetric())
@@ -114,18 +105,12 @@ def test_a_refused_batch_leaves_no_trace() -> None:
 def test_only_alike_states_are_merged() -> None:
     """Another net, another kind of object, and a metric that weighs words by the batch are refused."""
     state = running(OverlapMetric(), (0, 3))
-    with pytest.raises(InputError, match="different signatures"):
+    with pytest.raises(InputError, match="states of one metric can be merged"):
         state.merge_state(running(OverlapMetric(net(3.0)), (0, 1)))
-    with pytest.raises(InputError, match="takes a RunningScore, not dict"):
+    with pytest.raises(InputError, match="must be a RunningScore, got dict"):
         state.merge_state({})  # type: ignore[arg-type]
     with pytest.raises(InputError, match='idf="references" a score depends on its batch'):
         RunningScore(OverlapMetric(idf="references"))
-
-
-def test_predictions_and_references_cannot_be_swapped() -> None:
-    """update takes names only."""
-    with pytest.raises(TypeError):
-        RunningScore(OverlapMetric()).update(["a"], ["b"])  # type: ignore[misc]
 
 
 def test_a_training_loop_with_the_real_metric() -> None:
@@ -144,19 +129,12 @@ def test_a_training_loop_with_the_real_metric() -> None:
     assert pickle.loads(packed).signature == result.signature
 
 
-@pytest.mark.parametrize("options", [{}, {"emd": "aligned"}, {"scorer": "supervised", "threads": 1}])
-def test_a_metric_is_built_again_from_its_options(options: dict[str, Any]) -> None:
+def test_a_metric_is_built_again_from_its_options() -> None:
     """The signature is the same, and scoring in between leaves the pickle as it is, to the byte."""
-    metric = RoMe(**options)
+    metric = RoMe(emd="aligned", scorer="supervised", threads=1)
     packed = pickle.dumps(metric)
     metric.combiner.score([[0.5] * 4])
     assert pickle.dumps(metric) == packed
     again = pickle.loads(packed)
     assert again.signature == metric.signature
     assert pickle.dumps(again) == packed
-
-
-def test_copies_share_the_metric() -> None:
-    """A deep copy is the very metric, so nothing is loaded twice."""
-    assert copy.deepcopy(default_metric()) is default_metric()
-    assert RunningScore()._metric is default_metric()

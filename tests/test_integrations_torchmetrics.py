@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 from typing import Any
 
@@ -59,12 +58,6 @@ def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
     assert floats(metric.compute()) == pytest.approx(expected())
 
 
-def test_before_the_first_segment_all_is_nan() -> None:
-    """An empty shard gives nan, and torchmetrics' own warning."""
-    with pytest.warns(UserWarning, match="before the ``update``"):
-        assert all(math.isnan(value) for value in floats(made().compute()).values())
-
-
 def test_states_of_two_processes_merge() -> None:
     """torchmetrics' merge_state, and a pickle on the way; no text travels."""
     one, other = made(), made()
@@ -89,14 +82,6 @@ def test_in_a_collection_with_another_text_metric() -> None:
     collection.reset()
 
 
-def test_float32_for_devices_without_float64() -> None:
-    """set_dtype makes the sums float32."""
-    metric = made().set_dtype(torch.float32)
-    metric.update(PREDS, TARGET)
-    assert metric.compute()["rome"].dtype == torch.float32
-    assert floats(metric.compute()) == pytest.approx(expected(), abs=1e-6)
-
-
 def test_wrong_input_is_refused() -> None:
     """Unequal lengths, and a metric whose scores depend on the batch."""
     from rome.integrations.torchmetrics import RoMeScore
@@ -105,17 +90,3 @@ def test_wrong_input_is_refused() -> None:
         made().update(["a"], ["a", "b"])
     with pytest.raises(InputError, match="RoMeScore scores batch by batch"):
         RoMeScore(OverlapMetric(idf="references"))
-
-
-def test_processes_add_up() -> None:
-    """When torchmetrics gathers the states of several processes, each is told the mean of all segments, and goes on with its own."""
-    other = made()
-    other.update(PREDS[3:], TARGET[3:])
-
-    def gathered(state: Any, group: Any) -> list[Any]:
-        return [state, other.segments if state.ndim == 0 else other.total]
-
-    metric = made(dist_sync_fn=gathered, distributed_available_fn=lambda: True)
-    metric.update(PREDS[:3], TARGET[:3])
-    assert floats(metric.compute()) == pytest.approx(expected())
-    assert metric.segments == 3

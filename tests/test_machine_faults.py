@@ -74,7 +74,7 @@ def test_help_that_cannot_be_written(start: Start, words: tuple[str, ...]) -> No
 STORE = """
 import sys, types
 from rome.cli import main
-from rome.storage.sqlite_file import KeyValueFile
+from rome.storage.analysis_store import KeyValueFile
 
 def score_pairs(pairs):
     with KeyValueFile("analyses.sqlite") as store:

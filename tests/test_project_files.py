@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import runpy
-import subprocess
-import sys
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +12,6 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-
-from rome.features.analyser.config import SETS
 
 yaml: Any = pytest.importorskip("yaml", reason="PyYAML reads the citation and the forms; mkdocs brings it")
 
@@ -157,31 +153,6 @@ def test_files_of_tests_that_the_matrix_names_exist() -> None:
     assert MATRIX["SETS"] == SETS
     files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
     assert [name for name in files if not (TOP / name).is_file()] == []
-
-
-def test_a_cell_that_cannot_run_has_its_own_code(tmp_path: Path) -> None:
-    """Exit with 77 without the interpreter, or if it does not start, and with 2 for an unknown cell."""
-
-    def ran(*words: str) -> tuple[int, str]:
-        command = [sys.executable, TOP / ".ci" / "matrix", *words]
-        done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
-        return done.returncode, done.stderr
-
-    code, message = ran("3.12", "oldest")
-    assert code == 77 and "python3.12" in message
-    (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 127\n")
-    (tmp_path / "python3.12").chmod(0o755)
-    assert ran("3.12", "oldest")[0] == 77
-    for words in (
-        ("3.9", "oldest"),
-        ("3.12", "middle"),
-        ("3.12",),
-        (),
-        ("3.12", "oldest", "everything"),
-        ("3.12", "newest", "torch>=2"),
-    ):
-        code, message = ran(*words)
-        assert code == 2 and message.startswith("usage: .ci/matrix")
 
 
 # Issues

@@ -459,7 +459,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map(" ".join), st.lists(PIECES, max_size=25).map("".join)))
 def test_no_text_raises_and_each_text_equals_itself(text: str) -> None:
     """Quantities are in order within the text, do not overlap, and equal themselves."""
@@ -470,7 +470,7 @@ def test_no_text_raises_and_each_text_equals_itself(text: str) -> None:
     assert pairs.different == () and {a for a, _ in pairs.equal} == set(found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(*[st.lists(PIECES, max_size=25).map(" ".join)] * 2)
 def test_each_quantity_is_in_one_pair_at_most(one: str, two: str) -> None:
     """No pair of texts raises, and no quantity is used twice."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -18,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rome.batch.rows import RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
+from rome.integrations.columns import RowOptions, score_rows
 
 from paced_metric import PacedMetric, processes
 
@@ -39,7 +38,8 @@ def cluster() -> Iterator[Any]:
     here = str(Path(__file__).parent)
     paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])  # workers must find paced_metric
     patch = pytest.MonkeyPatch()
-    for name, value in {"PYTHONPATH": paths, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}.items():
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_worker_niceness": "0"}
+    for name, value in {"PYTHONPATH": paths, **quiet}.items():
         patch.setenv(name, value)
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     patch.chdir(folder)  # workers import from where Ray was started, and the top of the checkout hides the installed package
@@ -147,39 +147,3 @@ def test_a_dataset_in_a_dataset_out(tmp_path: Path, cluster: Any) -> None:
         score_dataset(cluster.data.from_items([*rows, rows[3]]), KEYED, metric=make)
     with pytest.raises(InputError, match="no column 'ref'"):
         score_dataset(dataset, RowOptions(reference="ref"), metric=make)
-
-
-def test_the_models_are_loaded_once_in_a_worker(tmp_path: Path, cluster: Any) -> None:
-    """The real metric over several batches: one load, and the bits of a single process."""
-    from rome.integrations.ray import score_dataset
-
-    marks = tmp_path / "marks"
-    marks.mkdir()
-
-    def counted() -> Any:
-        import rome.features.analyser.analyser as home
-
-        class Counted(home.Analyser):
-            def __init__(self, *arguments: Any, **options: Any) -> None:
-                tempfile.mkstemp(dir=marks)
-                super().__init__(*arguments, **options)
-
-        home.Analyser = Counted  # type: ignore[misc]
-        return own_metric(models="small")()
-
-    rows = [
-        ("Shakespeare wrote the play Macbeth in 1606.", "The play Macbeth was written by Shakespeare."),
-        ("My neighbour's dog barks at every passing car.", "The dog barks at every car."),
-        (["The results were good.", "Results were pleasing."], "Result was pleasing."),
-        ("It rains.", ""),
-    ]
-    items = [{"id": n, "reference": r if isinstance(r, list) else [r], "hypothesis": h} for n, (r, h) in enumerate(rows)]
-    dataset = cluster.data.from_items(items[::-1], override_num_blocks=4)
-    options = RowOptions(key="id", evidence=True)
-    found = sorted(
-        score_dataset(dataset, options, metric=counted, workers=1, batch_size=2).take_all(), key=lambda row: row["key"]
-    )
-    assert len(list(marks.iterdir())) == 1
-    alone = score_rows({name: [item[name] for item in items] for name in items[0]}, own_metric(models="small")(), options)
-    assert found == [dict(zip(alone, row, strict=True)) for row in zip(*alone.values(), strict=True)]
-    assert json.loads(found[0]["evidence"])["errors"]["errors"]

@@ -154,7 +154,7 @@ def test_refusals_are_said(show: Open) -> None:
     assert page.evaluate("document.activeElement.id") == "reference-0"
     page.get_by_label("Reference", exact=True).fill("x" * 201)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#said.wrong")).to_contain_text("a text of 201 characters, over 200")
+    expect(page.locator("#said.wrong")).to_contain_text("at most 200 characters, got 201")
     assert not page.locator("#explained").is_visible()
     page.get_by_role("button", name="Fill in an example").click()
     page.keyboard.press("Enter")

@@ -229,17 +229,6 @@ def test_the_end_does_not_wait_for_ever() -> None:
         assert answer.result()[2]["error"]["code"] == "stopping"
 
 
-def test_bad_usage_is_said_in_one_line() -> None:
-    """Exit code 2: a foreign host without leave, a limit of nothing."""
-    for arguments, word in ((["--host", "0.0.0.0"], "--allow-remote"), (["--max-queue", "0"], "queue")):
-        script = SCRIPT.format(tests=str(Path(__file__).parent))
-        ended = subprocess.run(
-            [sys.executable, "-I", "-c", script, *arguments], capture_output=True, text=True, timeout=SECONDS
-        )
-        assert (ended.returncode, ended.stdout) == (2, "")
-        assert word in ended.stderr and ended.stderr.count("\n") == 1
-
-
 def test_the_real_metric_gives_the_scores_of_a_single_process() -> None:
     """Alone, together with others, and in one process without a server: equal to 1e-6; the explanation is SegmentScore.to_dict."""
     pytest.importorskip("torch", reason="the metric needs the extra `models`")

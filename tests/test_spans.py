@@ -98,7 +98,7 @@ def test_marks_without_a_place_change_nothing() -> None:
     assert three(found) == (1.0, 1.0, 1.0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(spans, spans)
 def test_scores_equal_the_definition_read_character_by_character(predicted: list[ErrorMark], gold: list[ErrorMark]) -> None:
     """Credit and both totals, overlaps and empty spans among them."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from rome.batch.rows import RowOptions, score_rows
 from rome.exceptions import InputError
-from rome.integrations.spark import loaded, result_schema, score_frame
+from rome.integrations.columns import RowOptions, score_rows
+from rome.integrations.spark import result_schema, score_frame
 
 from paced_metric import PacedMetric, processes
 
@@ -84,11 +84,3 @@ def test_a_key_twice_and_a_missing_column_are_refused(spark: Any) -> None:
     with pytest.raises(InputError, match="no column 'ref'"):
         result_schema(frame, RowOptions(reference="ref"))
     assert result_schema(frame, OPTIONS).startswith("`key` string, `n` double, `score` double")
-
-
-def test_a_worker_keeps_its_metric() -> None:
-    """One metric for one scorer, made once; another scorer takes its place."""
-    made: list[str] = []
-    assert loaded("a", lambda: made.append("a") or "A") == loaded("a", lambda: made.append("again") or "B") == "A"  # type: ignore
-    assert loaded("b", lambda: made.append("b") or "B") == "B"  # type: ignore
-    assert made == ["a", "b"]

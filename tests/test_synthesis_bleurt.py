@@ -176,7 +176,7 @@ def test_a_difference_by_hand() -> None:
     assert diff_operations("", "") == () and [step.kind for step in diff_operations("", "a")] == ["insertion"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(*[st.text("ab ,.\n'é", max_size=14)] * 2)
 def test_any_difference_replays(before: str, after: str) -> None:
     """Carried out on the first text, the operations give the second one to the last character."""

@@ -195,7 +195,7 @@ SENTENCES = st.builds(
 SPACED = st.lists(st.sampled_from(["a", "b", "c", "d", "don't", "Żółw", "3.5"]), max_size=9).map(" ".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(SPACED, SPACED)
 def test_whole_chain_gives_the_neighbour(anchor: str, neighbour: str) -> None:
     """z = P_n(...P_1(x)): all steps carried out lead to the neighbour, and there are no fewer word edits than Levenshtein's."""
@@ -206,7 +206,7 @@ def test_whole_chain_gives_the_neighbour(anchor: str, neighbour: str) -> None:
     assert (script.steps == ()) == (old == new)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(SENTENCES, SENTENCES, st.randoms(use_true_random=False))
 def test_any_part_of_the_chain_is_well_defined(anchor: str, neighbour: str, chance: object) -> None:
     """Offsets fit the text before each step, nothing written is touched again, and the words are those that were meant."""

@@ -14,10 +14,10 @@ from rome.metric import RoMe
 from whole_metric import ANSWERS
 
 PAIRS = [(reference, hypothesis) for reference, hypotheses in ANSWERS.items() for hypothesis in hypotheses][:16]
-THREADS, ROUNDS = 4, 3
+THREADS, ROUNDS = 4, 2
 
 
-@pytest.mark.parametrize("threads", [1, 16])
+@pytest.mark.parametrize("threads", [16])
 def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
     """To the last bit, evidence too, whoever loads the models, all at once or a pair at a time, with as many threads within as asked for."""
     alone = RoMe(models="small", progress=False, threads=1)

@@ -76,7 +76,7 @@ def by_textbook(parents_a: list[int], parents_b: list[int], equal: np.ndarray) -
     return forest(0, len(parents_a) - 1, 0, len(parents_b) - 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(trees(), trees())
 def test_equals_zss(a: tuple[list[int], list[int]], b: tuple[list[int], list[int]]) -> None:
     """The number in bulk is the number of the reference implementation, for any two trees and labels, and so are the mapped nodes."""

@@ -49,7 +49,7 @@ def test_tidy(written: str, meant: str) -> None:
     assert tidy(meant).text == meant
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(alphabet="abA .,'\"-!?\t\n犬é1", max_size=40))
 def test_every_kept_character_has_its_place(text: str) -> None:
     """Places rise, and the character there is the same but for the case of the first letter; only a full stop is ever added."""

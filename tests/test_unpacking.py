@@ -15,7 +15,7 @@ import pytest
 from rome.exceptions import InputError
 from rome.results import stored
 from rome.results.stored import iter_scores
-from rome.storage import bounded_gzip, files
+from rome.storage import files
 from rome.storage.files import open_lines, read_lines
 
 MIB = 1 << 20
@@ -63,7 +63,7 @@ def test_a_bomb_is_refused_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[str], list[str]], line: bytes
 ) -> None:
     """Many short lines or one endless one: refused at the bound, here lowered from 64 MiB, however the file is read."""
-    monkeypatch.setattr(bounded_gzip, "_ROOM", 2 * MIB)
+    monkeypatch.setattr(files, "_ROOM", 2 * MIB)
     path = bomb(tmp_path / "b.gz", line, 8000)
     with memory_below(12 * MIB), pytest.raises(InputError, match=r"b\.gz unpacks to over 200 times its size"):
         read(path)
@@ -96,7 +96,7 @@ def test_a_line_without_end_is_refused(
     """A plain file too: no line of texts comes near 64 MiB (here lowered)."""
     monkeypatch.setattr(files, "_LONGEST", MIB)
     (tmp_path / "a.txt").write_bytes(b"short\n" + b"x" * (8 * MIB))
-    with memory_below(6 * MIB), pytest.raises(InputError, match=r"a\.txt:2: the line has over 1 MiB: give one segment a line"):
+    with memory_below(6 * MIB), pytest.raises(InputError, match=r"a\.txt:2: the line has over 1 MiB: give one segment per line"):
         read(str(tmp_path / "a.txt"))
     (tmp_path / "a.txt").write_bytes(b"x" * (MIB - 1) + b"\n" + b"y" * MIB)
     assert [len(line) for line in read(str(tmp_path / "a.txt"))] == [MIB - 1, MIB]

@@ -1,4 +1,4 @@
-"""Workers: results in order, a worker that ends is replaced once, and none is left behind."""
+"""Workers: results in order, and no worker is left behind."""
 
 from __future__ import annotations
 
@@ -48,13 +48,11 @@ def test_results_come_in_order_and_workers_go(marks: Path) -> None:
     assert list(run_in_order(partial(doubled, marks), [], workers=2)) == []
 
 
-def test_a_worker_that_is_killed_is_reported_and_replaced_once(marks: Path) -> None:
-    """What was under way is done again; a second time is an error that says so."""
-    said: list[str] = []
-    assert list(run_in_order(partial(doubled, marks), [1, "1", 3], workers=2, report=said.append)) == [2, "11", 6]
-    assert said == ["a worker ended, perhaps for want of memory: what was under way is done again"]
-    with pytest.raises(StoreError, match=r"a worker ended 2 times, perhaps for want of memory: take fewer workers"):
-        list(run_in_order(partial(doubled, marks), ["9", 2], workers=2, report=said.append))
+def test_a_worker_that_is_killed_ends_the_run(marks: Path) -> None:
+    """With an error that names a remedy, and no worker is left."""
+    with pytest.raises(StoreError, match=r"a worker was killed.*: take fewer workers"):
+        list(run_in_order(partial(doubled, marks), ["9", 2], workers=2))
+    assert gone(marks)
 
 
 def test_an_error_of_a_task_is_raised_as_itself(marks: Path) -> None:

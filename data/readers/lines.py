@@ -8,27 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.storage.bounded_gzip import as_input_error, unpacked
+from rome.storage.files import read_lines
 from rome.storage.rows import json_rows, json_value, shown, table_rows
 
 
 def text_lines(path: str | Path) -> list[str]:
-    """Return the lines of a UTF-8 file, gzipped or plain, without their ends; only LF and CR LF end a line.
-
-    The file is unpacked before it is split, so that one that unpacks to over 200 times its size and over 64 MiB is refused early.
-    Raises InputError that names the file, and the line where it is not UTF-8.
-    """
-    with as_input_error(str(path)), open(path, "rb") as stream:
-        rows = unpacked(stream, str(path)).read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if rows[-1] == b"":
-        rows.pop()
-    lines = []
-    for line, row in enumerate(rows, start=1):
-        try:
-            lines.append(row.removesuffix(b"\r").decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}:{line}: not UTF-8 at byte {error.start + 1} of the line: convert the file") from error
-    return lines
+    """Return the lines of a UTF-8 file, gzipped or plain, without their ends; see `rome.storage.files.read_lines`."""
+    return read_lines(str(path))
 
 
 def table(

@@ -1,1 +1,1 @@
-"""How are many scored? In blocks, by a pool of workers, with what is finished kept on disk; Ray and Spark on top of that."""
+"""Score many pairs: in blocks, by a pool of workers, with the finished blocks kept on disk."""

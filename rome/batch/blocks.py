@@ -1,8 +1,8 @@
-"""Scoring and measuring in blocks: memory that does not grow with the number of pairs, and blocks that any worker may take.
+"""Score and measure in blocks, so that memory does not grow with the number of pairs and any worker can score any block.
 
-How pairs are cut into blocks depends on the pairs alone, and a block is scored without anything that another one left in memory. So
-the scores are the same to the last bit whatever the number of workers, and a run that goes on after an interruption loses nothing.
-Texts that stand in several blocks are found beforehand; each process analyses them once, in groups that depend on the pairs alone.
+How pairs are cut into blocks depends on the pairs alone, and a block is scored without anything from earlier blocks. So the scores are
+equal whatever the number of workers, and a continued run loses nothing. Texts of several blocks are listed first; each process analyses
+them once, in groups that depend on the pairs alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
 
 MOST_PAIRS, MOST_CHARACTERS = 128, 1 << 14
-"""A block ends before it has more of either, but for a single pair that is longer."""
+"""Limits of a block; a single longer pair is a block of its own."""
 SHARED_CHARACTERS = 600_000
 """Texts of several blocks that are kept in memory, about 200 MB of analyses."""
 PLACES = 1 << 20
@@ -32,7 +32,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Consecutive segments that may be scored, each with its number in the whole input, its id and its note ("" for none)."""
+    """Consecutive checked segments, numbered through the whole input, each with its id and note ("" for none)."""
 
     pairs: list[CheckedPair]
     ids: list[str]
@@ -41,18 +41,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a first look at all rows found.
+    """Summary of all rows after their check.
 
     Attributes
     ----------
     count, blocks
-        How many there are, and in how many blocks.
+        Number of rows and of blocks.
     digest
-        Of all of them.
+        Digest of all rows.
     ids, notes
-        Whether any has one.
+        True if any row has one.
     shared
-        Texts of more than one block, which are worth keeping; the first SHARED_CHARACTERS of them.
+        Texts of more than one block, up to SHARED_CHARACTERS.
     """
 
     count: int
@@ -64,59 +64,51 @@ class Checked:
 
 
 def cut(items: Iterable[Item], size: Callable[[Item], float], most: float, *, count: float = inf) -> Iterator[list[Item]]:
-    """Consecutive items in lists: each ends before it has more than ``count`` items or more of ``size`` than ``most``, but for a
-    single item that is larger."""
-    held: list[Item] = []
+    """Yield consecutive items in lists of at most ``count`` items and at most ``most`` in the sum of ``size``; a larger item is alone."""
+    group: list[Item] = []
     filled = 0.0
     for item in items:
-        more = size(item)
-        if held and (len(held) == count or filled + more > most):
-            yield held
-            held, filled = [], 0.0
-        held.append(item)
-        filled += more
-    if held:
-        yield held
+        if group and (len(group) == count or filled + size(item) > most):
+            yield group
+            group, filled = [], 0.0
+        group.append(item)
+        filled += size(item)
+    if group:
+        yield group
 
 
 def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "error", whole: bool = False) -> Iterator[Block]:
-    """Consecutive rows, checked, in blocks of similar length.
+    """Yield consecutive rows, checked, in blocks of similar length; ``whole`` makes one block.
 
     Raises InputError with the file and the line of a row that cannot be scored.
-
-    Parameters
-    ----------
-    whole
-        Everything in one.
     """
     start = 0
-    for held in cut(rows, _characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
-        references, hypotheses = [row.references for row in held], [row.hypothesis for row in held]
+    for group in cut(rows, characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
+        references, hypotheses = [row.references for row in group], [row.hypothesis for row in group]
         try:
             pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start, by_segment=True)
         except SegmentError as error:
-            raise InputError(f"{held[error.segment - start].place}: {error.in_words}") from error
-        yield Block(pairs, [row.id for row in held], [row.note for row in held])
-        start += len(held)
+            raise InputError(f"{group[error.segment - start].place}: {error.in_words}") from error
+        yield Block(pairs, [row.id for row in group], [row.note for row in group])
+        start += len(group)
 
 
-def _characters(row: PairRow) -> int:
+def characters(row: PairRow | CheckedPair) -> int:
+    """Return the number of characters of all texts."""
     return len(row.hypothesis) + sum(map(len, row.references))
 
 
 def check_rows(
     rows: Iterable[PairRow], kept: IO[str] | None = None, *, empty_reference: EmptyReference = "error", whole: bool = False
 ) -> Checked:
-    """Look at every row before any is scored, one block in memory at a time.
+    """Check every row before any is scored, one block in memory at a time; ``whole`` makes one block.
 
     Raises InputError with the file and the line of the first row that cannot be scored.
 
     Parameters
     ----------
     kept
-        A file that gets the blocks, for `read_blocks`, so that the rows need not be read again.
-    whole
-        Everything in one block.
+        A file to write the blocks to, for `read_blocks`.
     """
     digest, count, blocks, ids, notes = hashlib.blake2b(digest_size=16), 0, 0, False, False
     repeated = _Repeated()
@@ -132,7 +124,7 @@ def check_rows(
 
 
 def read_blocks(kept: IO[str]) -> Iterator[Block]:
-    """The blocks that `check_rows` has kept in a file, from the first on."""
+    """Yield the blocks that `check_rows` has written to a file."""
     kept.seek(0)
     for row in map(json.loads, kept):
         pairs = [CheckedPair(**{**one, "references": tuple(one["references"])}) for one in row["pairs"]]
@@ -140,7 +132,7 @@ def read_blocks(kept: IO[str]) -> Iterator[Block]:
 
 
 class _Repeated:
-    """Finds texts that stand in several blocks, in memory that does not grow: of texts that fall on one place, the last is remembered."""
+    """Collect texts that occur in several blocks, in bounded memory: a table of hashes, where a new text replaces that of its place."""
 
     def __init__(self) -> None:
         self.texts: dict[str, None] = {}
@@ -148,25 +140,25 @@ class _Repeated:
         self._seen = array("Q", bytes(8 * PLACES))
 
     def add(self, block: Block) -> None:
-        """Look at the distinct texts of the next block."""
+        """Add the distinct texts of the next block."""
         for text in dict.fromkeys(text for pair in block.pairs for text in (*pair.references, pair.hypothesis)):
-            known = int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
-            if self._seen[known % PLACES] != known:
-                self._seen[known % PLACES] = known
+            digest = int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
+            if self._seen[digest % PLACES] != digest:
+                self._seen[digest % PLACES] = digest
             elif text not in self.texts and len(text) <= self._left:
                 self.texts[text] = None
                 self._left -= len(text)
 
 
 class BlockScorer:
-    """Works on block after block with one RoMe, which ``make`` makes.
+    """Score block after block with the RoMe that ``make`` returns.
 
     Parameters
     ----------
     shared
-        Texts that several blocks hold.
+        Texts of several blocks.
     measure
-        Give the features of a block as a FeatureTable instead of its scores.
+        Return the features of a block as a FeatureTable instead of its scores.
     """
 
     def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = (), *, measure: bool = False) -> None:
@@ -175,6 +167,6 @@ class BlockScorer:
         self.begin, self.work = metric.begin_block, metric.measure_pairs if measure else metric.score_pairs
 
     def __call__(self, block: Block) -> Any:
-        """The scores of a block, which depend on nothing that earlier blocks have left in memory."""
+        """Return the scores of a block, which do not depend on earlier blocks."""
         self.begin()
         return self.work(block.pairs)

@@ -26,7 +26,7 @@ class Checkpoint:
     Parameters
     ----------
     path
-        The folder; it is created when it is missing.
+        The folder, which `alone` creates when it is missing.
     ending
         Extension of the parts' file names.
     """
@@ -39,29 +39,20 @@ class Checkpoint:
         return f"part-{number:06d}.{self.ending}"
 
     def begin(self, description: Mapping[str, Any]) -> set[int]:
-        """Create the folder and return the numbers of the parts that an earlier run of the same description has finished.
+        """Return the numbers of the parts that an earlier run of the same description has finished.
 
-        Raises
-        ------
-        InputError
-            When the folder holds other files or the parts of another run, or cannot be created.
+        Raises InputError when the folder contains other files or the parts of another run.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            names = self.names()
-        except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be made, to hold what is finished ({error}): choose another output, or move what is there"
-            ) from error
+        names = self.names()
         if PLAN in names:
             self._same(description)
         elif any(not name.startswith(".") for name in names):
-            raise InputError(f"{self.path} holds other files: give the results a folder of their own")
-        for name in names:
-            if name.endswith(".part"):  # left behind by a killed process
-                (self.path / name).unlink()
-        if PLAN not in names:
+            raise InputError(f"{self.path} contains other files: give the results a folder of their own")
+        else:
             self.write(PLAN, json.dumps(description, indent=1).encode())
+        for name in names:
+            if name.endswith(".part"):  # of a killed process
+                (self.path / name).unlink()
         return {int(name.split(".")[0].removeprefix("part-")) for name in names if name.startswith("part-")}
 
     def _same(self, description: Mapping[str, Any]) -> None:
@@ -89,7 +80,7 @@ class Checkpoint:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Create the folder and lock it against other runs; remove it afterwards when it holds no part.
+        """Create the folder and lock it against other runs; remove it afterwards when it contains no part.
 
         Raises InputError when another run is writing to it.
         """
@@ -101,7 +92,8 @@ class Checkpoint:
             raise InputError(f"{self.path} is being written by another run: wait for it, or choose another output") from error
         except OSError as error:
             raise InputError(
-                f"{self.path} cannot be made ({error.strerror}): choose an output in a folder that exists and is writable"
+                f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): "
+                "choose an output in a folder that exists and is writable, or move the file of this name"
             ) from error
         try:
             yield

@@ -1,4 +1,4 @@
-"""Run tasks in worker processes: results come in the order of the tasks, and a worker that dies is replaced.
+"""Run tasks in worker processes; results are in the order of the tasks.
 
 Processes are spawned, so what they run must be importable: a function or class of a module, or a ``functools.partial`` of one.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -22,17 +21,14 @@ from rome.exceptions import StoreError
 
 AHEAD = 3
 """Tasks per worker that may be submitted before the next result in order is taken."""
-TRIES = 2
-"""How often workers may die before the next result."""
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Report = Callable[[str], None]
 _made: dict[str, Any] = {}
 """In a worker: the maker of the function that works, and, from the first task on, the function."""
 
 
 def run_in_order(
-    make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task], *, workers: int = 1, report: Report = warnings.warn
+    make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task], *, workers: int = 1
 ) -> Generator[Result, None, None]:
     """Yield the result of every task, in the order of the tasks; one worker is this process, more are processes of their own.
 
@@ -42,40 +38,27 @@ def run_in_order(
     ----------
     make
         Called once in each worker; its result is called with every task.
-    report
-        Takes one line when a worker died and its work is repeated.
 
     Raises
     ------
     StoreError
-        When workers die repeatedly. What a task raises is raised as it is.
+        When a worker dies. What a task raises is raised as it is.
     """
     if workers == 1:
         yield from map(make(), tasks)
         return
-    rest, failures = iter(tasks), 0
-    waiting: deque[Task] = deque()  # tasks whose results have not been yielded, in order
-    while True:
-        try:
-            with _pool(make, workers) as submit:
-                under_way = deque(map(submit, waiting))
-                while True:
-                    for task in islice(rest, AHEAD * workers - len(waiting)):
-                        waiting.append(task)
-                        under_way.append(submit(task))
-                    if not waiting:
-                        return
-                    result = under_way.popleft().result()
-                    waiting.popleft()
-                    failures = 0
-                    yield result
-        except BrokenProcessPool as error:
-            failures += 1
-            if failures == TRIES:
-                raise StoreError(
-                    f"a worker ended {TRIES} times, perhaps for want of memory: take fewer workers, or one to see the fault itself"
-                ) from error
-        report("a worker ended, perhaps for want of memory: what was under way is done again")
+    rest, running = iter(tasks), deque[Future[Result]]()
+    try:
+        with _pool(make, workers) as submit:
+            while True:
+                running.extend(map(submit, islice(rest, AHEAD * workers - len(running))))
+                if not running:
+                    return
+                yield running.popleft().result()
+    except BrokenProcessPool as error:
+        raise StoreError(
+            "a worker was killed, perhaps for lack of memory: take fewer workers; with --output the same command continues"
+        ) from error
 
 
 @contextmanager

@@ -179,7 +179,7 @@ def run_blocks(
 
     with (
         progress_bar(options.progress, total, done=done) as bar,
-        closing(run_in_order(work, counted(), workers=options.workers, report=report_line)) as results,
+        closing(run_in_order(work, counted(), workers=options.workers)) as results,
     ):
         for result in results:
             yield result

@@ -1,1 +1,1 @@
-"""Where people already are: data frames, Hugging Face, torchmetrics, scikit-learn, Ray and Spark. Each is loaded only when asked for."""
+"""Use RoMe from data frames, Hugging Face, torchmetrics, scikit-learn, Ray and Spark. Each package is loaded only when needed."""

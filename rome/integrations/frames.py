@@ -1,4 +1,4 @@
-"""Data frames in and out: pandas, polars and Arrow tables alike, through narwhals."""
+"""Score data frames of pandas, polars and Arrow through narwhals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rome.exceptions import InputError
 from rome.features.packages import import_failed
-from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_names, score_columns
+from rome.integrations.columns import COLUMNS, DEFAULT_COLUMNS, check_columns, check_names, plain_list, score_columns
 
 if TYPE_CHECKING:
     import polars
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rome.results import CorpusScore
 
 Frame = TypeVar("Frame")
-_TEXT, _WHOLE = ("flags", "signature"), ("reference_index",)
 
 
 def score_frame(
@@ -28,69 +27,65 @@ def score_frame(
     prefix: str = "",
     missing: Literal["error", "null"] = "error",
 ) -> Frame:
-    """The same frame with the scores as further columns: rows, order, index and the other columns stay as they are.
+    """Return the frame with the scores as further columns; rows, order, index and the other columns stay as they are.
 
-    An empty frame gets empty columns. Raises InputError, naming the row, for what `RoMe.score` refuses, for a column that is absent, and for a
-    new one that is there already; ModelMissingError without narwhals.
+    An empty frame gets empty columns. Raises InputError, naming the row, for what `RoMe.score` refuses, for an absent column, and for a
+    new column that exists already; ModelMissingError without narwhals.
 
     Parameters
     ----------
     frame
         A pandas or polars DataFrame, or a pyarrow Table.
     metric
-        A RoMe; None takes the one with default settings.
+        A RoMe; None uses the one with default settings.
     reference, hypothesis
-        The columns of texts; the one of references may hold lists of texts.
+        The columns of texts; that of the references may contain lists of texts.
     columns
-        What is added, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before it was brought to [0, 1]) and
-        ``semantic_contribution``, likewise the others; ``reference_index``, ``flags``, ``signature``.
+        The columns to add, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before scaling to [0, 1]) and
+        ``semantic_contribution``, likewise for the others; ``reference_index``, ``flags``, ``signature``.
     missing
-        "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is no missing one.
+        "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is not missing.
     """
     check_columns(columns, missing)
     table = _opened(frame)
     check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [f"{prefix}{name}" for name in columns])
     texts = [_texts(table[name]) for name in (reference, hypothesis)]
-    found = score_columns(
-        metric,
-        *texts,
-        columns=columns,
-        missing=missing,
-        names=(reference, hypothesis),
-        labels=getattr(table.to_native(), "index", None),
+    labels = getattr(table.to_native(), "index", None)
+    scores = score_columns(
+        metric, *texts, columns=columns, missing=missing, names=(reference, hypothesis), labels=labels
     )
-    return _with_columns(table, {f"{prefix}{name}": (name, values) for name, values in found.items()})
+    return _with_columns(table, scores, prefix)
 
 
 def texts_of_frame(frame: Any, *, reference: str = "reference", hypothesis: str = "hypothesis") -> tuple[list[Any], list[Any]]:
-    """The two columns of a frame as lists; see `score_frame` for what a frame is and what is raised."""
+    """Return the two columns of a frame as lists; see `score_frame` for frames and errors."""
     table = _opened(frame)
     check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [])
     return _texts(table[reference]), _texts(table[hypothesis])
 
 
 def frame_rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame as dictionaries of Python values, None where a cell is empty; see `score_frame` for what is raised."""
+    """Return the rows of a frame as dictionaries of Python values, None for an empty cell; see `score_frame` for errors."""
     table = _opened(frame)
     columns = [_texts(table[name]) for name in table.columns]
     return [dict(zip(table.columns, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
 def to_polars(result: CorpusScore) -> polars.DataFrame:
-    """One row a segment, with the columns of ``result.to_dataframe()``. Raises ModelMissingError without polars."""
+    """Return one row per segment, with the columns of ``result.to_dataframe()``. Raises ModelMissingError without polars."""
     try:
         import polars
     except ImportError as error:
         raise import_failed(error, "to_polars", "polars") from error
-    text, whole = ("reference", "hypothesis", "flags", "scorer"), ("segment", "reference_index")
-    kinds: Any = {True: polars.String, False: polars.Float64}
     columns = result.columns()
-    schema = {name: polars.Int64 if name in whole else kinds[name in text] for name in columns}
-    return polars.DataFrame(columns, schema=schema)
+    types: dict[str, Any] = dict.fromkeys(columns, polars.Float64)
+    types |= {name: polars.String for name in ("reference", "hypothesis", "flags", "scorer") if name in columns}
+    types |= {name: polars.Int64 for name in ("segment", "reference_index")}
+    return polars.DataFrame(columns, schema=types)
 
 
 def _narwhals() -> Any:
-    """The package that reads every kind of frame. Raises ModelMissingError, with the install line, when it is not there."""
+    """Return the package that reads every kind of frame. Raises ModelMissingError when it is not installed."""
     try:
         import narwhals
     except ImportError as error:
@@ -99,40 +94,31 @@ def _narwhals() -> Any:
 
 
 def _opened(frame: Any) -> Any:
-    """The frame in narwhals' hands. Raises InputError for what is no frame in memory."""
+    """Return the frame as narwhals' DataFrame. Raises InputError for anything but a frame in memory."""
     nw = _narwhals()
     try:
         return nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError as error:
-        raise InputError(
-            f"the frame has two columns of one name: rename one of them ({' '.join(str(error).split())})"
-        ) from error
+        raise InputError(f"the frame has two columns of one name: rename one ({' '.join(str(error).split())})") from error
     except TypeError as error:
-        remedy = (
-            "call .collect() on it first"
-            if hasattr(frame, "collect")
-            else "give a pandas or polars DataFrame, or a pyarrow Table"
-        )
-        raise InputError(f"a frame of type {type(frame).__name__} cannot be scored: {remedy}") from error
+        remedy = " Call .collect() on it first." if hasattr(frame, "collect") else ""
+        kinds = "a pandas or polars DataFrame or a pyarrow Table"
+        raise InputError(f"frame must be {kinds}, got {type(frame).__name__}.{remedy}") from error
 
 
 def _texts(column: Any) -> list[Any]:
-    """The cells as Python values: a text, a list of texts, or None where the cell is empty."""
-    values = column.to_list()
-    gaps = column.is_null().to_list()
-    return [
-        None if gap else value.tolist() if hasattr(value, "tolist") else value for value, gap in zip(values, gaps, strict=True)
-    ]
+    """Return the cells as Python values: a text, a list of texts, or None for an empty cell."""
+    return [None if gap else plain_list(value) for value, gap in zip(column.to_list(), column.is_null().to_list(), strict=True)]
 
 
-def _with_columns(table: Any, found: dict[str, tuple[str, list[Any]]]) -> Any:
-    """The native frame with the columns added at its right end."""
+def _with_columns(table: Any, columns: dict[str, list[Any]], prefix: str) -> Any:
+    """Return the native frame with the columns added at its right end."""
     nw = _narwhals()
+    types = {"float64": nw.Float64, "int32": nw.Int64}
     series = []
-    for name, (kind, values) in found.items():
-        whole = kind in _WHOLE and (
-            None not in values or not table.implementation.is_pandas_like()
-        )  # NumPy has no missing integer
-        dtype = nw.String if kind in _TEXT else nw.Int64 if whole else nw.Float64
-        series.append(nw.new_series(name, values, dtype, backend=table.implementation))
+    for name, values in columns.items():
+        dtype = types.get(COLUMNS[name], nw.String)
+        if None in values and dtype == nw.Int64 and table.implementation.is_pandas_like():  # NumPy has no missing integer
+            dtype = nw.Float64
+        series.append(nw.new_series(f"{prefix}{name}", values, dtype, backend=table.implementation))
     return nw.to_native(table.with_columns(*series))

@@ -1,15 +1,16 @@
-"""A fixture for pytest, found by its entry point: ``rome_check(reference, hypothesis)`` fails a test whose text has a bad mistake.
+"""Provide the pytest fixture ``rome_check(reference, hypothesis)``, which fails a test whose text has a critical error.
 
     def test_answer(rome_check):
         rome_check("The train leaves at nine.", answer(), no=("critical",))
 
-The metric is made at the first check of a session; ``rome_models`` in pytest's configuration names its model set.
+Pytest finds it by its entry point. The metric is made at the first check of a session; ``rome_models`` in pytest's configuration names its
+model set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,31 +21,25 @@ if TYPE_CHECKING:
 NO = ("critical",)
 
 
-class RomeCheck(Protocol):
-    """What the fixture ``rome_check`` is."""
-
-    def __call__(
-        self, reference: str | Sequence[str], hypothesis: str, *, no: Sequence[str] = NO, min_score: float | None = None
-    ) -> SegmentScore:
-        """Score one pair; fails the test for an error of the severities ``no`` and for a score below ``min_score``."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The name of the model set."""
+    """Add the setting for the model set."""
     parser.addini("rome_models", "the model set of the fixture rome_check: base, small or a folder", default="base")
 
 
 @pytest.fixture(scope="session")
 def rome_metric(pytestconfig: pytest.Config) -> RoMe:
-    """The metric that `rome_check` asks; a conftest.py may put another one in its place."""
+    """Return the metric of `rome_check`; a conftest.py may replace it."""
     from rome.metric import RoMe
 
     return RoMe(models=pytestconfig.getini("rome_models"), progress=False)
 
 
 @pytest.fixture(scope="session")
-def rome_check(request: pytest.FixtureRequest) -> RomeCheck:
-    """A function that checks one pair; returns its SegmentScore."""
+def rome_check(request: pytest.FixtureRequest) -> Callable[..., SegmentScore]:
+    """Return a function of a reference and a hypothesis that fails the test or returns their SegmentScore.
+
+    It fails for an error of the severities ``no`` (default: critical) and for a score below ``min_score``.
+    """
 
     def check(
         reference: str | Sequence[str], hypothesis: str, *, no: Sequence[str] = NO, min_score: float | None = None
@@ -55,7 +50,7 @@ def rome_check(request: pytest.FixtureRequest) -> RomeCheck:
 
         unknown = [severity for severity in ([no] if isinstance(no, str) else no) if severity not in SEVERITIES]
         if unknown or isinstance(no, str):
-            raise InputError(f'no={no!r} names no severities: give some of {SEVERITIES}, such as no=("critical", "major")')
+            raise InputError(f'no must be a sequence of some of {SEVERITIES}, got {no!r}. Try no=("critical", "major")')
         limits = Limits(**{severity: 0 for severity in no}, score=min_score)
         metric: RoMe = request.getfixturevalue("rome_metric")
         (segment,) = metric.score(references=[reference], hypotheses=[hypothesis])

@@ -1,4 +1,4 @@
-"""A score that grows batch by batch, as in a training loop: update, compute, reset; no torch needed, and no text is kept."""
+"""Score batch by batch, as in a training loop: update, compute, reset. No torch is needed, and no text is kept."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_ba
 
 
 class RunningScore:
-    """Adds up batches: ``update(predictions=..., references=...)``, ``compute()``, ``reset()``, as torchmetrics names them.
+    """Accumulate batches: ``update(predictions=..., references=...)``, ``compute()``, ``reset()``, named as in torchmetrics.
 
-    What it keeps of a batch is its FeatureTable (a few dozen numbers a segment), never a text; so it pickles small, travels between processes
-    and is merged with `merge_state`. The order of batches and of merging does not change the result by a digit.
+    The state is the FeatureTable of each batch (a few dozen numbers per segment), never a text, so it pickles small and can be merged with
+    that of another process. The order of batches and of merging changes no digit of the result.
 
-    Raises InputError for one whose scores depend on the batch.
+    Raises InputError for a metric whose scores depend on the batch.
 
     Parameters
     ----------
     metric
-        A RoMe; None takes the one with default settings.
+        A RoMe; None uses the one with default settings.
     """
 
     def __init__(self, metric: Any = None) -> None:
@@ -33,23 +33,21 @@ class RunningScore:
         self._segments = 0
 
     def update(self, *, predictions: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
-        """Measure one batch.
-
-        Raises as `RoMe.score`; nothing of a refused batch is kept.
+        """Measure one batch. An empty batch adds nothing. Raises as `RoMe.score`; nothing of a refused batch is kept.
 
         Parameters
         ----------
         references
-            One text, or a list of texts, for each prediction. An empty batch adds nothing.
+            One text, or a list of texts, per prediction.
         """
         if _is_empty(predictions) and _is_empty(references):
             return
         self._add(self._metric.features(references=references, hypotheses=predictions))
 
     def compute(self) -> dict[str, float]:
-        """The means over all segments so far, each in [0, 1]: ``score`` and the four features of the best references.
+        """Return the means over all segments so far, in [0, 1]: ``score`` and the four features of the best references.
 
-        All nan before the first segment. May be called as often as one likes, and changes nothing.
+        All are nan before the first segment.
         """
         if not self._tables:
             return dict.fromkeys(DEFAULT_COLUMNS, math.nan)
@@ -63,22 +61,20 @@ class RunningScore:
         self._tables, self._segments = [], 0
 
     def merge_state(self, other: RunningScore) -> None:
-        """Add what another one saw, in another process perhaps; the other stays as it is.
+        """Add the segments of another RunningScore, which stays as it is.
 
         Raises InputError for another kind of object, and for one whose metric has another signature.
         """
         if not isinstance(other, RunningScore):
-            raise InputError(f"merge_state takes a RunningScore, not {type(other).__name__}: gather the objects themselves")
+            raise InputError(f"other must be a RunningScore, got {type(other).__name__}. Gather the objects themselves")
         if other.signature != self.signature:
-            raise InputError(
-                f"these states have different signatures ({self.signature} and {other.signature}): merge what one metric made"
-            )
+            raise InputError(f"states of one metric can be merged, got the signatures {self.signature} and {other.signature}")
         for table in list(other._tables):
             self._add(table)
 
     @property
     def table(self) -> FeatureTable:
-        """The features of every candidate so far, segments numbered in the order of arrival. Raises InputError before the first."""
+        """Return the features of every candidate so far, with segments numbered by arrival. Raises InputError before the first."""
         if not self._tables:
             raise InputError("nothing was measured yet: call update first")
         self._tables = [FeatureTable.concat(self._tables)]
@@ -86,20 +82,20 @@ class RunningScore:
 
     @property
     def signature(self) -> str:
-        """Every choice that changes the score."""
+        """Return every choice that changes the score."""
         return str(self._metric.signature)
 
     def __len__(self) -> int:
-        """The number of segments so far."""
+        """Return the number of segments so far."""
         return self._segments
 
     def _add(self, table: FeatureTable) -> None:
-        """Keep a table with its segments numbered after those that are there."""
+        """Keep a table with its segments numbered after the previous ones."""
         segment = table.segment - table.segment[0] + self._segments
         self._tables.append(replace(table, segment=segment))
         self._segments = int(segment[-1]) + 1
 
 
 def _is_empty(given: object) -> bool:
-    """An empty list, or whatever else holds nothing; a text is not one of them."""
+    """Return True for an empty list or other container; a text is none."""
     return hasattr(given, "__len__") and not isinstance(given, str) and len(given) == 0

@@ -1,4 +1,4 @@
-"""What users of sacreBLEU look for: a signature that is printed beside the score, long or short, with the number of references and the version."""
+"""Format signatures as sacreBLEU does: printed beside the score, long or short, with the number of references and the version."""
 
 from __future__ import annotations
 
@@ -29,34 +29,30 @@ SHORT = {
     "net": "n",
     "version": "v",
 }
-"""The short name of each key; ``#`` and ``v`` are sacreBLEU's own, and its other letters keep their meaning there (t is the test set)."""
+"""The short name of each key. ``#`` and ``v`` are sacreBLEU's own; no other letter of sacreBLEU is used (t is its test set)."""
 
 
 def parse_signature(signature: str) -> dict[str, str]:
-    """The keys and values of ``key:value|key:value``, in order, of either length; short keys come back long. Empty gives empty.
-
-    Raises InputError for what is no signature.
-    """
+    """Return the keys and values of ``key:value|key:value`` in order, with long keys. Raises InputError for anything else."""
     long = {short: name for name, short in SHORT.items()}
     parts = [part.partition(":") for part in signature.split("|") if part]
     broken = next(("".join(part) for part in parts if not part[0] or not part[1]), None)
     if broken is not None:
-        raise InputError(f"{broken!r} is no part of a signature: give key:value|key:value")
+        raise InputError(f"signature must be key:value|key:value, got the part {broken!r}")
     return {long.get(key, key): value for key, _, value in parts}
 
 
 def format_signature(
     result: CorpusScore, *, references: Sequence[str | Sequence[str]] | None = None, short: bool = False
 ) -> str:
-    """``nrefs:1|features:2|...|net:...|version:...``: the result's signature as sacreBLEU prints its own.
+    """Return the result's signature as ``nrefs:1|features:2|...|net:...|version:...``. Equal strings mean comparable numbers.
 
     Parameters
     ----------
     references
-        Those that were scored, for ``nrefs`` (``var`` where segments differ); a result does not keep them, and without them the key is left
-        out.
+        The scored references, for ``nrefs`` (``var`` where segments differ); without them the key is omitted.
     short
-        One or two letters a key, same values. Equal strings mean comparable numbers.
+        Use one or two letters per key.
     """
     parts = {} if references is None else {"nrefs": reference_count(references)}
     parts |= parse_signature(result.signature) | {"version": version("rome-metric")}
@@ -66,14 +62,14 @@ def format_signature(
 def format_score(
     result: CorpusScore, *, references: Sequence[str | Sequence[str]] | None = None, short: bool = False, width: int = 4
 ) -> str:
-    """One line for a paper or a log: ``RoMe|<signature> = <score> <semantic>/<syntax>/<grammar>/<errors>``, ``width`` decimals."""
+    """Return ``RoMe|<signature> = <score> <semantic>/<syntax>/<grammar>/<errors>`` for a paper or a log, with ``width`` decimals."""
     parts = "/".join(f"{value:.{width}f}" for _, value in zip(FEATURES, result.components, strict=True))
     return f"RoMe|{format_signature(result, references=references, short=short)} = {result.score:.{width}f} {parts}"
 
 
 def reference_count(references: Sequence[str | Sequence[str]]) -> str:
-    """How many references each segment has: a number, or ``var``. Raises InputError for none."""
+    """Return the number of references of each segment, ``var`` where it differs. Raises InputError for no segment."""
     counts = {1 if isinstance(given, str) else len(given) for given in references}
     if not counts:
-        raise InputError("references is empty: give those that were scored")
+        raise InputError("references must contain the scored references, got none")
     return str(counts.pop()) if len(counts) == 1 else "var"

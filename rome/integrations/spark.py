@@ -1,4 +1,4 @@
-"""Scoring in Spark: a function for ``DataFrame.mapInPandas``. Spark shares out the partitions and tries those again that were lost."""
+"""Score in Spark by a function for ``DataFrame.mapInPandas``. Spark distributes the partitions and retries lost ones."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.rows import MakeMetric, RowOptions, own_metric, score_rows
 from rome.exceptions import InputError
+from rome.integrations.columns import MakeMetric, RowOptions, own_metric, score_rows
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
 
 Frames = Iterator[Any]
 _LOADED: dict[str, RoMe] = {}
-"""The metric of this process, under the name of the scorer that it belongs to: Spark sends the function anew for each partition."""
+"""The metric of this process by the name of its scorer, because Spark sends the function anew for each partition."""
 
 _TYPES = {"float64": "double", "int32": "int", "string": "string", "list<string>": "array<string>"}
 
 
 def scorer(options: RowOptions = RowOptions(), *, metric: MakeMetric | None = None) -> Callable[[Frames], Frames]:
-    """A function for ``frame.mapInPandas(scorer(options), result_schema(frame, options))``.
+    """Return a function for ``frame.mapInPandas(scorer(options), result_schema(frame, options))``.
 
-    A row that cannot be scored has its message in the column ``error``. With exact scoring the bits of a row do not depend on partitions,
-    retries or the size of Arrow's batches. Spark does not look for two rows of one key, and a partition that is tried again after its results
-    were written somewhere else than through Spark's own writers is written twice.
+    A row that cannot be scored has its message in the column ``error``. Spark does not look for two rows with one key, and writes the rows
+    of a retried partition once only through its own writers.
 
     Parameters
     ----------
     options
-        Columns, and how rows are scored.
+        Columns and limits.
     metric
-        Makes the metric, once in each Python worker of Spark, which keeps it for further partitions; None takes RoMe().
+        Makes the metric, once per Python worker of Spark; None uses RoMe().
     """
     make, name = metric or own_metric(), uuid.uuid4().hex
 
@@ -45,12 +44,12 @@ def scorer(options: RowOptions = RowOptions(), *, metric: MakeMetric | None = No
 
 
 def _values(column: Any) -> list[Any]:
-    """The values of a pandas column; what pandas makes of Spark's null, NaN, is None again."""
+    """Return the values of a pandas column, with None for NaN, which pandas makes of Spark's null."""
     return [None if isinstance(value, float) and value != value else value for value in column.tolist()]
 
 
 def loaded(name: str, make: MakeMetric) -> RoMe:
-    """The metric of this process for a scorer, made at the first call; that of another scorer is let go."""
+    """Return the metric of this process for a scorer, made at the first call; that of another scorer is dropped."""
     if name not in _LOADED:
         _LOADED.clear()
         _LOADED[name] = make()
@@ -58,10 +57,7 @@ def loaded(name: str, make: MakeMetric) -> RoMe:
 
 
 def result_schema(frame: Any, options: RowOptions = RowOptions()) -> str:
-    """The schema of the results for a Spark DataFrame, as Spark's own language of types.
-
-    Raises InputError for a column that the frame lacks.
-    """
+    """Return the schema of the results for a Spark DataFrame as DDL. Raises InputError for an absent column."""
     options.check_columns(frame.columns)
     kinds = dict(frame.dtypes)
     kept = {name: kinds[name] for name in options.keep}
@@ -72,20 +68,19 @@ def result_schema(frame: Any, options: RowOptions = RowOptions()) -> str:
 def score_frame(
     frame: Any, options: RowOptions = RowOptions(), *, metric: MakeMetric | None = None, check_keys: bool = True
 ) -> Any:
-    """The Spark DataFrame of results for one of pairs, lazy as Spark's own.
+    """Return the Spark DataFrame of results for one of pairs, evaluated lazily like any other.
 
-    Raises InputError for a column that the frame lacks and for a key that two rows have.
+    Raises InputError for an absent column and for a key that two rows have.
 
     Parameters
     ----------
     check_keys
-        Count the keys of the key column, where there is one, now, and refuse two rows of one key.
+        Count the keys of the key column now, if there is one, and refuse two rows with one key.
     """
     schema = result_schema(frame, options)
     if options.key is not None and check_keys:
         twice = frame.groupBy(options.key).count().filter("count > 1").dropna(subset=[options.key]).limit(1).collect()
         if twice:
-            raise InputError(
-                f"{twice[0]['count']} rows have the {options.key} {twice[0][options.key]!r}: a key must name one row"
-            )
+            count, value = twice[0]["count"], twice[0][options.key]
+            raise InputError(f"{count} rows have the {options.key} {value!r}: a key must identify one row")
     return frame.mapInPandas(scorer(options, metric=metric), schema)

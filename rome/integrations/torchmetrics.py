@@ -1,6 +1,6 @@
-"""RoMe as a torchmetrics.Metric: in a MetricCollection, in Lightning, and over several processes. Needs torchmetrics.
+"""Use RoMe as a torchmetrics.Metric: in a MetricCollection, in Lightning, and over several processes. Needs torchmetrics.
 
-A loop without torchmetrics takes `rome.integrations.running.RunningScore`, which keeps every segment's features and needs no torch.
+For a loop without torchmetrics see `rome.integrations.running.RunningScore`, which keeps every segment's features and needs no torch.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ except ImportError as _error:
 class RoMeScore(torchmetrics.Metric):
     """The mean score and the means of the four features, each in [0, 1].
 
-    Called as torchmetrics calls its text metrics, ``update(preds, target)``, so that it fits into a MetricCollection with them: mind the order.
-    What it keeps is five sums and a count, which torchmetrics adds up over processes; texts are never gathered. They are float64; for a device
-    without it (``mps``) say ``RoMeScore().set_dtype(torch.float32)``.
+    Note the order in ``update(preds, target)``, which is that of all text metrics of torchmetrics. The state is five sums and a count, which
+    torchmetrics adds up over processes; texts are never gathered. The sums are float64; for a device without it (``mps``) use
+    ``RoMeScore().set_dtype(torch.float32)``.
 
-    Raises InputError for one whose scores depend on the batch.
+    Raises InputError for a metric whose scores depend on the batch.
 
     Parameters
     ----------
     metric
-        A RoMe; None takes the one with default settings.
+        A RoMe; None uses the one with default settings.
     """
 
     is_differentiable = False
@@ -54,7 +54,7 @@ class RoMeScore(torchmetrics.Metric):
         Parameters
         ----------
         target
-            One text, or a list of texts, for each prediction. An empty batch adds nothing; raises as `RoMe.score`.
+            One text, or a list of texts, per prediction. An empty batch adds nothing. Raises as `RoMe.score`.
         """
         if not len(preds) and not len(target):
             return
@@ -64,7 +64,7 @@ class RoMeScore(torchmetrics.Metric):
         self.segments += len(preds)
 
     def compute(self) -> dict[str, torch.Tensor]:
-        """``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar`` and ``rome_errors``; nan before the first segment."""
+        """Return ``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar`` and ``rome_errors``; nan before the first segment."""
         means = self.total / self.segments
         names = ("rome", *(f"rome_{name}" for name in DEFAULT_COLUMNS[1:]))
         return dict(zip(names, means, strict=True))

@@ -12,8 +12,7 @@ from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
 from rome.results.scores import Components, Contributions, CorpusScore, SegmentScore
-from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
-from rome.storage.files import open_output, opened
+from rome.storage.files import as_input_error, open_output, raw_lines
 from rome.storage.rows import parse_json
 
 Stored = tuple[str | None, SegmentScore]
@@ -71,8 +70,8 @@ def iter_scores(path: str) -> Iterator[Stored]:
 
 def _lines(path: str) -> Iterator[bytes]:
     """Yield the lines of a file, gzip or not; the size of the whole has no bound, because evidence repeats itself."""
-    with opened(path) as stream, as_input_error(path):
-        yield from long_lines_refused(unpacked(stream, path, bounded=False), path, _LONGEST, "write it without --evidence")
+    with as_input_error(path), open(path, "rb") as stream:
+        yield from raw_lines(stream, path, _LONGEST, "write it without --evidence", bounded=False)
 
 
 def _segment_from(row: dict[str, Any]) -> SegmentScore:

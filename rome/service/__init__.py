@@ -1,1 +1,1 @@
-"""The HTTP service: one metric, kept loaded, that many clients share. Starlette on uvicorn; `rome annotate` uses its server too."""
+"""Share one loaded metric among many clients over HTTP, with Starlette on uvicorn; `rome annotate` uses the server, too."""

@@ -1,4 +1,4 @@
-"""The scoring service: score, explain, what if, health, and what describes them."""
+"""Serve scores, explanations, edits, health and their description over HTTP."""
 
 from __future__ import annotations
 
@@ -30,15 +30,12 @@ from rome.service.server import LocalServer
 
 
 class ScoreServer(LocalServer):
-    """A metric behind HTTP; its limits are the scorer's.
+    """A metric behind HTTP, with the limits of the scorer.
 
     Parameters
     ----------
     empty_reference
-        As the metric has it.
-
-    Attributes
-    ----------
+        That of the metric.
     options
         Of LocalServer.
     """
@@ -67,10 +64,9 @@ class ScoreServer(LocalServer):
         )
 
     def run(self) -> None:
-        """Load the models and answer until told to stop; what is in hand is finished, in at most the grace.
+        """Load the models and answer until stopped; requests in hand are finished, in at most the grace.
 
-        A call of the metric that is under way then is finished too. Raises KeyboardInterrupt after SIGINT, and whatever prevented the
-        models from loading.
+        Raises KeyboardInterrupt after SIGINT, and the error that prevented the models from loading.
         """
         super().run()
         if self.scorer.failure is not None:
@@ -78,24 +74,20 @@ class ScoreServer(LocalServer):
 
     @asynccontextmanager
     async def _working(self, app: Starlette) -> AsyncIterator[None]:
-        """Load the models while the server starts to answer; when they cannot be loaded, it ends."""
-        loading = asyncio.create_task(self._load())
+        """Load the models while the server starts to answer; end it when they cannot be loaded."""
+        loading = asyncio.create_task(self.scorer.load())
+        loading.add_done_callback(lambda _: self.stop() if self.scorer.failure else None)
         yield
         loading.cancel()
 
-    async def _load(self) -> None:
-        await self.scorer.load()
-        if self.scorer.failure is not None:
-            self.stop()
-
     async def score(self, request: Request) -> Response:
-        """One pair or many: the scores and components, without the evidence."""
+        """Answer one pair or many with scores and components, without the evidence."""
         body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
         result = await self._scored(request, read_pairs(body, self.limits, self._empty_reference))
         return await asyncio.to_thread(lambda: JSONResponse(result.to_dict(evidence=False)))
 
     async def explain(self, request: Request) -> Response:
-        """One pair with all its evidence, as JSON, or as a page where the Accept header names HTML before JSON."""
+        """Answer one pair with all its evidence, as JSON, or as a page if the Accept header names HTML before JSON."""
         page = _wants_page(request)
         shortest = min(self.limits.max_characters, self.limits.max_explain_characters)
         limits = self.limits if page else replace(self.limits, max_characters=shortest)
@@ -104,22 +96,22 @@ class ScoreServer(LocalServer):
         return await self._answer(segment, page)
 
     async def what_if(self, request: Request) -> Response:
-        """A pair and its edited hypothesis, against the reference that counts for the first: what moved, as JSON or as a page."""
+        """Answer a pair and its edited hypothesis with the changes, against the best reference of the first, as JSON or as a page."""
         body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
-        pair, edited = read_edit(body, self.limits, self._empty_reference)
-        before, after = (await self._scored(request, [pair, edited])).segments
+        pairs = read_edit(body, self.limits, self._empty_reference)
+        before, after = (await self._scored(request, pairs)).segments
         if after.reference != before.reference:
-            (after,) = (await self._scored(request, [replace(edited, references=(before.reference,))])).segments
+            (after,) = (await self._scored(request, [replace(pairs[1], references=(before.reference,))])).segments
         return await self._answer(Change(before, after), _wants_page(request))
 
-    async def _answer(self, found: SegmentScore | Change, page: bool) -> Response:
-        """What was found, with its evidence."""
-        response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, found, page)
+    async def _answer(self, result: SegmentScore | Change, page: bool) -> Response:
+        """Return the response with the result and its evidence."""
+        response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, result, page)
         response.headers["Vary"] = "Accept"
         return response
 
     async def health(self, request: Request) -> Response:
-        """200 when the models are loaded, else 503."""
+        """Answer with status 200 when the models are loaded, else 503."""
         scorer = self.scorer
         row = {
             "status": scorer.state,
@@ -132,33 +124,34 @@ class ScoreServer(LocalServer):
         return JSONResponse(row, 200 if scorer.state == "ready" else 503)
 
     async def openapi(self, request: Request) -> Response:
-        """The description for programs."""
+        """Answer with the OpenAPI description."""
         document = json.loads((files("rome.service") / "openapi.json").read_text("utf-8"))
         document["info"]["version"] = __version__
         return JSONResponse(document)
 
     async def page(self, request: Request) -> Response:
-        """The form for people, and the description."""
+        """Answer with the page: a form and the description."""
         content, policy = await asyncio.to_thread(_page)
         return HTMLResponse(content, headers={"Content-Security-Policy": policy})
 
     async def _scored(self, request: Request, pairs: list[CheckedPair]) -> CorpusScore:
-        """The result of the pairs. What is not begun is dropped when the time is over or the client gone."""
+        """Return the result of the pairs; drop what has not begun when the time is over or the client is gone."""
         scored, gone = asyncio.create_task(self.scorer.score(pairs)), asyncio.create_task(_disconnected(request))
         try:
             await asyncio.wait({scored, gone}, timeout=self.limits.timeout, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError as error:
+        except asyncio.CancelledError as error:  # the server ends, and waits for nothing but this answer
+            scored.cancel()
             raise RequestError("stopping", "the service is stopping: ask again later", headers={"Retry-After": "5"}) from error
         finally:
             gone.cancel()
-            if not scored.done():
-                scored.cancel()
-                await asyncio.wait({scored})  # then nothing of it can begin any more
+        if not scored.done():
+            scored.cancel()
+            await asyncio.wait({scored})  # then it is off the queue
         if not scored.cancelled():
             return scored.result()
         if gone.done() and not gone.cancelled():
             raise ClientDisconnect
-        message = f"not done within {self.limits.timeout:g} seconds: send fewer pairs a request, or ask again later"
+        message = f"not done within {self.limits.timeout:g} seconds: send fewer pairs per request, or ask again later"
         raise RequestError("timed_out", message)
 
 
@@ -169,24 +162,24 @@ async def _disconnected(request: Request) -> None:
 
 
 def _wants_page(request: Request) -> bool:
-    """Whether the Accept header names HTML before JSON."""
+    """Return True if the Accept header names HTML before JSON."""
     return "text/html" in request.headers.get("accept", "").partition("application/json")[0]
 
 
-def _explanation(found: SegmentScore | Change, page: bool) -> Response:
-    """The score with its evidence, or what moved, as JSON or as a page of its own."""
+def _explanation(result: SegmentScore | Change, page: bool) -> Response:
+    """Return the score with its evidence, or the changes, as JSON or as a page of its own."""
     if not page:
-        return JSONResponse(found.to_dict())
+        return JSONResponse(result.to_dict())
     return HTMLResponse(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>RoMe: {found.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
-        f"<body>{found._repr_html_()}</body></html>\n"
+        f"<title>RoMe: {result.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
+        f"<body>{result._repr_html_()}</body></html>\n"
     )
 
 
 @cache
 def _page() -> tuple[str, str]:
-    """The page for people, and its policy: its own style and script alone, which may ask this server."""
+    """Return the page and its policy, which allows its own style and script alone, and requests to this server."""
     style, script = page_style("serve.css") + STYLE, asset("serve.js")
     content = page("serve.html", title="RoMe", style=style, script=script, connect="'self'")
     return content, policy(style, script, connect="'self'") + "; frame-ancestors 'none'"

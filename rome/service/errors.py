@@ -1,4 +1,4 @@
-"""A request that is refused: ``{"error": {"code", "message", "where"}}``, for both servers."""
+"""Answer a refused request with ``{"error": {"code", "message", "where"}}``, in both servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from rome.exceptions import RomeError
 
 Say = Callable[[str], None]
-"""Takes a line for whoever started the server; no line holds a text."""
+"""Called with a line for the person who started the server; no line contains a text."""
 
 CODES: Mapping[str, int] = {
     "invalid_json": 400,
@@ -30,18 +30,18 @@ CODES: Mapping[str, int] = {
     "timed_out": 504,
     "not_written": 507,
 }
-"""Every code that an error may have, with its HTTP status."""
+"""The codes of errors with their HTTP statuses."""
 
 
 class RequestError(RomeError):
-    """What is wrong, where, and what to do about it.
+    """A refused request.
 
     Parameters
     ----------
     code
         One of CODES.
     where
-        The place in the request, such as ``pairs[3]``; None when it is not in the body.
+        The place in the request, such as ``pairs[3]``; None outside the body.
     """
 
     def __init__(self, code: str, message: str, where: str | None = None, headers: Mapping[str, str] | None = None) -> None:
@@ -49,16 +49,16 @@ class RequestError(RomeError):
         self.code, self.where, self.headers = code, where, headers
 
     def body(self) -> dict[str, Any]:
-        """The answer's JSON."""
+        """Return the JSON of the answer."""
         return {"error": {"code": self.code, "message": str(self), "where": self.where}}
 
     def response(self) -> JSONResponse:
-        """The answer."""
+        """Return the answer."""
         return JSONResponse(self.body(), CODES[self.code], self.headers)
 
 
 def described(error: BaseException) -> str:
-    """The error's type and the lines it came through, innermost last. Not its message: that may hold a text."""
+    """Return the type of the error and its lines, innermost last, but not its message, which may contain a text."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     return f"{type(error).__name__} at " + " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
 
@@ -68,11 +68,11 @@ async def _refused(request: Request, error: RequestError) -> Response:
 
 
 async def _unrouted(request: Request, error: HTTPException) -> Response:
-    """404 and 405."""
+    """Answer an unknown address or method."""
     if error.status_code == 405:
-        return RequestError("method_not_allowed", "this address takes another method", "method", error.headers).response()
+        return RequestError("method_not_allowed", "the method must be one of header Allow", "method", error.headers).response()
     return RequestError("not_found", "no such address", "path").response()
 
 
 HANDLERS = {RequestError: _refused, HTTPException: _unrouted}
-"""The exception handlers of both applications."""
+"""The exception handlers of both servers."""

@@ -1,4 +1,4 @@
-"""How much one client may ask of the service; the options of `rome serve` are made of these fields."""
+"""Limit what one client may ask of the service; the options of `rome serve` are made from these fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rome.exceptions import InputError
 
 
 def _limit(default: float, unit: str, text: str) -> Any:
-    """A field with what the command line says of it."""
+    """Return a field with its unit and help for the command line."""
     return field(default=default, metadata={"unit": unit, "help": f"{text} (default: {default})"})
 
 
@@ -17,23 +17,21 @@ def _limit(default: float, unit: str, text: str) -> Any:
 class Limits:
     """Sizes, counts and seconds. Raises InputError for a number that is not above 0."""
 
-    max_body: int = _limit(1 << 20, "BYTES", "a request's body")
-    max_pairs: int = _limit(256, "N", "pairs a request")
-    max_references: int = _limit(32, "N", "references a pair")
-    max_characters: int = _limit(4000, "N", "characters a text")
-    max_explain_characters: int = _limit(
-        1000, "N", "characters a text to explain as JSON, whose matrices grow with their square"
-    )
-    max_queue: int = _limit(100, "N", "requests that wait or are being scored; more get 503")
+    max_body: int = _limit(1 << 20, "BYTES", "per body")
+    max_pairs: int = _limit(256, "N", "pairs per request")
+    max_references: int = _limit(32, "N", "references per pair")
+    max_characters: int = _limit(4000, "N", "characters per text")
+    max_explain_characters: int = _limit(1000, "N", "characters per text to explain as JSON, which grows with their square")
+    max_queue: int = _limit(100, "N", "waiting and running requests; more get 503")
     max_connections: int = _limit(200, "N", "open connections; more get 503")
-    timeout: float = _limit(60.0, "SECONDS", "a request; then 504, and what is not begun is dropped")
-    receive_timeout: float = _limit(10.0, "SECONDS", "to send a body, and of idleness")
-    grace: float = _limit(30.0, "SECONDS", "to finish what is in hand at the end")
-    batch_pairs: int = _limit(32, "N", "pairs of a request scored in one call, after which other requests have their turn")
-    batch_characters: int = _limit(20_000, "N", "characters in one call")
+    timeout: float = _limit(60.0, "SECONDS", "per request; then 504, and the rest is dropped")
+    receive_timeout: float = _limit(10.0, "SECONDS", "to send a body, and of idle connections")
+    grace: float = _limit(30.0, "SECONDS", "to finish running requests at the end")
+    batch_pairs: int = _limit(32, "N", "pairs per call of the metric; calls of several requests alternate")
+    batch_characters: int = _limit(20_000, "N", "characters per call of the metric")
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if not 0 < value < float("inf"):
-                raise InputError(f"the limit {item.name} must be a number above 0, got {value}")
+                raise InputError(f"{item.name} must be a number above 0, got {value}")

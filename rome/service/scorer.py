@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from rome.batch.blocks import cut
+from rome.batch.blocks import characters, cut
 from rome.checks import CheckedPair
 from rome.exceptions import InputError
 from rome.results import CorpusScore, SegmentScore
@@ -22,16 +22,16 @@ WARM_UP = CheckedPair(0, ("Snow fell on the hills all night.",), "It snowed on t
 
 
 class Scorer:
-    """A metric that scores for many requests, each of them in calls of bounded size, between which others have their turn.
+    """Score many requests with one metric, in calls of bounded size that alternate between requests.
 
     Parameters
     ----------
     make
         Makes the metric, in its thread.
     whole
-        True scores each request in one call, for a metric whose scores depend on what else is in the call.
+        Score each request in one call, for a metric whose scores depend on the other segments of the call.
     say
-        Takes a line when the models are loaded, and about errors; never a text.
+        Called with a line when the models are loaded, and about errors; never with a text.
     """
 
     def __init__(self, make: Callable[[], RoMe], limits: Limits, *, whole: bool = False, say: Say = lambda _: None) -> None:
@@ -41,53 +41,48 @@ class Scorer:
         self.failure: Exception | None = None
         self.calls = self.scored_pairs = self.requests = self.pairs = 0
         self._thread = ThreadPoolExecutor(1, "rome-scoring")
-        self._metric: asyncio.Future[RoMe]
+        self._loaded = asyncio.Event()
+        self._metric: RoMe
 
     async def load(self) -> None:
         """Load the models; an error is kept as `failure`."""
-        self._metric = asyncio.get_running_loop().create_future()
         try:
-            metric = await self._in_thread(self._make)
-            warm = await self._in_thread(metric.score_pairs, [WARM_UP])
+            self._metric = await self._in_thread(self._make)
+            self.signature = (await self._in_thread(self._metric.score_pairs, [WARM_UP])).signature
+            self.state = "ready"
+            self.say("ready; Ctrl-C ends")
         except Exception as error:  # raised again where the service was started
             self.state, self.failure = "failed", error
-            self._metric.cancel()
-            return
-        self.state, self.signature = "ready", warm.signature
-        self._metric.set_result(metric)
-        self.say("ready; Ctrl-C ends")
+        self._loaded.set()
 
     async def score(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """Return the result of one request; cancelling it drops what has not begun. Raises RequestError, also when too many wait."""
-        if self.failure is not None:
-            raise _stopping()
         if self.requests >= self.limits.max_queue:
             raise RequestError("busy", f"{self.requests} requests wait already: ask again later", headers={"Retry-After": "5"})
         segments: list[SegmentScore] = []
         self.requests += 1
         self.pairs += len(pairs)
         try:
-            await asyncio.wait({self._metric})
-            if self._metric.cancelled():
-                raise _stopping()
-            metric, most = self._metric.result(), self.limits
-            calls = [pairs] if self._whole else cut(pairs, _characters, most.batch_characters, count=most.batch_pairs)
-            for call in calls:
-                segments += await self._scored(metric, call)
+            await self._loaded.wait()
+            if self.failure is not None:
+                raise RequestError("stopping", "the models could not be loaded: the service is stopping")
+            most = self.limits
+            for call in [pairs] if self._whole else cut(pairs, characters, most.batch_characters, count=most.batch_pairs):
+                segments += await self._scored(call)
             return CorpusScore(tuple(replace(one, segment=n) for n, one in enumerate(segments)), segments[0].signature)
         finally:
             self.requests -= 1
             self.pairs -= len(pairs) - len(segments)
 
-    async def _scored(self, metric: RoMe, pairs: Sequence[CheckedPair]) -> Sequence[SegmentScore]:
+    async def _scored(self, pairs: Sequence[CheckedPair]) -> Sequence[SegmentScore]:
         """Return the scores of one call."""
         try:
-            scores = (await self._in_thread(metric.score_pairs, pairs)).segments
+            scores = (await self._in_thread(self._metric.score_pairs, pairs)).segments
         except InputError as error:
-            raise RequestError("not_scorable", f"this cannot be scored ({error})", "pairs") from error
-        except Exception as error:  # the service must outlive whatever a text does to a model
+            raise RequestError("not_scorable", f"the pairs cannot be scored ({error})", "pairs") from error
+        except Exception as error:  # the service must outlive any error of a model
             self.say(f"scoring failed: {described(error)}")
-            message = f"the metric failed ({type(error).__name__}): the service's log says where"
+            message = f"the metric failed ({type(error).__name__}): the service's log names the place"
             raise RequestError("scoring_failed", message, "pairs") from error
         self.calls += 1
         self.pairs -= len(pairs)
@@ -95,13 +90,5 @@ class Scorer:
         return scores
 
     def _in_thread(self, function: Callable[..., Any], *given: Any) -> asyncio.Future[Any]:
-        """Return the future result of a function in the thread that owns the metric, behind what was asked before."""
+        """Return the future result of a function in the thread of the metric, after all earlier ones."""
         return asyncio.get_running_loop().run_in_executor(self._thread, function, *given)
-
-
-def _characters(pair: CheckedPair) -> int:
-    return len(pair.hypothesis) + sum(map(len, pair.references))
-
-
-def _stopping() -> RequestError:
-    return RequestError("stopping", "the models could not be loaded: the service is stopping")

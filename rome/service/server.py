@@ -1,41 +1,53 @@
-"""Routes behind one guard, answered by uvicorn on a socket of this machine: what `rome serve` and `rome annotate` share."""
+"""Serve routes behind one guard with uvicorn on a socket of this machine; `rome serve` and `rome annotate` share it."""
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import socket
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rome.exceptions import InputError
-from rome.service.errors import HANDLERS, Say
-from rome.service.middleware import Guard, HostNames, is_loopback
+from rome.service.errors import HANDLERS, RequestError, Say, described
 
 LOOPBACK = "127.0.0.1"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+POLICY = "default-src 'none'; {}base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([\w.-]+))(?::\d+)?", re.ASCII)
 
 
 class LocalServer:
-    """It listens from the beginning; `run` answers until `stop`, SIGTERM or SIGINT.
+    """A server that listens from its creation; `run` answers until `stop`, SIGTERM or SIGINT.
 
-    Raises InputError when the host or the port cannot be had, or the host is not loopback and nobody allowed that.
+    Raises InputError when the host or the port is not available, or the host is not loopback and allow_remote is not set.
 
     Parameters
     ----------
     port
-        0 takes `preferred` when that is free, else any free one.
+        0 uses `preferred` if that is free, else any free one.
     names
-        Further Host names that lead here.
+        Further Host names of this server.
     policy, say, log
         Of Guard.
     lifespan
         Of Starlette.
-
-    Attributes
-    ----------
     settings
         Of uvicorn.
     """
@@ -58,34 +70,25 @@ class LocalServer:
         self.loopback = is_loopback(host)
         if not self.loopback and not allow_remote:
             raise InputError(
-                f"{host} lets other machines in, and the service asks nobody for a password: name a loopback host such as {LOOPBACK}, "
-                "or say --allow-remote as well"
+                f"host must be a loopback address such as {LOOPBACK}, got {host}. "
+                "To let other machines in, which need no password, add --allow-remote"
             )
-        guard = Middleware(Guard, names=HostNames(host, names), policy=policy, say=say, log=log)
+        guard = Middleware(Guard, names=HostNames(host, names), policy=POLICY.format(policy), say=say, log=log)
         app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS, lifespan=lifespan)
         app.router.redirect_slashes = False
-        config = uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            log_config=None,
-            log_level="critical",
-            proxy_headers=False,
-            server_header=False,
-            **settings,
-        )
-        self._uvicorn = uvicorn.Server(config)
+        settings |= {"log_config": None, "log_level": "critical", "proxy_headers": False, "server_header": False}
+        self._uvicorn = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", **settings))
         self._socket = _listening(host, [port] if port else [preferred, 0])
         self.host, self.port = self._socket.getsockname()[:2]
 
     @property
     def url(self) -> str:
-        """The address, with the port that was taken."""
-        named = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{f'[{named}]' if ':' in named else named}:{self.port}"
+        """Return the address, with the port in use."""
+        name = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{f'[{name}]' if ':' in name else name}:{self.port}"
 
     def run(self) -> None:
-        """Answer until told to stop. Raises KeyboardInterrupt after SIGINT."""
+        """Answer until stopped. Raises KeyboardInterrupt after SIGINT."""
         self._uvicorn.run(sockets=[self._socket])
 
     def stop(self) -> None:
@@ -94,11 +97,103 @@ class LocalServer:
 
 
 def _listening(host: str, ports: Sequence[int]) -> socket.socket:
-    """A socket on the first port that can be had."""
+    """Return a socket on the first available port."""
     for port in ports:
         try:
             return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         except (OSError, OverflowError) as error:
-            failed = error
-    reason = getattr(failed, "strerror", None) or failed
-    raise InputError(f"cannot listen on {host}, port {ports[-1]} ({reason}): name another --host or --port") from failed
+            failure = error
+    reason = getattr(failure, "strerror", None) or failure
+    raise InputError(f"cannot listen on {host}, port {ports[-1]} ({reason}): name another --host or --port") from failure
+
+
+class HostNames:
+    """The names of a server on a host; any other name in a request (DNS rebinding) is refused.
+
+    Parameters
+    ----------
+    further
+        More names, such as that of a proxy. On a loopback host only loopback names count; on another one also addresses (a browser
+        that follows a foreign name sends the name) and this machine's own names.
+    """
+
+    def __init__(self, host: str, further: Iterable[str] = ()) -> None:
+        self._remote = not is_loopback(host)
+        own = (socket.gethostname(), socket.getfqdn()) if self._remote else ()
+        self._names = {name.lower() for name in (*further, *own)}
+
+    def __contains__(self, header: str) -> bool:
+        """Return True for a Host header of this server; the port is not compared, because a tunnel may change it."""
+        match = _HOST.fullmatch(header.lower())
+        name = (match[1] or match[2]) if match else ""
+        return is_loopback(name) or name in self._names or (self._remote and _address(name) is not None)
+
+
+def is_loopback(host: str) -> bool:
+    """Return True when only this machine can reach the host."""
+    address = _address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
+
+
+class Guard:
+    """Middleware that refuses foreign hosts and origins, adds security headers, and keeps texts out of errors and logs.
+
+    Parameters
+    ----------
+    policy
+        The Content-Security-Policy of answers without one.
+    say
+        Called with one line about an unexpected error.
+    log
+        Called with one line per request, or None.
+    """
+
+    def __init__(self, app: ASGIApp, names: HostNames, policy: str, say: Say, log: Say | None) -> None:
+        self.app, self.names, self.policy, self.say, self.log = app, names, policy, say, log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun, status = time.monotonic(), 0
+
+        async def guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers.setdefault("Content-Security-Policy", self.policy)
+            await send(message)
+
+        refusal = self._refusal(Headers(scope=scope))
+        try:
+            await (refusal.response() if refusal else self.app)(scope, receive, guarded)
+        except ClientDisconnect:
+            pass
+        except Exception as error:  # the client must not see it
+            self.say(f"unexpected error: {described(error)}")
+            if not status:
+                await RequestError("internal", "the service failed: its log names the place").response()(scope, receive, guarded)
+        if self.log is not None:
+            path = scope["path"] if "endpoint" in scope else "-"  # an unknown path may contain a text
+            self.log(f"{scope['method']} {path} {status} {1000 * (time.monotonic() - begun):.0f} ms")
+
+    def _refusal(self, headers: Headers) -> RequestError | None:
+        """Return the error of a request for another server or from another site's page."""
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0] not in self.names:
+            message = "the server does not have this name: use the printed address"
+            return RequestError("foreign_host", message, "header Host")
+        if origins not in ([], [f"http://{hosts[0]}"], [f"https://{hosts[0]}"]):
+            message = "the request is from another page: open the printed address"
+            return RequestError("foreign_origin", message, "header Origin")
+        return None

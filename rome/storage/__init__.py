@@ -1,1 +1,1 @@
-"""What lies on disk: analyses, feature tables, pairs and other text files, each written whole or not at all."""
+"""Read and write files: analyses, pairs and other texts, each written whole or not at all."""

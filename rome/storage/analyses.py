@@ -1,4 +1,4 @@
-"""Analyses on demand: from memory, from the store, or from the models, which are loaded at the first text that needs them."""
+"""Provide analyses from memory, from the store, or from the models, which are loaded at the first text that needs them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -26,17 +27,17 @@ KEPT = 60_000
 """Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64
 Seen = Callable[[Iterable[str]], None]
-"""Told of texts whose analyses are there."""
+"""Called with texts whose analyses are available."""
 
 
 class Analyses:
-    """Gives the Analysis of any text, each distinct text through the models at most once.
+    """Provide the Analysis of any text; each distinct text passes the models at most once.
 
     Parameters
     ----------
     path
-        The store's file, or None. The analyses used last stay in memory between blocks and calls, up to KEPT words of them. Several threads may
-        ask at once; one of them is served at a time.
+        The store's file, or None. The most recently used analyses stay in memory between blocks and calls, up to KEPT words of them. Threads
+        are served one at a time.
     """
 
     def __init__(
@@ -60,17 +61,14 @@ class Analyses:
         self._shared: dict[str, Analysis] = {}
 
     def share(self, texts: Sequence[str]) -> None:
-        """Analyse these texts in groups of their own, each when one of its texts is needed for the first time, and keep them in memory."""
+        """Keep the analyses of these texts in memory; a group of them is analysed when one of its texts is first needed."""
         groups = (tuple(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
         with self._lock:
             self._groups = {text: group for group in groups for text in group}
             self._shared = {}
 
     def begin_block(self) -> None:
-        """Drop what is in memory but for shared texts, and from now on store new analyses in one go.
-
-        So a block is known to the store whole or not at all.
-        """
+        """Forget all but shared texts, and from now on store the new analyses of a call together, all or none."""
         with self._lock:
             self._memory.clear()
             self._words = 0
@@ -78,11 +76,11 @@ class Analyses:
 
     @cached_property
     def models_identity(self) -> str:
-        """Which models these are; their files are read and hashed once. Raises ModelMissingError as `ModelSet.load`."""
+        """Return what identifies the models. Raises ModelMissingError as `ModelSet.load`."""
         return models_identity(self.models)
 
     def load(self) -> Analyser:
-        """The models, loaded unless they are. Raises ModelMissingError, with the install line, when the extra ``models`` is not there."""
+        """Return the models, loading them at the first call. Raises ModelMissingError when the extra ``models`` is not installed."""
         with self._lock:
             if self._analyser is None:
                 check_versions()
@@ -103,7 +101,7 @@ class Analyses:
 
     @contextmanager
     def progress_bar(self, pairs: Sequence[CheckedPair]) -> Iterator[Seen]:
-        """A bar over distinct texts on stderr, moved by what it gives; silent unless that is a terminal or progress is True."""
+        """Show a bar over distinct texts and yield the function that advances it; silent unless stderr is a terminal or progress is True."""
         waiting = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
         with progress_bar(self.progress, len(waiting), unit="text") as bar:
 
@@ -115,45 +113,38 @@ class Analyses:
             yield seen
 
     def of(self, texts: Sequence[str], seen: Seen = lambda _: None) -> dict[str, Analysis]:
-        """The analysis of each distinct text; what the models make is stored batch by batch, so an interruption loses one batch."""
+        """Return the analysis of each distinct text; new ones are stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
         with self._lock:
             for text in wanted:
                 if text in self._groups and text not in self._shared:
-                    self._shared |= self._found(dict.fromkeys(self._groups[text]), {}, seen)
-            found = {text: self._memory[text] for text in wanted if text in self._memory}
-            found |= {text: self._shared[text] for text in wanted if text in self._shared}
-            found = self._found(wanted, found, seen)
-            self._keep({text: analysis for text, analysis in found.items() if text not in self._shared})
-        return found
+                    self._shared |= self._analysed(self._groups[text], seen)
+            analyses = {text: known[text] for known in (self._memory, self._shared) for text in wanted if text in known}
+            seen(analyses)
+            analyses |= self._analysed([text for text in wanted if text not in analyses], seen)
+            self._keep({text: analysis for text, analysis in analyses.items() if text not in self._shared})
+        return analyses
 
-    def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
-        """What is found and all other texts wanted, from the store or the models."""
+    def _analysed(self, texts: Sequence[str], seen: Seen) -> dict[str, Analysis]:
+        """Return the analyses of distinct texts from the store or, the longest first, from the models."""
+        if not texts:
+            return {}
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
             identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
-            if store is not None:
-                found |= store.get_many([text for text in wanted if text not in found], identity=identity)
-            seen(found)
-            for batch in self._analysed([text for text in wanted if text not in found]):
+            analyses = {} if store is None else store.get_many(texts, identity=identity)
+            seen(analyses)
+            missing = sorted((text for text in texts if text not in analyses), key=len, reverse=True)
+            new = iter(self.load().analyse(missing) if missing else ())
+            while batch := list(islice(new, self._batch)):
                 if store is not None:
                     store.put_many(batch, identity=identity)
-                found |= {analysis.text: analysis for analysis in batch}
+                analyses |= {analysis.text: analysis for analysis in batch}
                 seen([analysis.text for analysis in batch])
-        return found
+        return analyses
 
-    def _analysed(self, texts: Sequence[str]) -> Iterator[list[Analysis]]:
-        """Lists of new analyses, longest texts first, so that batches hold texts of similar length."""
-        batch: list[Analysis] = []
-        for analysis in self.load().analyse(sorted(texts, key=len, reverse=True)) if texts else ():
-            batch.append(analysis)
-            if len(batch) == self._batch:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
-
-    def _keep(self, found: dict[str, Analysis]) -> None:
-        for text, analysis in found.items():
+    def _keep(self, analyses: dict[str, Analysis]) -> None:
+        """Put analyses into memory, and drop those used longest ago when it is full."""
+        for text, analysis in analyses.items():
             if text not in self._memory:
                 self._words += _size(analysis)
             self._memory[text] = analysis

@@ -1,41 +1,202 @@
-"""Analyses on disk, so that a text that was analysed once never meets the models again.
+"""Keep analyses in a SQLite file, so that no text passes the models twice.
 
-The bytes of one: ``header size (4, little endian) | header (zlib of UTF-8 JSON) | vectors | word probabilities | states``. An array is
-written as float16 when that loses nothing (the analyser rounds its vectors so), otherwise as float32.
+An analysis is stored as the arrays ``header`` (zlib of UTF-8 JSON), ``vectors``, ``probabilities`` and ``states`` in the safetensors format.
+Vectors and probabilities are float16 when that loses nothing (the analyser rounds its vectors so), otherwise float32.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import struct
+import os
+import sqlite3
+import sys
 import zlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load, save
 
+from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
-from rome.storage.sqlite_file import KeyValueFile
 
-_SIZE = struct.Struct("<I")
-_DTYPES: dict[str, np.dtype[Any]] = {"2": np.dtype("<f2"), "4": np.dtype("<f4")}
+BUSY_SECONDS = 60.0
+_CHECKSUM = 8
+_DAMAGE = ("no such", "has no column", "unsupported file format")
+"""Messages of an OperationalError that mean a damaged file; other ones mean a disk, a lock or a permission."""
+_PACKING = b"\0safetensors\0"
 _WORD_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "relation", "start", "end", "sentence")
+Self = TypeVar("Self", bound="KeyValueFile")
+Result = TypeVar("Result")
+
+
+class KeyValueFile:
+    """A SQLite file with one table of keys (at most 64 bytes) and values (bytes); the base of every store.
+
+    Several processes and threads may share it. Every value has a checksum of key and value, and a row with a wrong one is missing. A damaged
+    file is renamed to NAME.damaged-1, and a new one is created. A file that may not be written is only read. One line on stderr
+    reports each of these.
+
+    Parameters
+    ----------
+    path
+        The file; it is created when it is missing, its folder is not. A subclass sets TABLE (its name) and APPLICATION_ID (written into the
+        file's header).
+
+    Raises
+    ------
+    StoreError
+        When the file cannot be opened, read or written, or is not such a store.
+    """
+
+    TABLE = "items"
+    APPLICATION_ID = 0
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._do(lambda _: None)  # report a wrong path now and not after the first batch
+
+    def read(self, keys: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+        """Return the keys that have an undamaged value, each with it."""
+        query = f"SELECT key, value FROM {self.TABLE} WHERE key = ?"
+        rows = self._do(lambda connection: [row for key in keys for row in connection.execute(query, (key,))])
+        whole = [(key, row[_CHECKSUM:]) for key, row in rows if isinstance(row, bytes) and row == _sealed(key, row[_CHECKSUM:])]
+        if damaged := len(rows) - len(whole):
+            _say(f"the store {self.path} has {damaged} damaged rows among {len(rows)}: computed again")
+        return whole
+
+    def write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep these keys and values, all or none, replacing existing ones; a read-only file stays as it is."""
+        if self._is_read_only():
+            return
+        sealed = [(key, _sealed(key, value)) for key, value in rows]
+        query = f"INSERT OR REPLACE INTO {self.TABLE} (key, value) VALUES (?, ?)"
+        self._do(lambda connection: connection.executemany(query, sealed))
+
+    def __len__(self) -> int:
+        """Return the number of values."""
+        return int(self._do(lambda connection: connection.execute(f"SELECT count(*) FROM {self.TABLE}").fetchone()[0]))
+
+    def __enter__(self: Self) -> Self:
+        """Return the store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: the file is open only while it is read or written."""
+
+    def _is_read_only(self) -> bool:
+        """Return True for an existing file that cannot be written; SQLite needs to write beside it, too."""
+        file = Path(os.path.realpath(self.path))
+        return file.is_file() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
+
+    def _do(self, action: Callable[[sqlite3.Connection], Result], *, again: bool = True) -> Result:
+        """Act in one transaction on a connection of its own; set a damaged file aside and act once more."""
+        identity = _identity(self.path)
+        try:
+            with closing(self._connect()) as connection, connection:
+                self._prepare(connection)
+                return action(connection)
+        except sqlite3.Error as error:
+            if not again:
+                self._refuse(error)
+            if _identity(self.path) == identity:  # otherwise another process has replaced it
+                self._set_aside(error)
+        return self._do(action, again=False)
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open the file, which is created when it is missing."""
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise StoreError(f"store must be a file in a folder that exists, got {self.path}. Make the folder first")
+        if self._is_read_only():
+            _say_once(f"the store {self.path} cannot be written: it is read, and nothing is added")
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS)
+        connection.text_factory = bytes  # damage may change a blob into a text
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Create the table in a new file; refuse another program's file and another format."""
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            connection.executescript(
+                f"BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL);"
+                f"PRAGMA application_id={self.APPLICATION_ID}; COMMIT"
+            )
+        if connection.execute("PRAGMA application_id").fetchone()[0] != self.APPLICATION_ID:
+            raise StoreError(f"{self.path} is a SQLite file of another program: name another file for the store")
+
+    def _set_aside(self, error: sqlite3.Error) -> None:
+        """Rename a damaged store; refuse another file and another error."""
+        real = os.path.realpath(self.path)
+        if not _is_damage(error) or self._is_read_only() or _owner(real) != self.APPLICATION_ID:
+            self._refuse(error)
+        aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
+        try:
+            os.replace(real, aside)
+        except FileNotFoundError:  # another process has done so
+            return
+        except OSError as problem:
+            message = f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
+            raise StoreError(message) from problem
+        _say(f"the store {self.path} was damaged ({error}): it is now {aside}, and a new one was begun")
+
+    def _refuse(self, error: sqlite3.Error) -> NoReturn:
+        if _is_damage(error):
+            message = f"the store {self.path} is damaged or is not a store of RoMe ({error}): name another file"
+            raise StoreError(message) from error
+        remedy = "free some space, check its permissions, or name another file"
+        raise StoreError(f"the store {self.path} cannot be written ({error}): {remedy}") from OSError(errno.EIO, str(error))
+
+
+def _say(line: str) -> None:
+    """Write one line to stderr, over a progress bar."""
+    if sys.stderr is not None:
+        place = "\r\x1b[K" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{place}rome: {' '.join(line.split())}\n")
+
+
+_say_once = cache(_say)
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return not isinstance(error, sqlite3.OperationalError) or any(word in str(error) for word in _DAMAGE)
+
+
+def _owner(path: str) -> int:
+    """Return the application id in the header of a SQLite file."""
+    with open(path, "rb") as file:
+        return int.from_bytes(file.read(72)[68:], "big")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what distinguishes the file that now has this name from an earlier or later one; None when there is none."""
+    with suppress(OSError):
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
+    return None
+
+
+def _sealed(key: bytes, value: bytes) -> bytes:
+    """Return the value behind its checksum, which depends on the key, too: no row replaces another one's."""
+    return hashlib.blake2b(value, digest_size=_CHECKSUM, key=key).digest() + value
 
 
 class AnalysisStore(KeyValueFile):
-    """A SQLite file of analyses, keyed by text and model identity; several processes and threads may share it.
+    """A SQLite file of analyses by text and model identity; several processes and threads may share it.
 
-    Nothing is pickled. What is damaged counts as missing, so it is computed and written again. A store is only a memory: it may be
-    deleted when no process uses it.
+    Nothing is pickled. A damaged analysis is missing, so it is computed and written again. The file may be deleted when no process uses it.
 
     Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
     Parameters
     ----------
     path
-        The file; it is made when it is missing, its folder is not.
+        The file; it is created when it is missing, its folder is not.
 
     Examples
     --------
@@ -47,75 +208,53 @@ class AnalysisStore(KeyValueFile):
     APPLICATION_ID = 0x526F4D65  # "RoMe"
 
     def get_many(self, texts: Iterable[str], *, identity: str) -> dict[str, Analysis]:
-        """The analyses known for these texts under this model identity; unknown and damaged ones are simply absent."""
+        """Return the analyses known for these texts under this model identity; unknown and damaged ones are absent."""
         wanted = {_key(text, identity): text for text in texts}
         return {wanted[key]: unpack(wanted[key], row) for key, row in self.read(list(wanted))}
 
     def put_many(self, analyses: Iterable[Analysis], *, identity: str) -> None:
-        """Keep these analyses under this model identity, all or none; a text that is known already is overwritten."""
+        """Keep these analyses under this model identity, all or none, replacing those of known texts."""
         self.write([(_key(analysis.text, identity), pack(analysis)) for analysis in analyses])
 
 
 def _key(text: str, identity: str) -> bytes:
-    """24 bytes that stand for a text under a model identity."""
-    digest = hashlib.blake2b(identity.encode("utf-8"), digest_size=24)
-    digest.update(b"\0")
-    digest.update(text.encode("utf-8"))
-    return digest.digest()
+    """Return 24 bytes that identify a text under a model identity and the way of packing."""
+    return hashlib.blake2b(identity.encode("utf-8") + _PACKING + text.encode("utf-8"), digest_size=24).digest()
 
 
 def pack(analysis: Analysis) -> bytes:
-    """The analysis as bytes, all but its text, which is the key of the row."""
-    vectors, vectors_kind = _shrink(analysis.vectors)
-    probabilities, probabilities_kind = _shrink(analysis.word_probabilities)
+    """Return the analysis as bytes, without its text, which is the key of the row."""
     header = {
         "words": [[getattr(word, column) for word in analysis.words] for column in _WORD_COLUMNS],
         "sentences": [[sentence.start, sentence.end, sentence.acceptability_probability] for sentence in analysis.sentences],
-        "shape": list(analysis.vectors.shape),
-        "states": list(analysis.states.shape),
-        "kinds": vectors_kind + probabilities_kind,
     }
-    compressed = zlib.compress(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), 6)
-    return (
-        _SIZE.pack(len(compressed))
-        + compressed
-        + vectors.tobytes()
-        + probabilities.tobytes()
-        + analysis.states.astype(_DTYPES["2"]).tobytes()
-    )
+    compressed = zlib.compress(json.dumps(header, ensure_ascii=False).encode("utf-8"))
+    arrays = {
+        "header": np.frombuffer(compressed, np.uint8),
+        "vectors": _shrunk(analysis.vectors),
+        "probabilities": _shrunk(analysis.word_probabilities),
+        "states": analysis.states.astype(np.float16),
+    }
+    return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def unpack(text: str, body: bytes) -> Analysis:
-    """The analysis of a text from the bytes that pack made of it; whoever kept them has verified their checksum."""
-    (size,) = _SIZE.unpack_from(body)
-    arrays = _SIZE.size + size
-    header: dict[str, Any] = json.loads(zlib.decompress(body[_SIZE.size : arrays]))
-    count, width = header["shape"]
-    rows, depth = header["states"]
-    vectors, end = _grow(body, arrays, header["kinds"][0], count * width)
-    probabilities, end = _grow(body, end, header["kinds"][1], count)
-    states = np.frombuffer(body, _DTYPES["2"], rows * depth, end).astype(np.float16)
+    """Return the analysis of a text from the bytes of `pack`, whose checksum must have been verified."""
+    arrays = load(body)
+    header = json.loads(zlib.decompress(arrays["header"].tobytes()))
     return Analysis(
         text=text,
         sentences=tuple(Sentence(*row) for row in header["sentences"]),
         words=tuple(Word(*row) for row in zip(*header["words"], strict=True)),
-        vectors=vectors.reshape(count, width),
-        word_probabilities=probabilities,
-        states=states.reshape(rows, depth),
+        vectors=arrays["vectors"].astype(np.float32),
+        word_probabilities=arrays["probabilities"].astype(np.float32),
+        states=arrays["states"],
     )
 
 
-def _shrink(array: NDArray[np.float32]) -> tuple[NDArray[Any], str]:
-    """The array in the smaller of two types that holds it exactly."""
+def _shrunk(array: NDArray[np.float32]) -> NDArray[np.float16] | NDArray[np.float32]:
+    """Return the array in the smaller of two types that holds it exactly."""
     with np.errstate(over="ignore"):
-        half = array.astype(_DTYPES["2"])
-    if np.array_equal(half.astype(np.float32), array, equal_nan=True):
-        return half, "2"
-    return array.astype(_DTYPES["4"]), "4"
-
-
-def _grow(body: bytes, start: int, kind: str, count: int) -> tuple[NDArray[np.float32], int]:
-    """Read `count` numbers from `start` as float32; also where they end."""
-    dtype = _DTYPES[kind]
-    array = np.frombuffer(body, dtype, count, start).astype(np.float32)
-    return array, start + count * dtype.itemsize
+        half = array.astype(np.float16)
+    is_exact = np.array_equal(half.astype(np.float32), array, equal_nan=True)
+    return half if is_exact else array

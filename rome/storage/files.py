@@ -1,4 +1,4 @@
-"""Files and streams: plain text read line by line with every fault placed, and files written whole or not at all."""
+"""Read text files line by line, gzip or not, with every fault placed; write files whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,38 +10,46 @@ import secrets
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
-from rome.storage.bounded_gzip import as_input_error, long_lines_refused, unpacked
 
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_BINARY = {
+_GZIP = b"\x1f\x8b"
+_FOREIGN = {
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
     b"PK\x03\x04": "an Excel, Word or ZIP file",
     b"PAR1": "a Parquet file",
     b"%PDF": "a PDF file",
     b"\x89PNG": "a picture",
     b"SQLite format 3": "a database",
 }
-"""How files begin that are given in place of texts now and then."""
+"""First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
-"""Bytes of a line; no line of texts that can be scored comes near it."""
+"""Bytes of a line; no line of texts that can be scored is nearly as long."""
+_ROOM, _MOST_RATIO = 1 << 26, 200
+"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
 _KEPT = 48
-"""Characters of a file's name that stand in its temporary one, whose length has a bound."""
+"""Characters of a file's name in the name of its temporary file, whose length is limited."""
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
-def read_lines(path: str) -> list[str]:
-    """The lines of a UTF-8 file, or of standard input for ``-``, without their line ends.
+def named(path: str) -> str:
+    """Return the name of a file for messages."""
+    return "standard input" if path == STANDARD_INPUT else path
 
-    A line ends with LF or CR LF and nothing else, so that a rare separator inside a text never makes two segments of it. A
-    byte order mark is dropped, gzip is recognised by its first bytes, an empty file has no lines, and a final line end starts
-    no new line.
+
+def read_lines(path: str) -> list[str]:
+    """Return the lines of a UTF-8 file, or of standard input for ``-``, without their line ends.
+
+    Only LF and CR LF end a line, so that a rare separator inside a text never splits a segment. A byte order mark is dropped, gzip is
+    recognised by its first bytes, an empty file has no lines, and a final line end starts no new line.
 
     Raises InputError that names the file, the line where it can, and the remedy.
     """
@@ -51,69 +59,90 @@ def read_lines(path: str) -> list[str]:
 
 @contextmanager
 def open_lines(path: str) -> Iterator[Iterator[str]]:
-    """The lines of a file, one in memory at a time; see `read_lines`. A faulty one raises InputError when it is reached.
+    """Open a file and yield its lines, one in memory at a time; see `read_lines`. A faulty line raises InputError when it is reached.
 
-    What cannot be read from any place (standard input, a pipe) is copied to a temporary file first, whose size bounds what it may unpack to.
+    Standard input and pipes are copied to a temporary file first, whose size limits what it may unpack to.
     """
     with ExitStack() as stack:
-        stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(opened(path))
-        if path == STANDARD_INPUT or not stream.seekable():
-            copy = stack.enter_context(tempfile.TemporaryFile())
-            with as_input_error(named(path)):
+        with as_input_error(named(path)):
+            stream: IO[bytes] = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
+            if path == STANDARD_INPUT or not stream.seekable():
+                copy = stack.enter_context(tempfile.TemporaryFile())
                 shutil.copyfileobj(stream, copy)
-            stream = copy
-        yield _each_line(stream, path)
+                stream = copy
+        yield text_lines(stream, named(path))
 
 
-def _each_line(stream: IO[bytes], path: str) -> Iterator[str]:
-    """The lines of a file that can be read from any place."""
-    remedy = "give one segment a line"
-    with as_input_error(named(path)):
-        rows = long_lines_refused(unpacked(stream, named(path)), named(path), _LONGEST, remedy)
-        for number, row in enumerate(rows, start=1):
-            if number == 1:
-                if row.startswith(_UTF16):
-                    raise InputError(f"{named(path)} is UTF-16, not UTF-8: convert it, `iconv -f utf-16 -t utf-8`")
-                kind = next((kind for begin, kind in _BINARY.items() if row.startswith(begin)), None)
-                if kind is not None:
-                    raise InputError(f"{named(path)} is {kind}, not text: save it as CSV, or as one text a line")
-                row = row.removeprefix(_BOM)
-                if not row:
-                    return
-            yield _decoded(row.removesuffix(b"\n").removesuffix(b"\r"), path, number)
+def text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the lines of a seekable UTF-8 file; see `read_lines`."""
+    for number, row in enumerate(raw_lines(stream, name, _LONGEST, "give one segment per line"), start=1):
+        if number == 1:
+            kind = next((kind for mark, kind in _FOREIGN.items() if row.startswith(mark)), None)
+            if kind is not None:
+                raise InputError(f"{name} is {kind}, not UTF-8 text: save it as CSV or plain text in UTF-8")
+            row = row.removeprefix(_BOM)
+            if not row:
+                return
+        try:
+            yield row.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{name}:{number}: byte 0x{row[error.start]:02x} at byte {error.start + 1} of the line is not UTF-8: "
+                "convert the file, for instance `iconv -f latin1 -t utf-8`"
+            ) from error
 
 
-def named(path: str) -> str:
-    """How messages call a file."""
-    return "standard input" if path == STANDARD_INPUT else path
+def raw_lines(stream: IO[bytes], name: str, longest: int, remedy: str, *, bounded: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a seekable file, gzip or not, each with its end.
+
+    Raises InputError before a line of over ``longest`` bytes is in memory.
+
+    Parameters
+    ----------
+    bounded
+        First refuse a gzip file that unpacks to over 64 MiB and over 200 times its size.
+    """
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    is_packed = stream.read(len(_GZIP)) == _GZIP
+    stream.seek(0)
+    content: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=stream) if is_packed else stream
+    with as_input_error(name):
+        if is_packed and bounded:
+            _refuse_bomb(content, max(_ROOM, _MOST_RATIO * size), name)
+        for number, line in enumerate(iter(lambda: content.readline(longest + 1), b""), start=1):
+            if len(line) > longest:
+                raise InputError(f"{name}:{number}: the line has over {longest >> 20} MiB: {remedy}")
+            yield line
 
 
-def opened(path: str) -> BinaryIO:
-    """A file opened for reading, or what is wrong with its name."""
+def _refuse_bomb(content: IO[bytes] | gzip.GzipFile, most: int, name: str) -> None:
+    """Raise InputError when a file unpacks to more than so many bytes."""
+    while part := content.read(1 << 20):
+        most -= len(part)
+        if most < 0:
+            raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
+    content.seek(0)
+
+
+@contextmanager
+def as_input_error(name: str) -> Iterator[None]:
+    """Raise what goes wrong while a file is opened or read as an InputError that names it."""
     try:
-        return open(path, "rb")
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{name} is a damaged gzip file ({error}): compress or copy it again") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path} is a directory: name a file in it") from error
+        raise InputError(f"{name} is a directory: name a file in it") from error
     except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist: check the name and the working directory") from error
+        raise InputError(f"{name} does not exist: check the name and the working directory") from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check its permissions") from error
-
-
-def _decoded(row: bytes, path: str, number: int) -> str:
-    """One line as text."""
-    try:
-        return row.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{named(path)}:{number}: byte 0x{row[error.start]:02x} at byte {error.start + 1} of the line is not UTF-8: "
-            "convert the file, for instance `iconv -f latin1 -t utf-8`"
-        ) from error
+        raise InputError(f"{name} cannot be read ({error.strerror or error}): check the name and its permissions") from error
 
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[TextIO]:
-    """A text stream to standard output (None or ``-``) or to a file that appears under its name only when complete.
+    """Open a text stream to standard output (None or ``-``) or to a file that appears under its name only when complete.
 
     The file is opened at once, so a wrong name is reported before anything is computed. A name ending in ``.gz`` is compressed,
     the same text to the same bytes. Raises InputError when it cannot be written.
@@ -121,27 +150,21 @@ def open_output(path: str | None) -> Iterator[TextIO]:
     if path is None or path == STANDARD_INPUT:
         yield sys.stdout
         return
-    with atomic_path(path) as temporary, open(temporary, "wb") as raw:
+    with ExitStack() as stack:
+        temporary = stack.enter_context(atomic_path(path))
+        raw: BinaryIO | gzip.GzipFile = stack.enter_context(open(temporary, "wb"))
         if path.endswith(".gz"):
-            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed, _text(packed) as stream:
-                yield stream
-        else:
-            with _text(raw) as stream:
-                yield stream
-
-
-def _text(raw: IO[bytes] | gzip.GzipFile) -> TextIO:
-    """UTF-8 with line feeds, over bytes."""
-    return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+            raw = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+        yield stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline="\n"))
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = InputError) -> Iterator[Path]:
-    """A temporary path beside the wanted one that takes its place when the block ends well, and vanishes when it does not.
+    """Yield a temporary path beside the wanted one that replaces it when the block succeeds, and is removed when it fails.
 
-    The content is on the disk before the name is: whatever ends the process or the machine, the old file stands, or the new one,
-    whole. (A killed process leaves its temporary file, ``.NAME.*.part``, which may be deleted.) A link is followed,
-    an existing file keeps its permissions, and what is no ordinary file (a pipe, a device) is written directly.
+    The content is on the disk before the name is: whatever ends the process or the machine, the old or the new file is whole. (A killed
+    process leaves its temporary file, ``.NAME.*.part``, which may be deleted.) A link is followed, an existing file keeps its
+    permissions, and a pipe or a device is written directly.
 
     Raises ``refusal``, with the remedy, when the path is a directory, its folder is missing or not writable, or the disk is full.
     """
@@ -155,21 +178,20 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
         try:
             temporary = _temporary_beside(target)
         except OSError as error:
-            raise refusal(
-                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
-            ) from error
+            raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
         try:
             yield temporary
-            _sync(temporary)
+            _sync(temporary, os.O_RDWR)
             os.replace(temporary, target)
-            _sync_folder(target.parent)
+            with suppress(OSError):  # not every system can do that with a folder
+                _sync(target.parent, os.O_RDONLY)
         finally:
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterator[None]:
-    """A disk that is full meanwhile raises ``refusal``."""
+    """Raise ``refusal`` when the disk becomes full."""
     try:
         yield
     except OSError as error:
@@ -179,7 +201,7 @@ def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterat
 
 
 def _temporary_beside(target: Path) -> Path:
-    """A new empty file in the same folder, with the permissions of the target or those that a new file gets."""
+    """Create an empty file in the same folder, with the permissions of the target or those of a new file."""
     path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
     mode = target.stat().st_mode & 0o777 if target.exists() else None
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
@@ -188,20 +210,10 @@ def _temporary_beside(target: Path) -> Path:
     return path
 
 
-def _sync(path: Path) -> None:
-    """Wait until the file's content is on the disk."""
-    handle = os.open(path, os.O_RDWR)
+def _sync(path: Path, flags: int) -> None:
+    """Wait until the content of a file or the names in a folder are on the disk."""
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Wait until the names in the folder are on the disk, where the system can do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,4 +1,4 @@
-"""Rows of tables and of JSON files, each with its place ``file:line``."""
+"""Read the rows of tables and of JSON files, each with its place ``file:line``."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def table_rows(
 ) -> tuple[list[str], Iterator[tuple[str, dict[str, str]]]]:
     """Return the header of a table, [] of an empty one, and its rows by column name, each with its place.
 
-    A table with tabs knows no quoting, any other is CSV. Empty lines are skipped. Raises InputError, at once or when the row is reached, for a
+    A table with tabs has no quoting, any other is CSV. Empty lines are skipped. Raises InputError, at once or when the row is reached, for a
     column named twice, a row of another width, and wrong CSV.
     """
-    rows = _cells(lines, name, separator)
+    rows = _split_csv(lines, name, separator) if separator != "\t" else _split_tabs(lines)
     header = next(rows, (1, []))[1]
     if twice := repeated(header):
         raise InputError(f"{name}:1: the header has the column {shown(twice)} twice: name each column once")
@@ -45,11 +45,13 @@ def _named_cells(
         yield f"{name}:{number}", dict(zip(header, cells, strict=True))
 
 
-def _cells(lines: Iterable[str], name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _split_tabs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of each line that is not empty, and its cells."""
+    return ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line)
+
+
+def _split_csv(lines: Iterable[str], name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the line where each row begins, and its cells."""
-    if separator == "\t":
-        yield from ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line)
-        return
     rows, number = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True), 1
     try:
         for cells in rows:
@@ -57,16 +59,15 @@ def _cells(lines: Iterable[str], name: str, separator: str) -> Iterator[tuple[in
                 yield number, cells
             number = rows.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"{name}:{number}: not CSV ({error}): put a text with a quotation mark in quotation marks, each mark in it doubled"
-        ) from error
+        remedy = "put a text with a quotation mark in quotation marks, and double each mark in it"
+        raise InputError(f"{name}:{number}: not CSV ({error}): {remedy}") from error
 
 
 def json_rows(lines: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
     """Yield the value of each line of JSON with its place, skipping blank lines; see `json_value`."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            yield f"{name}:{number}", json_value(line, f"{name}:{number}", "give one object a line")
+            yield f"{name}:{number}", json_value(line, f"{name}:{number}", "give one object per line")
 
 
 def json_value(text: str, place: str, remedy: str = "fetch the file again") -> Any:
@@ -88,7 +89,7 @@ def json_value(text: str, place: str, remedy: str = "fetch the file again") -> A
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, for a name used twice too, and RecursionError where it is nested too deep."""
+    """Return the value of a JSON text. Raises ValueError, for a repeated name too, and RecursionError for too deep nesting."""
     return json.loads(text, object_pairs_hook=_checked_object)
 
 
@@ -100,5 +101,5 @@ def repeated(names: Iterable[str]) -> str | None:
 def _checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
-        raise ValueError(f"the name {repeated([name for name, _ in pairs])!r} stands twice in one object")
+        raise ValueError(f"the name {repeated([name for name, _ in pairs])!r} occurs twice in one object")
     return row

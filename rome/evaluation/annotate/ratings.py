@@ -19,7 +19,7 @@ from rome.data.readers.own import rated_line
 from rome.data.readers.rated import ErrorMark
 from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
-from rome.storage.bounded_gzip import as_input_error
+from rome.storage.files import as_input_error
 
 
 @dataclass(frozen=True, slots=True)

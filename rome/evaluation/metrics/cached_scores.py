@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rome.evaluation.metrics.functions import References, Scores
 from rome.exceptions import InputError
 from rome.progress import progress_bar
-from rome.storage.sqlite_file import KeyValueFile
+from rome.storage.analysis_store import KeyValueFile
 from rome.text_table import shorten
 
 TextPair = tuple[str, str]

@@ -1,7 +1,8 @@
-"""RoMe as a module of Hugging Face's `evaluate`, which copies this one file: load it with `evaluate.load(module_path())`."""
+"""Use RoMe in Hugging Face's `evaluate`, which copies this one file: load it with `evaluate.load(module_path())`."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import datasets
@@ -25,21 +26,16 @@ monotone net that turns the four into one score in [0, 1]. All models are in the
 """
 
 _CITATION = """\
-@inproceedings{rony-etal-2022-rome,
-    title = "{R}o{M}e: A Robust Metric for Evaluating Natural Language Generation",
-    author = "Rony, Md Rashad Al Hasan and Kovriguina, Liubov and Chaudhuri, Debanjan and Usbeck, Ricardo and Lehmann, Jens",
-    booktitle = "Proceedings of the 60th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long Papers)",
-    year = "2022",
-    pages = "5645--5657",
-    url = "https://aclanthology.org/2022.acl-long.387",
-}
+@inproceedings{rony-etal-2022-rome, year = "2022", url = "https://aclanthology.org/2022.acl-long.387", booktitle = "ACL 2022",
+    title = "{R}o{M}e: A Robust Metric for Evaluating Natural Language Generation", pages = "5645--5657",
+    author = "Rony, Md Rashad Al Hasan and Kovriguina, Liubov and Chaudhuri, Debanjan and Usbeck, Ricardo and Lehmann, Jens"}
 """
 
 _INPUTS = """
 Args:
     predictions (list of str): the generated texts; one may be empty.
-    references (list of str, or list of lists of str): one text, or several, for each prediction; of several the one that scores best counts.
-    metric (RoMe, optional): a metric that is loaded already; excludes the options.
+    references (list of str, or list of lists of str): one or several texts per prediction; the best-scoring one counts.
+    metric (RoMe, optional): a loaded metric, instead of options.
     **options: of `rome.RoMe`, such as emd="aligned", scorer="supervised", store="analyses.sqlite", empty_reference="score".
 Returns:
     score (float): the mean over the predictions, in [0, 1].
@@ -58,10 +54,10 @@ Examples:
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _INPUTS)
 class RomeScore(evaluate.Metric):
-    """The metric module; what it stores of a batch is texts, so that processes can share them, as evaluate does."""
+    """The metric module of `evaluate`, which stores the texts of batches, so that processes can share them."""
 
     def _info(self) -> evaluate.MetricInfo:
-        """Both shapes of references; what is stored is always a list of texts, because evaluate would turn a mixture into strings."""
+        """Accept both shapes of references. Lists of texts are stored, because evaluate would convert a mixture to strings."""
         text = datasets.Value("string")
         shapes = (datasets.Sequence(text), text)
         return evaluate.MetricInfo(
@@ -72,7 +68,7 @@ class RomeScore(evaluate.Metric):
         )
 
     def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
-        """Keep a batch. Raises InputError for what is no text, before evaluate would make a text of it."""
+        """Keep a batch. Raises InputError for anything but texts, which evaluate would convert to texts."""
         pairs = check_pairs(references, predictions, empty_reference="score")
         lists = [list(pair.references) for pair in pairs]
         super().add_batch(predictions=[pair.hypothesis for pair in pairs], references=lists)
@@ -84,7 +80,7 @@ class RomeScore(evaluate.Metric):
     def compute(
         self, *, predictions: Any = None, references: Any = None, metric: Any = None, **options: Any
     ) -> dict[str, Any] | None:
-        """Score what was added, and these texts; None in every process but the first.
+        """Score the added and the given texts; return None in every process but the first.
 
         Raises InputError for wrong texts or options, before anything is stored.
         """
@@ -92,33 +88,29 @@ class RomeScore(evaluate.Metric):
         if predictions is not None or references is not None:
             check_pairs(references, predictions, empty_reference=getattr(chosen, "empty_reference", "error"))
         elif not len(self):
-            raise InputError("nothing was added: give predictions= and references=, or call add_batch before compute")
+            raise InputError("compute needs predictions= and references=, or a call of add_batch before")
         result: dict[str, Any] | None = super().compute(predictions=predictions, references=references, metric=chosen)
         return result
 
     def _compute(self, *, predictions: list[str], references: list[list[str]], metric: Any) -> dict[str, Any]:
-        """Score every pair; see the description of the result above."""
+        """Score every pair; see ``Returns`` in the description of the module."""
         columns = score_columns(metric, references, predictions, columns=(*DEFAULT_COLUMNS, "signature"))
         scores, (signature, *_) = columns.pop("score"), columns.pop("signature")
         return {"score": sum(scores) / len(scores), "scores": scores, **columns, "signature": signature}
 
     def _chosen(self, metric: Any, options: dict[str, Any]) -> Any:
-        """The metric to use; one that was made from options is kept for the next call with the same ones."""
-        if metric is not None:
-            if options:
-                raise InputError(f"metric= is loaded already: give {', '.join(options)} where it is made, RoMe(...)")
-            return metric
-        made: list[tuple[dict[str, Any], Any]] = self.__dict__.setdefault("_made", [])
-        if not any(known == options for known, _ in made):
-            made.append((options, _made(options)))
-        return next(metric for known, metric in made if known == options)
+        """Return the given metric, or one with these options, which is made once."""
+        if metric is None:
+            return _made(tuple(options.items())) if options else default_metric()
+        if options:
+            raise InputError(f"metric= cannot be combined with options, got {', '.join(options)}. Give them to RoMe(...)")
+        return metric
 
 
-def _made(options: dict[str, Any]) -> RoMe:
-    """A metric with these options. Raises InputError for one that there is not."""
-    if not options:
-        return default_metric()
+@cache
+def _made(options: tuple[tuple[str, Any], ...]) -> RoMe:
+    """Return a metric with these options. Raises InputError for an unknown one."""
     try:
-        return RoMe(**{"progress": False, **options})
+        return RoMe(**{"progress": False, **dict(options)})
     except TypeError as error:
         raise InputError(f"{error}: the options of compute are those of rome.RoMe") from error

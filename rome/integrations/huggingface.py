@@ -1,4 +1,4 @@
-"""Hugging Face: a metric module for `evaluate.load`, and a function for `datasets.Dataset.map`. Neither is imported here."""
+"""Provide a metric module for `evaluate.load` and a function for `datasets.Dataset.map`. Neither package is imported here."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_name
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 
-MODULE = "rome_score"
-
-
 def module_path() -> str:
-    """The folder that `evaluate.load` takes: ``evaluate.load(module_path())`` needs no network.
+    """Return the file for ``evaluate.load(module_path())``, which needs no network.
 
-    Raises ModelMissingError, with the install line, when the package evaluate is not there.
+    Raises ModelMissingError, with the install line, when the package evaluate is not installed.
     """
     if find_spec("evaluate") is None:
         raise ModelMissingError("the metric module needs the package evaluate: run `pip install evaluate`")
-    return str(Path(__file__).parent / MODULE)
+    return str(Path(__file__).with_name("rome_score.py"))
 
 
 @dataclass(kw_only=True)
 class BatchScorer:
-    """A function for ``dataset.map(batch_scorer(), batched=True)`` that adds score columns; see `score_frame` for the arguments.
+    """Add score columns in ``dataset.map(batch_scorer(), batched=True)``; see `score_frame` for the arguments.
 
-    datasets keeps what it computed under a fingerprint of this function: the metric's options, its signature, store and threads, and the
-    arguments here. The same settings find the stored columns again, and a change of any, or of the embedded models, scores anew. It pickles
-    as its settings, and a process that unpickles it loads the models at the first batch.
+    The fingerprint, under which datasets keeps results, depends on the metric's options, signature, store and threads, and on the arguments
+    here. A pickle contains these settings, and a process that unpickles it loads the models at the first batch.
     """
 
     metric: Any = field(default=None, kw_only=False)
@@ -43,7 +39,7 @@ class BatchScorer:
     missing: Literal["error", "null"] = "error"
 
     def __post_init__(self) -> None:
-        """Refuse what no batch can be scored with."""
+        """Check the settings."""
         check_columns(self.columns, self.missing)
         check_names((), {}, self.columns)
         refuse_batches(self.metric, "Dataset.map")
@@ -55,15 +51,15 @@ class BatchScorer:
         return {**vars(self), "_signature": str(self.metric.signature)}
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        """The new columns of one batch. Raises InputError, naming the row within the batch; see `score_frame`."""
-        if any(isinstance(batch[name], str) for name in (self.reference, self.hypothesis) if name in batch):
-            raise InputError("a single row arrived in place of a batch: call map with batched=True")
+        """Return the new columns of one batch. Raises InputError, naming the row within the batch; see `score_frame`."""
+        names = (self.reference, self.hypothesis)
+        if any(isinstance(batch.get(name), str) for name in names):
+            raise InputError("batch must contain several rows, got one. Call map with batched=True")
         added = [f"{self.prefix}{name}" for name in self.columns]
         check_names(list(batch), {"reference": self.reference, "hypothesis": self.hypothesis}, added)
-        texts = [list(batch[name]) for name in (self.reference, self.hypothesis)]
-        names = (self.reference, self.hypothesis)
-        found = score_columns(self.metric, *texts, columns=self.columns, missing=self.missing, names=names)
-        return {f"{self.prefix}{name}": values for name, values in found.items()}
+        texts = [list(batch[name]) for name in names]
+        scores = score_columns(self.metric, *texts, columns=self.columns, missing=self.missing, names=names)
+        return {f"{self.prefix}{name}": values for name, values in scores.items()}
 
 
 batch_scorer = BatchScorer

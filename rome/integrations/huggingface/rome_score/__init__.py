@@ -1,1 +1,0 @@
-"""The folder that `evaluate.load` reads; see rome.integrations.huggingface.module_path."""
