@@ -17,7 +17,7 @@ from rome.train.synthesis.fillers import FillRequest, load_filler
 from rome.train.synthesis.pairs import LOWEST_LABEL, SyntheticPair, read_synthetic, write_synthetic
 from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
 from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
-from rome.train.synthesis.retrieval import SentenceIndex
+from rome.train.synthesis.retrieval import sentence_index
 from rome.train.synthesis.sescore import SEScorePipeline
 from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings
 from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity, load_severity
@@ -41,7 +41,7 @@ def sescore_checkpoints(models: dict[str, str], block: int) -> SEScorePipeline:
 def sescore2(models: dict[str, str], block: int) -> SEScore2Pipeline:
     """Without models; every text has neighbours."""
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3)
+    index = sentence_index(list(SENTENCES), BagOfWords(), neighbours=3)
     idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
     return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), block=block)
 
@@ -177,8 +177,8 @@ def test_a_step_that_would_touch_another_is_drawn_anew() -> None:
     class OneWord(FakePerturber):
         operations = ("qwerty",)
 
-        def run(self, requests: Any) -> Any:
-            return ((request, request.text.replace("old", "olld").replace("ollld", "old")) for request in requests)
+        def run(self, request: Any) -> str:
+            return str(request.text.replace("old", "olld").replace("ollld", "old"))
 
     pairs = [pair for seed in range(9) for pair in TextAttackPipeline(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
     assert {pair.hypothesis for pair in pairs} == {"The olld dog slept."} and len(pairs) == 9
@@ -197,7 +197,7 @@ def test_gaps_in_a_row_are_not_filled_with_one_word_again_and_again() -> None:
 
     def filled(filler: Stubborn, masks: list[Mask], kind: str) -> str:
         text = "He went to the old house."
-        ((operation, *_),) = fill_masks([(text, masks)], filler, 1, kind)
+        (operation, *_) = fill_masks(text, masks, filler, 1, kind)
         return operation.new
 
     row = [Mask(3, 14, 3)]

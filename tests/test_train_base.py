@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_encoder import sentences, write_lines, write_texts
+from tiny_encoder import sentences, write_judged, write_lines, write_texts
 from tiny_mpnet import LAYERS, WIDTH, write_checkpoint
 from torch import nn
 
@@ -53,10 +53,7 @@ def options(recipe: Any, *words: object, **plan: object) -> argparse.Namespace:
 def write_data(folder: Path) -> Path:
     """All corpora that the recipe reads, tiny; one segment of WMT22 is from Chinese."""
     write_texts(folder)
-    (folder / "cola").mkdir()
-    for name in ("in_domain_train", "in_domain_dev", "out_of_domain_dev"):
-        rows = [f"x\t1\t\t{text}\nx\t0\t*\t{text.replace('The', 'Is')}" for text in sentences(20, 7)]
-        (folder / "cola" / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    write_judged(folder)
     for year in (22, 23):
         rows = [
             {"lp": "de-en", "segment": n, "reference": [text, f"{text} Really."], "outputs": {"a": text.replace("The", "A")}}

@@ -15,7 +15,7 @@ from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
 from rome.features.analyser.trunk import Trunk
-from rome.train.common.batches import cut_batches
+from rome.train.common.training import shuffled_batches
 from rome.train.errors.texts import wmt_segments
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
 
@@ -55,10 +55,7 @@ def _pairs(material: Material, rng: random.Random, count: int) -> Iterator[tuple
 
 def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) -> Iterator[PairedBatch]:
     """Units of like length together, in random order."""
-    units.sort(key=lambda unit: len(unit[0].pieces) + 3 * rng.random())
-    groups = cut_batches(units, pieces, lambda unit: max(len(example.pieces) for example in unit), len)
-    rng.shuffle(groups)
-    for group in groups:
+    for group in shuffled_batches(units, rng, pieces, lambda unit: max(len(example.pieces) for example in unit), len, noise=3):
         rows: list[Example] = []
         pairs = []
         for unit in group:

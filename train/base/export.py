@@ -31,8 +31,7 @@ from rome.train.base.data import map_texts, vector_map
 from rome.train.common.layers import torch_layer
 from rome.train.common.recipe import card_text, write_card
 from rome.train.grammar.data import Material
-from rome.train.grammar.figures import pair_figures, predict, threshold
-from rome.train.grammar.recipe import calibrate, judge
+from rome.train.grammar.figures import calibrate, figures_of, predict, threshold
 from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figures
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def export(
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
     head = load_acceptability(out / "grammar")
-    grammar = {**judge(head, encoder.trunk, material), **pair_figures(head, encoder.trunk, material.pairs)}
+    grammar = figures_of(head, encoder.trunk, material)
     told = {"start": origin.name, "licence": origin.licence, "options": options}
     of_encoder = {
         "layers": options.layers,

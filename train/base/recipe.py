@@ -35,11 +35,10 @@ from rome.features.analyser.trees import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.train.base.data import PairedBatch, grammar_batches, related_texts
 from rome.train.base.export import OTHER, Origin, export
-from rome.train.common.batches import padded
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
-from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, train
+from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, adamw, padded, train
 from rome.train.grammar.data import Material, load_material
-from rome.train.grammar.teacher import known_loss
+from rome.train.grammar.figures import known_loss
 from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, tree_batches
 
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
@@ -296,7 +295,7 @@ def fit(
         {"params": [p for name, p in named if name.startswith(("upper", "lower", "judge"))], "lr": head_rate / 5},
         {"params": [p for name, p in named if name.startswith("trees.")], "lr": head_rate},
     ]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    optimizer = adamw(groups, fused=True)
     keep, after = Checkpoint(options, model, optimizer).save, steps * 2 // 3
     train(model, optimizer, losses, steps, log, logged=20, every=options.every, keep=keep, average_after=after)
 

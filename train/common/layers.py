@@ -1,4 +1,4 @@
-"""Where new layers start: from layers that are trained already, under other names or with fewer inner units."""
+"""Start values of new layers: those of trained layers, under other names or with fewer inner units."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NAMES = {
     "linear2": "output.dense",
     "norm2": "output.LayerNorm",
 }
-"""torch's names of a transformer layer's parts, and BERT's."""
+"""Names of the parts of a transformer layer in torch and in BERT."""
 
 
 def torch_layer(layer: nn.Module) -> dict[str, torch.Tensor]:
-    """The parameters of a trunk's or BERT's layer under the names of torch's TransformerEncoderLayer."""
+    """Return the parameters of a layer of a trunk or of BERT under the names of torch's TransformerEncoderLayer."""
     found, made = layer.state_dict(), {}
     for part in ("weight", "bias"):
         made.update({f"{name}.{part}": found[f"{old}.{part}"] for name, old in NAMES.items()})
@@ -33,7 +33,7 @@ def torch_layer(layer: nn.Module) -> dict[str, torch.Tensor]:
 
 
 def narrowed(layer: nn.Module, inner: int) -> dict[str, torch.Tensor]:
-    """The parameters of torch's layer with so many inner units: those whose weights, times in and out, are largest, in their old order."""
+    """Return the parameters of a torch layer with its ``inner`` heaviest inner units, in their old order."""
     found = layer.state_dict()
     weight = found["linear1.weight"].norm(dim=1) * found["linear2.weight"].norm(dim=0)
     kept = weight.argsort(descending=True)[:inner].sort().values
@@ -42,7 +42,7 @@ def narrowed(layer: nn.Module, inner: int) -> dict[str, torch.Tensor]:
 
 
 def start_from_encoder(layers: Any, first: int) -> None:
-    """Copy layers of all-MiniLM-L6-v2, from ``first`` on, into torch's transformer layers; those beyond the sixth keep their random start."""
+    """Copy layers of all-MiniLM-L6-v2, from ``first`` on, into torch's transformer layers; those beyond the sixth stay random."""
     if len(layers) and layers[0].norm1.normalized_shape[0] == HIDDEN:  # a toy model starts from random numbers
         source = pretrained(AutoModel, source_folder())
         for layer, old in zip(layers, source.encoder.layer[first:], strict=False):

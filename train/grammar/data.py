@@ -1,4 +1,4 @@
-"""The grammar model's training examples: word pieces with labels, from judged sentences and from corrupted ones."""
+"""Training examples of the grammar model: word pieces with labels, from judged sentences and from corrupted ones."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_r
 from rome.data.readers.conllu import TreebankSentence, read_conllu
 from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
 from rome.data.sources import data_file
-from rome.train.common.batches import cut_batches, padded
+from rome.train.common.training import padded, shuffled_batches
 
 IGNORED = -1
 LIMIT, SHORTEST, LONGEST = 48, 3, 32
 HELD_OUT, CALIBRATION = 1500, 400
 SPLIT = 0
-"""Decides what is held out: not the seed, or a training that goes on with another one would learn from it."""
+"""Seed of what is held out: not that of the run, or a training that continues with another seed would learn from it."""
 DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
 CLEAN_SHARE = 0.4
 TWICE_SHARE = 0.15
@@ -29,7 +29,7 @@ BARE_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Word pieces with a label for the sentence and one a piece: 1 right, 0 wrong, -1 unknown."""
+    """Word pieces with a label for the sentence and one per piece: 1 right, 0 wrong, -1 unknown."""
 
     pieces: tuple[int, ...]
     sentence: int
@@ -47,14 +47,14 @@ class Batch:
 
 
 def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
-    """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
+    """Return tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
     if isinstance(source, str):
         return lexicon.tag(tokenise(source))
     return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
 
 
 def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords) -> Corruption:
-    """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
+    """Return the sentence or a corruption of it; either may have lost its final full stop, which is no mistake."""
     kept = list(tokens)
     if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
         kept.pop()
@@ -66,7 +66,7 @@ def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: 
 
 
 def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
-    """Word pieces and labels of texts whose wrong places are known; pieces beyond the limit are cut off."""
+    """Return word pieces and labels of texts whose wrong places are known; pieces beyond the limit are cut off."""
     coded = tokenizer([item.text for item in items], return_offsets_mapping=True, truncation=True, max_length=limit)
     examples = []
     for item, pieces, offsets in zip(items, coded["input_ids"], coded["offset_mapping"], strict=True):
@@ -83,11 +83,8 @@ def _label(item: Corruption, start: int, end: int) -> int:
 
 
 def batches(examples: Iterable[Example], rng: random.Random, *, pieces: int = 1024) -> Iterator[Batch]:
-    """Batches of examples of like length, about ``pieces`` word pieces each, in random order."""
-    ordered = sorted(examples, key=lambda example: len(example.pieces) + rng.random())
-    groups = cut_batches(ordered, pieces, lambda example: len(example.pieces))
-    rng.shuffle(groups)
-    yield from map(collate, groups)
+    """Yield batches of examples of similar length, about ``pieces`` word pieces each, in random order."""
+    yield from map(collate, shuffled_batches(examples, rng, pieces, lambda example: len(example.pieces)))
 
 
 def collate(group: Sequence[Example]) -> Batch:
@@ -100,22 +97,22 @@ def collate(group: Sequence[Example]) -> Batch:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Everything one training run reads.
+    """All data of a training run.
 
     Attributes
     ----------
     pool
-        Clean sentences to corrupt afresh.
+        Clean sentences to corrupt.
     judged
-        Examples of CoLA's training set.
+        Examples of the training set of CoLA.
     calibration
-        Some of it, held out.
+        Held-out examples of it.
     held_pairs
         Minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too.
     judging
         The development sets by name.
     pairs
-        Minimal pairs of EWT's development part, which no training reads.
+        Minimal pairs of the development part of EWT, for figures only.
     """
 
     tokenizer: Any
@@ -128,14 +125,14 @@ class Material:
     pairs: Sequence[tuple[str, Example, Example]]
 
     def fresh(self, count: int, rng: random.Random) -> list[Example]:
-        """``count`` sentences drawn from the pool, clean or corrupted."""
+        """Return ``count`` sentences drawn from the pool, clean or corrupted."""
         drawn = rng.choices(self.pool, k=count)
         made = [clean_or_corrupt(tokens_of(item, self.lexicon), rng, self.lexicon) for item in drawn]
         return encode(made, self.tokenizer, limit=LIMIT)
 
 
 def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:
-    """Examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
+    """Return examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
     kept = list(rows)
     examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)
     return [
@@ -147,7 +144,7 @@ def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Ex
 def minimal_pairs(
     sources: Iterable[str | TreebankSentence], lexicon: TreebankWords, tokenizer: Any, rng: random.Random
 ) -> list[tuple[str, Example, Example]]:
-    """For each sentence one operation drawn evenly; sentences that it does not apply to give no pair."""
+    """Return minimal pairs by one operation per sentence, drawn evenly; sentences that it does not apply to are left out."""
     found = []
     for source in sources:
         tokens = tokens_of(source, lexicon)
@@ -159,10 +156,7 @@ def minimal_pairs(
 
 
 def load_material(tokenizer: Any) -> Material:
-    """Read the corpora below the data folder; what is held out is the same in every run, whatever its seed.
-
-    Raises InputError, with the remedy, when they are not there.
-    """
+    """Read the corpora below the data folder; the held-out part is the same for every seed. Raises InputError if they are missing."""
     rng = random.Random(SPLIT)
     treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
     segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]

@@ -8,8 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from rome.data.perturbations.degenerate import SEVERE, SINGLE, damage
-from rome.train.common.textattack import STOPWORDS, Perturber, Request
-from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
+from rome.train.common.textattack import CHARACTER_OPERATIONS, STOPWORDS, Perturber, Request
 from rome.train.scorer.pairs import TrainingPair
 
 LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
@@ -46,8 +45,7 @@ def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[Tra
     for level, edits in LADDER:
         tries = ([loyal] if loyal else []) + [chance.choice(DRAW) for _ in range(4)] + ["word_deletion"]
         for operation in (name for name in tries if name in perturber.operations):
-            request = Request(base.id, last.hypothesis, operation, edits, seed)
-            text = next((text for _, text in perturber.run([request])), last.hypothesis)
+            text = perturber.run(Request(last.hypothesis, operation, edits, seed)) or last.hypothesis
             strength = edit_severity(base.hypothesis, text, operation)[0] if text != last.hypothesis and text.strip() else 0
             if strength > last.strength:  # a swap may also undo an earlier one
                 break
