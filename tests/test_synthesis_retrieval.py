@@ -17,7 +17,7 @@ from synthesis_models import BagOfWords
 
 from rome.exceptions import InputError, ModelMissingError, StoreError
 from rome.train.synthesis.edits import applied, chained, differences, words_of
-from rome.train.synthesis.retrieval import SentenceVectors, key_of, ratio_margin, sentence_index
+from rome.train.synthesis.sescore2 import SentenceVectors, key_of, ratio_margin, sentence_index
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
 
@@ -73,7 +73,7 @@ def test_neighbours_are_those_of_a_search_by_brute_force(k: int, margin: float) 
 def test_density_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row's average is the same whichever block it stands in."""
     whole = sentence_index(corpus(), BagOfWords(), neighbours=5)
-    monkeypatch.setattr("rome.train.synthesis.retrieval.BLOCK", 8)
+    monkeypatch.setattr("rome.train.synthesis.sescore2.BLOCK", 8)
     parts = sentence_index(corpus(), BagOfWords(), neighbours=5)
     assert parts.density == pytest.approx(whole.density, abs=1e-6)
 
@@ -176,7 +176,7 @@ def test_the_whole_chain_gives_the_neighbour(anchor: str, neighbour: str) -> Non
     found = differences(anchor, neighbour)
     assert applied(anchor, *chained(one.operation for one in found)) == neighbour
     old, new = ([word.text for word in words_of(text)] for text in (anchor, neighbour))
-    assert sum(max(one.last - one.first, one.count) for one in found) == slow_distance(old, new)
+    assert sum(max(one.last - one.first, one.added) for one in found) == slow_distance(old, new)
 
 
 @settings(max_examples=200, deadline=None)

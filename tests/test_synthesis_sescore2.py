@@ -15,8 +15,7 @@ from rome.exceptions import InputError
 from rome.features.idf import IdfTable
 from rome.train.synthesis.edits import applied, chained, differences, words_of
 from rome.train.synthesis.pairs import LOWEST_LABEL, SyntheticPair
-from rome.train.synthesis.retrieval import sentence_index
-from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, draw_steps
+from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, draw_steps, sentence_index
 from rome.train.synthesis.severities import Edits, LikelihoodSeverity
 from rome.train.synthesis.statistics import Bounds, rescale
 
@@ -119,7 +118,7 @@ def test_drawn_steps_keep_their_limits(drops: float) -> None:
     for seed in range(200):
         steps = draw_steps(anchor, neighbour, settings, random.Random(seed))
         text = applied(anchor, *chained(step.operation for step in steps))
-        assert len(steps) <= 5 and all(max(step.last - step.first, step.count) <= 3 for step in steps)
+        assert len(steps) <= 5 and all(max(step.last - step.first, step.added) <= 3 for step in steps)
         assert len(words_of(text)) >= len(words_of(anchor)) // 2 and "  " not in text
         assert all(step in differences(anchor, neighbour) or step.last - step.first <= 2 for step in steps)
         assert drops > 0 or not any(step.is_drop for step in steps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +13,16 @@ from tiny_encoder import write_encoder, write_judged, write_texts
 from torch import nn
 from transformers import AutoModel
 
-from rome.data.perturbations.treebank_words import Corruption, TreebankWords, render, tokenise
+from rome.data.perturbations.treebank_words import Corruption
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.train.common.layers import start_from_encoder
+from rome.train.common.training import start_from_encoder
 from rome.train.encoder import source_folder
 from rome.train.grammar import data as grammar_data
 from rome.train.grammar import recipe as grammar
-from rome.train.grammar.data import Example, batches, clean_or_corrupt, encode
+from rome.train.grammar.data import Example, encode
 from rome.train.grammar.figures import sentence_figures, temperature
 
 
@@ -52,7 +51,6 @@ def test_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("ROME_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(grammar_data, "HELD_OUT", 12)
     monkeypatch.setattr(grammar_data, "CALIBRATION", 8)
-    monkeypatch.setattr(grammar, "ROUND", 60)
     assert grammar.run(arguments(tmp_path, "one")) == 0
     model = load_acceptability(tmp_path / "one")
     assert (model.input_layer, len(model.layers)) == (1, 1)
@@ -122,30 +120,6 @@ def test_labels_follow_the_characters(tokenizer: object) -> None:
     expected = {"the": 1, "dog": 0, "##z": 0, "sleeps": -1, "here": 1, "[CLS]": -1, "[SEP]": -1}
     assert example.labels == tuple(expected[piece] for piece in pieces)
     assert example.sentence == 0
-
-
-def test_examples_are_clean_or_corrupted() -> None:
-    """About four in ten stay as they are, and those have no wrong word."""
-    lexicon, rng = TreebankWords(()), random.Random(0)
-    tokens = lexicon.tag(tokenise("The dog sees a child in the small school."))
-    made = [clean_or_corrupt(tokens, rng, lexicon) for _ in range(300)]
-    clean = [item for item in made if not item.operation]
-    assert 0.3 < len(clean) / 300 < 0.5
-    assert all(item.spans == () and item.ungrammatical is False for item in clean)
-    assert {item.text for item in clean} == {
-        "The dog sees a child in the small school.",
-        "The dog sees a child in the small school",
-    }
-
-
-def test_batches_hold_every_example_once(tokenizer: object) -> None:
-    """Grouped by length, none lost, padded places unknown and masked."""
-    examples = encode([render(tokenise("go " * n)) for n in range(1, 40)], tokenizer)
-    found = list(batches(examples, random.Random(0), pieces=100))
-    assert sum(batch.pieces.shape[0] for batch in found) == len(examples)
-    assert all(batch.pieces.numel() <= 100 or batch.pieces.shape[0] == 1 for batch in found)
-    assert all(bool((batch.labels[~batch.mask] == -1).all()) for batch in found)
-    assert sorted(int(m.sum()) for b in found for m in b.mask) == sorted(len(e.pieces) for e in examples)
 
 
 def test_calibration_finds_the_temperature() -> None:

@@ -29,9 +29,8 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, WHOLE_WORD, FillHead, first_layers
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.train.common.layers import start_from_encoder
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Checkpoint, Log, adamw, padded, shuffled_batches, train
+from rome.train.common.training import PROGRESS, Checkpoint, Log, adamw, padded, shuffled_batches, start_from_encoder, train
 
 JUDGED = 2000
 JUDGED_SHARE = 0.15

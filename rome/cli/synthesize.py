@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,70 @@ from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 
-PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
+
+def _sescore(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.fillers import load_filler
+    from rome.train.synthesis.sescore import SEScorePipeline, SEScoreSettings
+    from rome.train.synthesis.severities import load_severity
+
+    fillers = [load_filler(spec, options.device) for spec in options.fill]
+    severities = load_severity(options.entailment, options.device, options.threads)
+    return SEScorePipeline(fillers, severities, SEScoreSettings(**_most(options, "most_edits")))
+
+
+def _sescore2(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.fillers import load_filler
+    from rome.train.synthesis.sescore2 import SentenceVectors, SEScore2Pipeline, SEScore2Settings, sentence_index
+    from rome.train.synthesis.severities import LikelihoodSeverity, SeverityModel, load_reader
+
+    severities: SeverityModel
+    if options.severity == "likelihood":
+        severities = LikelihoodSeverity(load_filler(options.fill[0], options.device))
+    else:
+        severities = load_reader(options.severity, options.threads)
+    folder = None if options.index is None else Path(options.index)
+    index = sentence_index(options.corpus, SentenceVectors(), folder=folder)
+    return SEScore2Pipeline(index, severities, SEScore2Settings(**_most(options, "most")))
+
+
+def _bleurt(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.bleurt import BleurtPipeline
+    from rome.train.synthesis.fillers import RoundTrip, Translator, load_filler
+
+    trips = [RoundTrip(language, Translator(there), Translator(back)) for language, there, back in options.translate]
+    return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **_most(options, "masks"))
+
+
+def _rome(options: argparse.Namespace) -> Any:
+    from rome.train.common.textattack import Perturber, trunk_vocabulary
+    from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
+
+    Perturber(python=options.textattack).close()  # reports a missing TextAttack before vectors are compared
+    return TextAttackPipeline(Perturber(trunk_vocabulary(), python=options.textattack), **_most(options, "most"))
+
+
+def _perturbations(options: argparse.Namespace) -> Any:
+    from rome.combining.signature import digest
+    from rome.features.analyser.model_set import models_identity
+    from rome.metric import RoMe
+    from rome.train.synthesis.perturbed_pairs import PerturbationPipeline
+
+    metric = RoMe(progress=False, threads=options.threads)
+    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), each=options.each)
+
+
+def _most(options: argparse.Namespace, name: str) -> dict[str, int]:
+    """Return the most edits as a keyword of a pipeline, or nothing for the number of the recipe."""
+    return {} if options.most is None else {name: options.most}
+
+
+PIPELINES: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "sescore": _sescore,
+    "sescore2": _sescore2,
+    "bleurt": _bleurt,
+    "rome": _rome,
+    "perturbations": _perturbations,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +123,8 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         raise InputError("--rescale adds a table to --statistics: give both")
     texts, left_out = _texts(options)
     metric = _metric(options) if options.rescale else None
-    pipeline = _pipeline(options, [text for _, text in texts])
+    options.corpus, options.fill = _corpus(options, texts), options.fill or ["embedded"]
+    pipeline = PIPELINES[options.pipeline](options)
     made, seconds = _made(options, pipeline, texts)
     skipped = Counter(left_out) + Counter(pipeline.skipped)
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(skipped.items()) if number)
@@ -104,17 +167,14 @@ def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[
     return [(source, text) for text, source in sources.items()], left_out
 
 
-def _pipeline(options: argparse.Namespace, corpus: list[str]) -> Any:
-    """Return the pipeline that the options describe."""
-    from rome.train.synthesis.registry import SynthesisOptions, make_pipeline
-
-    if options.corpus is not None:
-        corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
-        if not corpus:
-            raise InputError(f"--corpus {options.corpus} holds no text: give one text per line")
-    given = {field.name: getattr(options, field.name) for field in fields(SynthesisOptions)}
-    given |= {"corpus": corpus, "fill": options.fill or ["embedded"]}
-    return make_pipeline(options.pipeline, SynthesisOptions(**given))
+def _corpus(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the texts to retrieve from."""
+    if options.corpus is None:
+        return [text for _, text in texts]
+    corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
+    if not corpus:
+        raise InputError(f"--corpus {options.corpus} holds no text: give one text per line")
+    return corpus
 
 
 def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:

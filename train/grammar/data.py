@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
@@ -22,7 +23,6 @@ HELD_OUT, CALIBRATION = 1500, 400
 SPLIT = 0
 """Seed of what is held out: not that of the run, or a training that continues with another seed would learn from it."""
 DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
-CLEAN_SHARE = 0.4
 TWICE_SHARE = 0.15
 BARE_SHARE = 0.15
 
@@ -38,12 +38,16 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Padded examples: (b, L) piece numbers, bool mask and labels; (b,) sentence labels. Labels are float, -1 = unknown."""
+    """Padded examples: (b, L) piece numbers, bool mask and labels; (b,) sentence labels. Labels are float, -1 = unknown.
+
+    ``pairs`` are the rows of clean sentences and their corruptions.
+    """
 
     pieces: torch.Tensor
     mask: torch.Tensor
     sentence: torch.Tensor
     labels: torch.Tensor
+    pairs: Sequence[tuple[int, int]] = ()
 
 
 def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
@@ -51,18 +55,6 @@ def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[Ta
     if isinstance(source, str):
         return lexicon.tag(tokenise(source))
     return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
-
-
-def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords) -> Corruption:
-    """Return the sentence or a corruption of it; either may have lost its final full stop, which is no mistake."""
-    kept = list(tokens)
-    if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
-        kept.pop()
-    if rng.random() >= CLEAN_SHARE:
-        made = corrupt_randomly(kept, rng, lexicon, count=1 + (rng.random() < TWICE_SHARE))
-        if made is not None:
-            return made
-    return render(kept)
 
 
 def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
@@ -82,17 +74,12 @@ def _label(item: Corruption, start: int, end: int) -> int:
     return int(not any(start < b and a < end for a, b in item.spans))
 
 
-def batches(examples: Iterable[Example], rng: random.Random, *, pieces: int = 1024) -> Iterator[Batch]:
-    """Yield batches of examples of similar length, about ``pieces`` word pieces each, in random order."""
-    yield from map(collate, shuffled_batches(examples, rng, pieces, lambda example: len(example.pieces)))
-
-
-def collate(group: Sequence[Example]) -> Batch:
+def collate(group: Sequence[Example], pairs: Sequence[tuple[int, int]] = ()) -> Batch:
     """Pad examples to the longest of them."""
     pieces, mask = padded([example.pieces for example in group])
     labels = torch.full(mask.shape, float(IGNORED))
     labels[mask] = torch.tensor([float(label) for example in group for label in example.labels])
-    return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels)
+    return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels, pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +111,30 @@ class Material:
     judging: Mapping[str, Sequence[Example]]
     pairs: Sequence[tuple[str, Example, Example]]
 
-    def fresh(self, count: int, rng: random.Random) -> list[Example]:
-        """Return ``count`` sentences drawn from the pool, clean or corrupted."""
-        drawn = rng.choices(self.pool, k=count)
-        made = [clean_or_corrupt(tokens_of(item, self.lexicon), rng, self.lexicon) for item in drawn]
-        return encode(made, self.tokenizer, limit=LIMIT)
+
+def grammar_batches(material: Material, rng: random.Random, *, judged: float, pieces: int, pool: int = 1500) -> Iterator[Batch]:
+    """Yield batches without end: a share ``judged`` are sentences of CoLA, the others a clean sentence and its corruption."""
+    waiting: list[Example] = []
+    count = int(pool * judged)
+    while True:
+        while len(waiting) < count:
+            waiting += rng.sample(material.judged, len(material.judged))
+        units = [*_clean_and_corrupted(material, rng, int(pool * (1 - judged) / 2)), *((one,) for one in waiting[:count])]
+        waiting = waiting[count:]
+        for group in shuffled_batches(units, rng, pieces, lambda unit: max(len(one.pieces) for one in unit), len, noise=3):
+            starts = np.cumsum([0, *map(len, group)]).tolist()
+            pairs = [(n, n + 1) for n, unit in zip(starts, group, strict=False) if len(unit) == 2 and unit[1].sentence == 0]
+            yield collate([example for unit in group for example in unit], pairs)
+
+
+def _clean_and_corrupted(material: Material, rng: random.Random, count: int) -> Iterator[tuple[Example, ...]]:
+    """Yield sentences of the pool, each with a corruption; some have lost their final full stop, which is no mistake."""
+    for source in rng.choices(material.pool, k=count):
+        tokens = tokens_of(source, material.lexicon)
+        if len(tokens) > 3 and tokens[-1].text == "." and rng.random() < BARE_SHARE:
+            tokens.pop()
+        made = corrupt_randomly(tokens, rng, material.lexicon, count=1 + (rng.random() < TWICE_SHARE))
+        yield tuple(encode([render(tokens)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
 
 
 def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:

@@ -58,7 +58,9 @@ def predict(model: Acceptability, trunk: Trunk, examples: Sequence[Example]) -> 
 
 def figures_of(model: Acceptability, trunk: Trunk, material: Material) -> dict[str, object]:
     """Return the figures on each of CoLA's development sets and on minimal pairs."""
-    judged = {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
+    judged = {
+        name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()
+    }
     return {**judged, **_pair_figures(model, trunk, material.pairs)}
 
 

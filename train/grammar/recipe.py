@@ -1,6 +1,6 @@
 """Train the grammar model: upper transformer layers on the frozen trunk that judge sentences and word pieces.
 
-Three steps. *Pre-training*: sentences of Wikipedia, WMT texts, EWT and acceptable CoLA sentences, each as it is or
+Three steps. *Pre-training*: sentences of Wikipedia, WMT texts, EWT and acceptable CoLA sentences, each as it is and
 corrupted in a known place, with the judged sentences of CoLA mixed in. *Fine-tuning*: several rounds over CoLA's
 training set with corruptions still mixed in; the weights are averaged over the last rounds. *Calibration*: one
 temperature per head, on sentences held out from training. CoLA's development sets only judge.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,11 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.train.common.layers import start_from_encoder
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Log, adamw, train
-from rome.train.grammar.data import Batch, Example, Material, batches, load_material
+from rome.train.common.training import PROGRESS, Log, Loss, adamw, start_from_encoder, train
+from rome.train.grammar.data import Material, grammar_batches, load_material
 from rome.train.grammar.figures import calibrate, figures_of, known_loss, trunk_states
 
-ROUND = 2000
 START = "FOLDER.work/pretrained.safetensors"
 
 
@@ -122,24 +119,12 @@ def tune(model: Acceptability, made: dict[str, Any], material: Material, trunk: 
     write_training_card("grammar", options, made["steps"] + steps, log.seconds(), figures, recipe=recipe)
 
 
-def _loss(model: Acceptability, material: Material, trunk: Trunk, pieces: int, seed: int, share: float) -> Any:
-    """Return the loss of a step on judged sentences, a ``share`` of all, and on clean or corrupted ones."""
-    given = _stream(material, pieces, random.Random(seed), share)
+def _loss(model: Acceptability, material: Material, trunk: Trunk, pieces: int, seed: int, share: float) -> Loss:
+    """Return the loss of a step on judged sentences, a ``share`` of all, and on clean and corrupted ones."""
+    given = grammar_batches(material, random.Random(seed), judged=share, pieces=pieces)
 
     def loss(_: int) -> torch.Tensor:
         batch = next(given)
         return known_loss(*model(trunk_states(trunk, batch, model.input_layer), batch.mask), batch)
 
     return loss
-
-
-def _stream(material: Material, pieces: int, rng: random.Random, share: float) -> Iterator[Batch]:
-    """Yield batches without end: rounds of fresh examples, ``share`` of them judged sentences, the others clean or corrupted."""
-    judged: list[Example] = []
-    count = int(ROUND * share)
-    while True:
-        examples = material.fresh(ROUND - count, rng)
-        while len(judged) < count:
-            judged += rng.sample(material.judged, len(material.judged))
-        examples, judged = examples + judged[:count], judged[count:]
-        yield from batches(examples, rng, pieces=pieces)

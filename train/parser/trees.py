@@ -30,9 +30,8 @@ from rome.features.analyser.pieces import touched
 from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
-from rome.train.common.layers import narrowed, start_from_encoder
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Log, adamw, padded, shuffled_batches, train
+from rome.train.common.training import PROGRESS, Log, adamw, narrowed, padded, shuffled_batches, start_from_encoder, train
 
 UNKNOWN = -100
 """Number of a class that is not in the training part; it is never learned and never right."""

@@ -205,11 +205,11 @@ def _is_untouched(untouched: Sequence[bool], operation: Operation) -> bool:
 
 
 class Difference(NamedTuple):
-    """Words ``first`` to ``last`` (exclusive) of a text and the operation that replaces them by ``count`` other words, or drops them."""
+    """Words ``first`` to ``last`` (exclusive) of a text and the operation that replaces them by ``added`` other words, or drops them."""
 
     first: int
     last: int
-    count: int
+    added: int
     operation: Operation
     is_drop: bool = False
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
@@ -115,41 +115,20 @@ class EmbeddedFiller:
         return [float(value) for value in self.head.likelihood(requests)]
 
 
-@dataclass(frozen=True)
-class Use:
-    """Purpose of a checkpoint.
-
-    Attributes
-    ----------
-    fails
-        What a checkpoint of the wrong kind does not do, ``fills no gaps``.
-    wanted
-        What the user should give instead.
-    fits
-        Check of a configuration and the name of its architecture.
-    model
-        Class of transformers that loads it.
-    """
+class Use(NamedTuple):
+    """Purpose of a checkpoint: what one of the wrong kind does not do, what to give instead, and the class that loads it."""
 
     fails: str
     wanted: str
-    fits: Callable[[Any, str], bool]
     model: Callable[[Any], Any]
 
 
-OTHER_KINDS = ("Classification", "QuestionAnswering", "CausalLM", "MultipleChoice", "NextSentence")
 FILLING = Use(
     "fills no gaps",
     "a masked or a sequence-to-sequence language model",
-    lambda _, kind: not any(other in kind for other in OTHER_KINDS),
     lambda config: AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM,
 )
-TRANSLATION = Use(
-    "does not translate",
-    "a sequence-to-sequence translation model",
-    lambda config, _: config.is_encoder_decoder,
-    lambda _: AutoModelForSeq2SeqLM,
-)
+TRANSLATION = Use("does not translate", "a sequence-to-sequence translation model", lambda _: AutoModelForSeq2SeqLM)
 
 
 def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any, str]:
@@ -165,8 +144,6 @@ def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any,
     folder, config = Path(spec), _part(AutoConfig, spec, use.wanted)
     kind = next(iter(getattr(config, "architectures", None) or ()), "")
     wrong = f"{spec} is a {kind or config.model_type}, which {use.fails}"
-    if not use.fits(config, kind):
-        raise InputError(f"{wrong}: give {use.wanted}")
     tokenizer = _part(AutoTokenizer, spec, use.wanted)
     try:
         model, report = pretrained(use.model(config), spec, output_loading_info=True)

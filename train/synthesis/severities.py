@@ -190,7 +190,6 @@ BATCH = 32
 CLASSIFIER = Use(
     "does not classify pairs of texts",
     "a classifier fine-tuned on entailment",
-    lambda _, kind: not kind or "SequenceClassification" in kind,
     lambda _: AutoModelForSequenceClassification,
 )
 
