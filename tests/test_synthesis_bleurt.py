@@ -61,19 +61,6 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
         assert SyntheticPair.from_json(pair.to_json()) == pair
 
 
-@pytest.mark.parametrize("beams", [8, 1])
-def test_same_seed_same_bytes_and_neighbours_do_not_matter(beams: int) -> None:
-    """Alone, in another order or in other blocks a text gives the same pairs; another seed gives others."""
-
-    def lines(texts: Sequence[tuple[str, str]], seed: int = 7, block: int = 32) -> set[str]:
-        return {pair.to_json() for pair in BleurtPipeline(FakeFiller(), beams=beams, block=block).pairs(texts, seed)}
-
-    together = lines(TEXTS)
-    assert lines(TEXTS[::-1]) == lines(TEXTS, block=1) == together
-    assert set().union(*(lines([text]) for text in TEXTS)) == together
-    assert not lines(TEXTS, seed=8) & together
-
-
 def test_pairs_come_as_they_are_made() -> None:
     """The corpus is read block by block, however long it is."""
 

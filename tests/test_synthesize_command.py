@@ -118,6 +118,24 @@ def test_without_output_the_pairs_go_to_standard_output(rome: Run, texts: str) -
     assert (code, err) == (0, "") and [pair.reference for pair in found] == LINES[:2]
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("sescore", "TEXTS", "--statistics"), "--output FILE.jsonl"),
+        (("sescore", "TEXTS", "--limit", "0"), "not a whole number"),
+        (("sescore", "TEXTS", "--output", "."), "is a directory"),
+        (("typo", "TEXTS"), "invalid choice"),
+    ],
+)
+def test_mistakes_are_one_line(
+    rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    """Exit code 2 and one line that says what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = rome(*(texts if word == "TEXTS" else word for word in words), pipeline=sescore())
+    assert code == 2 and message in err and len(err.splitlines()) == 1 and out == ""
+
+
 def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts: str, tmp_path: Path) -> None:
     """Exit code 130 and where the finished blocks are; the same command ends with an uninterrupted run's bytes, other ones are refused."""
     out, other = tmp_path / "pairs.jsonl", tmp_path / "whole.jsonl"
@@ -137,30 +155,6 @@ def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts
     assert rome("sescore", texts, "--output", str(other), pipeline=Several())[0] == 0
     assert out.read_bytes() == other.read_bytes() and not kept.exists()
     assert again.made == len(list(read_synthetic(out))) - 6
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("sescore", "EMPTY"), "holds no text"),
-        (("sescore", "SHORT"), "gave no pair (skipped: 2 too short)"),
-        (("sescore", "nowhere.txt"), "does not exist"),
-        (("sescore", "TEXTS", "--statistics"), "--output FILE.jsonl"),
-        (("sescore", "TEXTS", "--limit", "0"), "not a whole number"),
-        (("sescore", "TEXTS", "--output", "."), "is a directory"),
-        (("typo", "TEXTS"), "invalid choice"),
-    ],
-)
-def test_mistakes_are_one_line(
-    rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
-) -> None:
-    """Exit code 2 and one line that says what is wrong."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.txt").write_text("\n \n")
-    (tmp_path / "short.txt").write_text("One two.\nThree.\n")
-    named = {"TEXTS": texts, "EMPTY": "empty.txt", "SHORT": "short.txt"}
-    code, out, err = rome(*(named.get(word, word) for word in words), pipeline=sescore())
-    assert code == 2 and message in err and len(err.splitlines()) == 1 and out == ""
 
 
 @pytest.fixture(scope="module")

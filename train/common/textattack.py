@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,7 @@ def nearest(vectors: NDArray[np.floating], count: int, block: int = 512) -> NDAr
 
 
 class Perturber:
-    """A running TextAttack process; a context manager.
+    """A running TextAttack process; close it at the end.
 
     Parameters
     ----------
@@ -137,14 +136,6 @@ class Perturber:
         self._process.communicate()
         self._errors.close()
         self._folder.cleanup()
-
-    def __enter__(self) -> Perturber:
-        """Return the running perturber."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close it."""
-        self.close()
 
     def _read(self) -> dict[str, Any]:
         line = self._process.stdout.readline() if self._process.stdout else ""

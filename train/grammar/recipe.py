@@ -125,6 +125,7 @@ def _loss(model: Acceptability, material: Material, trunk: Trunk, pieces: int, s
 
     def loss(_: int) -> torch.Tensor:
         batch = next(given)
-        return known_loss(*model(trunk_states(trunk, batch, model.input_layer), batch.mask), batch)
+        sentence, pieces = model(trunk_states(trunk, batch, model.input_layer), batch.mask)
+        return known_loss(sentence, pieces, batch)
 
     return loss

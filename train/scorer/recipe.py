@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
     meaning, groups = meaning_pairs(arguments.texts, scaled(MEANING), seed), group_pairs(GROUPS, seed)
     bases = base_pairs({base: scaled(count) for base, count in BASES.items()}, seed)
     rated, agreed = rated_pairs(scaled(RATED), seed), agreed_pairs(arguments.agreement, scaled(OUTPUTS), seed)
-    with Perturber(trunk_vocabulary(), python=arguments.textattack_python) as perturber:
+    with closing(Perturber(trunk_vocabulary(), python=arguments.textattack_python)) as perturber:
         perturbed = make_pairs(bases, perturber, seed)
         write_pairs(arguments.work / "pairs.jsonl", chain(perturbed, rated, meaning, groups, agreed))
     return read_pairs(arguments.work / "pairs.jsonl")
@@ -121,6 +122,6 @@ def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConf
     out = held_out_mask(pairs, config.held_out)
     if out.all() or not out.any():
         raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")
-    kept, held = ([pairs[row] for row in np.flatnonzero(part)] for part in (~out, out))
+    kept, held = ([pairs[row] for row in np.flatnonzero(part).tolist()] for part in (~out, out))
     combiner = fit(table.values[~out], kept, config, table.signature)
     return combiner, scale_figures(combiner.score(table.values[out]), held, config)
