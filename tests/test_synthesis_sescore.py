@@ -240,6 +240,7 @@ def test_types_are_those_of_table_1(operation: Operation, expected: str) -> None
         ("the film,) but", lambda t, w: replacement(t, w[3].start, w[3].end, "and"), "the film, and but"),
         ("the film ends", lambda t, w: replacement(t, w[1].start, w[1].end, ","), "the, ends"),
         ("the film, but", lambda t, w: swap(t, w[0], w[3]), "but film, the"),
+        ('a "film") was made', lambda t, w: deletion(t, w[4].start, w[5].end), 'a "film" made'),
     ],
 )
 def test_white_space_follows_the_words(text: str, edit: Any, expected: str) -> None:
@@ -253,6 +254,8 @@ def test_edits_that_do_not_fit() -> None:
     draft = Draft("a cat a dog")
     words = words_of(draft.text)
     assert deletion(draft.text, 0, len(draft.text)) is None and swap(draft.text, words[0], words[2]) is None
+    joined = "a part of it."
+    assert swap(joined, *(words_of(joined)[n] for n in (2, 4))) is None
     assert draft.apply(deletion(draft.text, words[1].start, words[1].end))
     assert draft.text == "a a dog"
     assert [draft.allows(insertion(draft.text, word.start, "x")) for word in words_of(draft.text)] == [True, False, True]

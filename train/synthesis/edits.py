@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 WORD = re.compile(r"\w+(?:[-.,:/’'&]\w+)*|[^\w\s]")
 """A word with what joins its parts (don't, 1,000.5, well-known), or any other sign."""
 CLOSING = frozenset(".,;:!?)]}%…’”")
-OPENING = frozenset("([{“‘\"'/-")
+OPENING = "([{“‘\"'/-"
 TYPES = ("addition", "omission", "mistranslation", "punctuation", "spelling", "grammar")
 KINDS = {(True, True): "replacement", (False, True): "insertion", (True, False): "deletion"}
 """Kind of an edit, by whether it removes something and whether it adds something."""
@@ -131,7 +131,7 @@ def deletion(text: str, start: int, end: int) -> Operation | None:
     closed = not right or right[0].isspace() or right[0] in CLOSING
     if left[-1:].isspace() and closed:
         start = len(left.rstrip())
-    elif right[:1].isspace() and (not left or left[-1] in OPENING):
+    elif right[:1].isspace() and (not left or _opens(left)):
         end = len(text) - len(right.lstrip())
     if not left.strip() and (not right or right[0] in CLOSING):
         return None
@@ -148,17 +148,23 @@ def swap(text: str, one: Word, other: Word) -> Operation | None:
 
 def _spaced(text: str, start: int, end: int, new: str) -> str:
     """Return new words with the blanks that they need between ``text[:start]`` and ``text[end:]``."""
-    before, after = text[:start][-1:], text[end : end + 1]
-    apart = before and not before.isspace() and before not in OPENING and new[0] not in CLOSING
-    return f"{' ' if apart else ''}{new}{' ' if after.isalnum() else ''}"
+    before = text[:start]
+    apart = before and not before[-1].isspace() and not _opens(before) and new[0] not in CLOSING
+    return f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
+
+
+def _opens(left: str) -> bool:
+    """Tell whether a text ends with an opening mark: one after white space, unlike a closing quote."""
+    outer = left.rstrip(OPENING)
+    return outer != left and (not outer or outer[-1].isspace())
 
 
 def _if_words_stay(text: str, operation: Operation) -> Operation | None:
-    """Return the operation if it only removes the words of its original and adds those of its new text."""
+    """Return the operation if the words after it are those before it without the deleted ones."""
     before, after, old, new = (
         Counter(WORD.findall(part)) for part in (text, applied(text, operation), operation.original, operation.new)
     )
-    return operation if after and before - old + new == after else None
+    return operation if after and before - (old - new) == after else None
 
 
 class Draft:
