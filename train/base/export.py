@@ -95,7 +95,7 @@ def export(
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
     head = load_acceptability(out / "grammar")
     grammar = figures_of(head, encoder.trunk, material)
-    told = {"start": origin.name, "licence": origin.licence, "options": options}
+    values = {"start": origin.name, "licence": origin.licence, "options": options}
     of_encoder = {
         "layers": options.layers,
         "width": encoder.trunk.config.hidden_size,
@@ -105,7 +105,7 @@ def export(
     }
     percent = {name.upper(): value for name, value in trees.items()}
     for part, own in {"encoder": of_encoder, "grammar": grammar, "trees": percent}.items():
-        write_card(out / part, **card_text(f"base {part}", **told), **about, figures=own)
+        write_card(out / part, **card_text(f"base {part}", **values), **about, figures=own)
     return {"trees": trees, "grammar": grammar, "vectors_explain": explained}
 
 
@@ -222,23 +222,23 @@ def vector_map(
     shared = torch.cat(sample).mean(0)
     size, wanted = len(layers) * encoder.trunk.config.hidden_size, len(levels) * source.config.hidden_size
     square, product = torch.zeros(size, size, dtype=torch.float64), torch.zeros(size, wanted, dtype=torch.float64)
-    read, told, count, total = torch.zeros(size), torch.zeros(wanted), 0, 0.0
+    given, taken, count, total = torch.zeros(size), torch.zeros(wanted), 0, 0.0
     for part in parts_of(texts):
         states = torch.cat([_rows(each, layers) for each in encoder.read(part)])
         whole = torch.cat([_rows(each, levels) for each in published.read(part)]) - shared
         by_level = [functional.normalize(rows, dim=1) for rows in whole.chunk(len(levels), dim=1)]
         units = torch.cat(by_level, dim=1) / len(levels) ** 0.5
         square, product = square + (states.T @ states).double(), product + (states.T @ units).double()
-        read, told, count = read + states.sum(0), told + units.sum(0), count + len(states)
+        given, taken, count = given + states.sum(0), taken + units.sum(0), count + len(states)
         total += float((units**2).sum())
-    read, told = read.double() / count, told.double() / count
-    square, product = square / count - torch.outer(read, read), product / count - torch.outer(read, told)
+    given, taken = given.double() / count, taken.double() / count
+    square, product = square / count - torch.outer(given, given), product / count - torch.outer(given, taken)
     found = torch.linalg.solve(square + RIDGE * torch.eye(size, dtype=torch.float64), product)
     main = torch.linalg.eigh(found.T @ square @ found).eigenvectors[:, -width:]
     mapped = (found @ main).float()
-    explained = float((found * product).sum()) / (total / count - float(told @ told))
+    explained = float((found * product).sum()) / (total / count - float(taken @ taken))
     projections = dict(zip(layers, mapped.split(size // len(layers)), strict=True))
-    return VectorMap(projections, -(read.float() @ mapped), explained)
+    return VectorMap(projections, -(given.float() @ mapped), explained)
 
 
 def _rows(states: SentenceStates, layers: Sequence[int]) -> torch.Tensor:

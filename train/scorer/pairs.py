@@ -208,8 +208,8 @@ def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Training
             kind = LEVEL_NAMES[member.level]
             operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
             level, name = "clean" if kind == "acceptable" else "severe", f"meaning-{number:05d}"
-            said = group.reference.text, member.text.text, "meaning", "meaning"
-            found.append(TrainingPair(f"{name}-{k}", name, *said, operation, level, quality=QUALITY[kind]))
+            columns = group.reference.text, member.text.text, "meaning", "meaning"
+            found.append(TrainingPair(f"{name}-{k}", name, *columns, operation, level, quality=QUALITY[kind]))
     return found
 
 
@@ -245,8 +245,8 @@ def group_pairs(count: int, seed: int) -> list[TrainingPair]:
         for number, (operation, text, quality) in enumerate(_drawn(group, chance)):
             name = f"groups-{group.id}"
             level = "clean" if operation.startswith("acceptable") else "severe"
-            said = group.reference, text, "groups", "groups"
-            pairs.append(TrainingPair(f"{name}-{number}", name, *said, operation, level, quality=quality))
+            columns = group.reference, text, "groups", "groups"
+            pairs.append(TrainingPair(f"{name}-{number}", name, *columns, operation, level, quality=quality))
     return pairs
 
 
