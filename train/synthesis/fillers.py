@@ -144,13 +144,13 @@ def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any,
     folder, config = Path(spec), _part(AutoConfig, spec, use.wanted)
     kind = next(iter(getattr(config, "architectures", None) or ()), "")
     wrong = f"{spec} is a {kind or config.model_type}, which {use.fails}"
-    tokenizer = _part(AutoTokenizer, spec, use.wanted)
     try:
         model, report = pretrained(use.model(config), spec, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{wrong} ({first_line(error)}): give {use.wanted}") from error
     if report["missing_keys"]:
         raise InputError(f"{wrong}: it has no weights for {sorted(report['missing_keys'])[0]}; give {use.wanted}")
+    tokenizer = _part(AutoTokenizer, spec, use.wanted)
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
     return model.eval().requires_grad_(False).to(device), tokenizer, name
 
