@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b, sha256
 from math import prod
 from pathlib import Path
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.train.common.textattack import Request
-from rome.train.synthesis.edits import words_of
+from rome.train.synthesis.edits import Operation, words_of
 from rome.train.synthesis.fillers import FillRequest
-from rome.train.synthesis.pairs import Operation, SyntheticPair
+from rome.train.synthesis.pairs import SyntheticPair
 
 
 def replayed(text: str, operations: Iterable[Operation]) -> str:
@@ -115,19 +115,18 @@ class FakePerturber:
 
     version, operations = "0", ("word_deletion", "embedding", "qwerty", "inner_swap", "contract")
 
-    def run(self, requests: Iterable[Request]) -> Iterator[tuple[Request, str]]:
-        """Each request with its text."""
-        for request in requests:
-            words = request.text.split(" ")
-            n = random.Random(request.seed).randrange(len(words) - 1)
-            change = {
-                "word_deletion": [],
-                "embedding": [WORDS[request.seed % len(WORDS)]],
-                "qwerty": [words[n] + "q"],
-                "inner_swap": [words[n + 1]],
-            }.get(request.operation, [words[n]])
-            words[n : n + 2] = [*change, words[n] if request.operation == "inner_swap" else words[n + 1]]
-            yield request, " ".join(words)
+    def run(self, request: Request) -> str | None:
+        """Return the perturbed text."""
+        words = request.text.split(" ")
+        n = random.Random(request.seed).randrange(len(words) - 1)
+        change = {
+            "word_deletion": [],
+            "embedding": [WORDS[request.seed % len(WORDS)]],
+            "qwerty": [words[n] + "q"],
+            "inner_swap": [words[n + 1]],
+        }.get(request.operation, [words[n]])
+        words[n : n + 2] = [*change, words[n] if request.operation == "inner_swap" else words[n + 1]]
+        return " ".join(words)
 
 
 PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] the president of dog slept house . , old red it two a".split()

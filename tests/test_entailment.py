@@ -16,8 +16,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
 from rome.features.values import Analysis
 from rome.train.synthesis import severities as severity_module
-from rome.train.synthesis.edits import EditSequence
-from rome.train.synthesis.pairs import Operation
+from rome.train.synthesis.edits import Operation, diff_operations
 from rome.train.synthesis.severities import (
     ReaderSeverity,
     TransformerEntailment,
@@ -152,15 +151,9 @@ def test_severities_are_not_constant(judge: ReaderSeverity) -> None:
         ("The company won the case.", "The company lost the case."),
         ("The doctor examined the patient.", "The doctor examined the bicycle."),
     ]
-    edits = [(one, edit) for one, other in minor + major for edit in _edits(one, other)]
+    edits = [(one, edit) for one, other in minor + major for edit in diff_operations(one, other)]
     verdicts = [is_minor for is_minor, _ in judge.of(edits)]
     assert len(verdicts) == 10 and sum(verdicts[:5]) >= 3 and sum(verdicts[5:]) <= 1
-
-
-def _edits(one: str, other: str) -> tuple[Operation, ...]:
-    """What turns one text into the other."""
-    script = EditSequence.between(one, other)
-    return script.operations(script.steps)
 
 
 # Checkpoints

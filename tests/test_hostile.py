@@ -355,18 +355,18 @@ import sys
 from pathlib import Path
 from rome.exceptions import RomeError
 from rome.features.analyser.transformer import Classifier, TransformerEncoder
-from rome.train.common import layers
+from rome.train.common import training
 from rome.train.encoder import build_trunk
 from rome.train.errors.texts import _SentenceVectors
-from rome.train.synthesis.language_models import load_language_model
+from rome.train.synthesis.fillers import load_filler
 
-for name in ("layers", "encoder"):  # those two know where their checkpoint lies
-    sys.modules[f"rome.train.{'common.' * (name == 'layers')}{name}"].source_folder = lambda: Path(folder)
+for name in ("common.training", "encoder"):  # those two know where their checkpoint lies
+    sys.modules[f"rome.train.{name}"].source_folder = lambda: Path(folder)
 doors = {
     "encoder": lambda: TransformerEncoder(folder),
     "classifier": lambda: Classifier(folder),
-    "filler": lambda: load_language_model(folder, "cpu", 3),
-    "layers": lambda: layers.start_from_encoder([layers.nn.TransformerEncoderLayer(layers.HIDDEN, 1, 8)], 0),
+    "filler": lambda: load_filler(folder, "cpu", 3),
+    "layers": lambda: training.start_from_encoder([training.nn.TransformerEncoderLayer(training.HIDDEN, 1, 8)], 0),
     "trunk": lambda: build_trunk(Path(folder, "out")),
     "vectors": lambda: _SentenceVectors(Path(folder)),
 }

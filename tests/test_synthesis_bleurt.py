@@ -26,10 +26,9 @@ from rome.train.synthesis.bleurt import (
     scattered_masks,
 )
 from rome.train.synthesis.edits import SPACING, diff_operations
-from rome.train.synthesis.fillers import FillRequest
+from rome.train.synthesis.fillers import FillRequest, RoundTrip, Translator
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
-from rome.train.synthesis.translation import RoundTrip, Translator
 
 TEXTS = [
     ("made:1", "Two dogs sat on the mat."),
@@ -42,7 +41,8 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def round_trip(tmp_path_factory: pytest.TempPathFactory) -> RoundTrip:
     folder = tmp_path_factory.mktemp("translators")
-    return RoundTrip.load("fr", save_translator(folder / "there"), save_translator(folder / "back", 1), beams=2)
+    there, back = (Translator(save_translator(folder / name, seed), beams=2) for seed, name in enumerate(("there", "back")))
+    return RoundTrip("fr", there, back)
 
 
 def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
@@ -59,19 +59,6 @@ def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
         assert pair.id.endswith(DROPPED) == (pair.operations[-1].type == DROPPED)
         assert pair.signals[FLAG] == float(recipe == "back-translation-fr")
         assert SyntheticPair.from_json(pair.to_json()) == pair
-
-
-@pytest.mark.parametrize("beams", [8, 1])
-def test_same_seed_same_bytes_and_neighbours_do_not_matter(beams: int) -> None:
-    """Alone, in another order or in other blocks a text gives the same pairs; another seed gives others."""
-
-    def lines(texts: Sequence[tuple[str, str]], seed: int = 7, block: int = 32) -> set[str]:
-        return {pair.to_json() for pair in BleurtPipeline(FakeFiller(), beams=beams, block=block).pairs(texts, seed)}
-
-    together = lines(TEXTS)
-    assert lines(TEXTS[::-1]) == lines(TEXTS, block=1) == together
-    assert set().union(*(lines([text]) for text in TEXTS)) == together
-    assert not lines(TEXTS, seed=8) & together
 
 
 def test_pairs_come_as_they_are_made() -> None:
@@ -105,7 +92,7 @@ def test_beam_search_finds_the_likeliest_filling() -> None:
     """With a beam as wide as all there is, the best of every combination by the sum of log probabilities."""
     text, filler = "One two three four.", FakeFiller()
     masks = next(found for n in range(99) if len(found := scattered_masks(text, 4, random.Random(n))) == 3)
-    (found,) = fill_masks([(text, masks)], filler, 1000, SCATTERED)
+    found = fill_masks(text, masks, filler, 1000, SCATTERED)
 
     def score(ranks: tuple[int, ...]) -> tuple[float, str]:
         now, total, shift = text, 0.0, 0
@@ -133,11 +120,11 @@ def test_a_row_of_masks_is_filled_without_sight_of_its_words() -> None:
     draw = next(random.Random(n) for n in range(99) if contiguous_masks(text, 15, random.Random(n))[0].words == 3)
     masks = contiguous_masks(text, 15, draw)
     hidden = text[masks[0].start : masks[0].end]
-    (operations,) = fill_masks([(text, masks)], Watching(), 2, CONTIGUOUS)
+    operations = fill_masks(text, masks, Watching(), 2, CONTIGUOUS)
     assert [operation.original for operation in operations] == [hidden]
     assert len(operations[0].new.split()) == 3
     assert all(hidden.split()[1] not in request.text for request in seen[1:] if request.start == request.end)
-    (phrase,) = fill_masks([(text, masks)], FakeFiller(spans=True), 2, CONTIGUOUS)
+    phrase = fill_masks(text, masks, FakeFiller(spans=True), 2, CONTIGUOUS)
     assert len(phrase) == 1 and len(phrase[0].new.split()) == 2
 
 

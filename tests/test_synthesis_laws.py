@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +11,15 @@ from typing import Any
 import pytest
 from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, hypothesis_of, save_masked_and_judge
 
+from rome.cli.synthesize import PIPELINES, add_arguments
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
 from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, BleurtPipeline, Mask, fill_masks
 from rome.train.synthesis.fillers import FillRequest, load_filler
 from rome.train.synthesis.pairs import LOWEST_LABEL, SyntheticPair, read_synthetic, write_synthetic
 from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
-from rome.train.synthesis.registry import PIPELINES, SynthesisOptions, make_pipeline
-from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScorePipeline
-from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings
+from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, sentence_index
 from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity, load_severity
 
 from perturbation_sentences import SENTENCES, parsed
@@ -41,7 +41,7 @@ def sescore_checkpoints(models: dict[str, str], block: int) -> SEScorePipeline:
 def sescore2(models: dict[str, str], block: int) -> SEScore2Pipeline:
     """Without models; every text has neighbours."""
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    index = SentenceIndex.build(list(SENTENCES), BagOfWords(), neighbours=3)
+    index = sentence_index(list(SENTENCES), BagOfWords(), neighbours=3)
     idf = IdfTable(100, {"the": 90, "a": 80, "in": 60, "president": 3}, "hand-made")
     return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), idf), SEScore2Settings(margin=0.0), block=block)
 
@@ -163,7 +163,11 @@ def test_the_embedded_models_keep_the_laws(name: str) -> None:
     """What the command makes by default, in one batch and one by one; for RoMe's own see the command's tests."""
     pytest.importorskip("torch", reason="the extra [models] is not installed")
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    pipeline = make_pipeline(name, SynthesisOptions(corpus=list(SENTENCES), threads=1))
+    parser = ArgumentParser()
+    add_arguments(parser)
+    options = parser.parse_args([name, "-", "--threads", "1", "--fill", "embedded"])
+    options.corpus = list(SENTENCES)
+    pipeline = PIPELINES[name](options)
     texts = TEXTS[:3]
     pairs = list(pipeline.pairs(texts, 0))
     for pair in pairs:
@@ -177,8 +181,8 @@ def test_a_step_that_would_touch_another_is_drawn_anew() -> None:
     class OneWord(FakePerturber):
         operations = ("qwerty",)
 
-        def run(self, requests: Any) -> Any:
-            return ((request, request.text.replace("old", "olld").replace("ollld", "old")) for request in requests)
+        def run(self, request: Any) -> str:
+            return str(request.text.replace("old", "olld").replace("ollld", "old"))
 
     pairs = [pair for seed in range(9) for pair in TextAttackPipeline(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
     assert {pair.hypothesis for pair in pairs} == {"The olld dog slept."} and len(pairs) == 9
@@ -197,7 +201,7 @@ def test_gaps_in_a_row_are_not_filled_with_one_word_again_and_again() -> None:
 
     def filled(filler: Stubborn, masks: list[Mask], kind: str) -> str:
         text = "He went to the old house."
-        ((operation, *_),) = fill_masks([(text, masks)], filler, 1, kind)
+        (operation, *_) = fill_masks(text, masks, filler, 1, kind)
         return operation.new
 
     row = [Mask(3, 14, 3)]

@@ -16,13 +16,11 @@ from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturb
 from rome.cli import COMMANDS, main, synthesize
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
-from rome.train.synthesis import registry
 from rome.train.synthesis.bleurt import BleurtPipeline
 from rome.train.synthesis.pairs import read_synthetic
 from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
-from rome.train.synthesis.retrieval import SentenceIndex
 from rome.train.synthesis.sescore import SEScorePipeline
-from rome.train.synthesis.sescore2 import SEScore2Pipeline
+from rome.train.synthesis.sescore2 import SEScore2Pipeline, sentence_index
 from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity
 
 from perturbation_sentences import SENTENCES, parsed
@@ -33,7 +31,7 @@ IDF = IdfTable(100, {"the": 90}, "hand-made")
 
 def _sescore2(options: Any) -> SEScore2Pipeline:
     pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-    return SEScore2Pipeline(SentenceIndex.build(options.corpus, BagOfWords()), LikelihoodSeverity(FakeLikelihood(), IDF))
+    return SEScore2Pipeline(sentence_index(options.corpus, BagOfWords()), LikelihoodSeverity(FakeLikelihood(), IDF))
 
 
 WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {
@@ -82,9 +80,9 @@ def refused(rome: Run, message: str, *words: str) -> None:
 @pytest.mark.parametrize("name", WITHOUT_MODELS)
 def test_a_corpus_that_gives_nothing(rome: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty, blank, too short or unreadable: the same for every pipeline; from standard input too."""
-    monkeypatch.setattr(registry, "PIPELINES", WITHOUT_MODELS)
-    refused(rome, "nothing.txt holds no text: give one text a line", name, "nothing.txt")
-    refused(rome, "empty.txt holds no text: give one text a line", name, "empty.txt")
+    monkeypatch.setattr(synthesize, "PIPELINES", WITHOUT_MODELS)
+    refused(rome, "nothing.txt holds no text: give one text per line", name, "nothing.txt")
+    refused(rome, "empty.txt holds no text: give one text per line", name, "empty.txt")
     refused(rome, "short.txt gave no pair (skipped: 2 too short): give longer or other texts", name, "short.txt")
     refused(rome, "does not exist", name, "nowhere.txt")
     refused(rome, "latin.txt", name, "latin.txt")

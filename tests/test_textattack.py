@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,8 +13,13 @@ import numpy as np
 import pytest
 
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.common.textattack import STOPWORDS, Perturber, Request, Vocabulary, nearest, prepare_folder
-from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
+from rome.train.common.textattack import (
+    CHARACTER_OPERATIONS,
+    Perturber,
+    Request,
+    Vocabulary,
+    nearest,
+)
 from rome.train.scorer.chains import make_pairs
 from rome.train.scorer.pairs import TrainingPair
 
@@ -30,7 +36,7 @@ def perturber() -> Iterator[Perturber]:
     vectors = np.random.default_rng(0).normal(size=(4, 8)).repeat(3, axis=0)[: len(WORDS)]
     vectors += np.random.default_rng(1).normal(size=vectors.shape) * 0.05
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    with Perturber(Vocabulary(WORDS, vectors, nearest(vectors, 3))) as running:
+    with closing(Perturber(Vocabulary(WORDS, vectors, nearest(vectors, 3)))) as running:
         yield running
 
 
@@ -44,31 +50,20 @@ def changed(text: str) -> int:
 )
 def test_every_operation_changes_the_text_and_repeats_itself(perturber: Perturber, operation: str) -> None:
     """Each operation runs offline and gives the same text for the same seed."""
-    request = Request("a", TEXT, operation, 2, 7)
-    (_, first), (_, again) = perturber.run([request, request])
-    assert first == again != TEXT
-
-
-def test_more_edits_change_more_words(perturber: Perturber) -> None:
-    """Five edits damage more words than one, on average over seeds."""
-    one, five = (
-        np.mean([changed(text) for _, text in perturber.run([Request("a", TEXT, "qwerty", n, s) for s in range(5)])])
-        for n in (1, 5)
-    )
-    assert one <= 1.0 and five >= 3.0
+    request = Request(TEXT, operation, 2, 7)
+    assert perturber.run(request) == perturber.run(request) not in (None, TEXT)
 
 
 def test_an_unknown_operation_is_refused(perturber: Perturber) -> None:
     """A name that is not available is an InputError that lists those that are."""
     with pytest.raises(InputError, match="qwerty"):
-        list(perturber.run([Request("a", TEXT, "clare", 1)]))
+        perturber.run(Request(TEXT, "clare", 1))
 
 
 def test_odd_texts_never_end_the_run(perturber: Perturber) -> None:
     """Empty texts, punctuation, emoji and other scripts either pass or are left out; the process goes on."""
     odd = ["", ".", "🙂", "東京は大きい", "a" * 300, TEXT]
-    done = list(perturber.run([Request(str(n), text, "character_deletion", 1) for n, text in enumerate(odd)]))
-    assert done[-1][0].id == "5" and done[-1][1] != TEXT
+    assert [perturber.run(Request(text, "character_deletion", 1)) for text in odd][-1] not in (None, TEXT)
 
 
 def test_the_ladder_gets_heavier_rung_by_rung(perturber: Perturber) -> None:
@@ -91,13 +86,6 @@ def test_a_missing_textattack_is_named_with_its_command(tmp_path: Path) -> None:
     python.chmod(0o755)
     with pytest.raises(ModelMissingError, match="pip install"):
         Perturber(python=str(python))
-
-
-def test_the_prepared_folder_holds_what_the_import_wants(tmp_path: Path) -> None:
-    """Our own stopwords and the file that says that TextAttack was set up, and nothing downloaded."""
-    prepare_folder(tmp_path, None)
-    assert (tmp_path / "nltk/corpora/stopwords/english").read_text().split() == STOPWORDS
-    assert (tmp_path / "cache/post_install_check_3").read_text() == ""
 
 
 def test_nearest_equals_sorting_all_cosines() -> None:

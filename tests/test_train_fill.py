@@ -17,10 +17,10 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, FillHead, Filling, Place, load_fill_head
+from rome.train import fill
 from rome.train.common.recipe import FIELDS
 from rome.train.common.training import CHECKPOINT
-from rome.train.fill import recipe as fill
-from rome.train.fill.data import casing_of, collate, hide, one_word, stream, tokenised, training_texts, words_of
+from rome.train.fill import casing_of, collate, hide, one_word, stream, tokenised, training_texts, words_of
 
 shipped = pytest.mark.skipif(not (set_folder("small") / "fill" / FILL_FILE).is_file(), reason="no fill head is packaged")
 

@@ -26,6 +26,7 @@ from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer.chains import edit_severity  # noqa: E402
 from rome.train.scorer.net import (  # noqa: E402
     MonotoneNet,
+    ScorerConfig,
     fit_targets,
     held_out_mask,
     ranked_pairs,
@@ -42,7 +43,6 @@ from rome.train.scorer.pairs import (  # noqa: E402
     read_pairs,
     write_pairs,
 )
-from rome.train.scorer.settings import ScorerConfig  # noqa: E402
 
 QUICK = ["steps=150"]
 STEPS = (
@@ -276,21 +276,6 @@ def test_a_table_of_other_pairs_is_refused() -> None:
     pairs, table = synthetic(4)
     with pytest.raises(InputError, match="15 rows for 16 pairs"):
         scorer.train(pairs, table[:15], ScorerConfig())
-
-
-def test_measuring_in_chunks_keeps_the_order(tmp_path: Path) -> None:
-    """Features measured chunk by chunk have row i for pair i and are kept in the work folder."""
-    pairs, _ = synthetic(5)
-    pairs = [replace(pair, hypothesis="x" * row) for row, pair in enumerate(pairs)]
-
-    def measure(references: list[str], hypotheses: list[str]) -> FeatureTable:
-        values = np.repeat([[len(text) / 100] for text in hypotheses], 4, axis=1)
-        return FeatureTable(np.arange(len(values)), np.zeros(len(values), int), values, values)
-
-    texts = [pair.reference for pair in pairs], [pair.hypothesis for pair in pairs]
-    table = scorer.measure_texts(*texts, measure, tmp_path, chunk=7)
-    assert (table.values[:, 0] * 100).round().astype(int).tolist() == list(range(20)) == table.segment.tolist()
-    assert FeatureTable.load(tmp_path / "features.parquet") == table
 
 
 def test_pairs_round_trip_and_bad_lines_are_named(tmp_path: Path) -> None:

@@ -22,9 +22,8 @@ from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer import supervised as scorer_supervised  # noqa: E402
-from rome.train.scorer import supervised as scorer_validation  # noqa: E402
-from rome.train.scorer.ratings import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
-from rome.train.scorer.settings import ScorerConfig  # noqa: E402
+from rome.train.scorer.net import ScorerConfig  # noqa: E402
+from rome.train.scorer.supervised import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
 
 NAMES = ("museum", "garden", "station", "library", "market")
 CONFIG = ScorerConfig(steps=60)
@@ -67,13 +66,10 @@ def measure(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> F
     )
 
 
-def measured(ratings: Ratings, models: str = "base") -> scorer_supervised.Measured:
-    """The features of the ratings and of their anchors."""
-    anchors = scorer_supervised.anchors_of(ratings, CONFIG)
-    references = [*(list(s.references) for s in ratings.segments), *([text] for text in anchors.references)]
-    return scorer_supervised.measured(
-        ratings, anchors, measure(references, [*(s.hypothesis for s in ratings.segments), *anchors.hypotheses]), models
-    )
+def measured(ratings: Ratings, models: str = "base") -> scorer_supervised.Features:
+    """Return the features of the ratings and of their anchors."""
+    references, hypotheses, _ = scorer_supervised.texts_of(ratings, CONFIG)
+    return scorer_supervised.chosen_features(ratings, measure(references, hypotheses), CONFIG, models)
 
 
 def write(path: Path, made: RatedSet, dimensions: tuple[str, ...] = ("quality", "other")) -> str:
@@ -90,7 +86,9 @@ def write(path: Path, made: RatedSet, dimensions: tuple[str, ...] = ("quality", 
 @pytest.fixture(autouse=True)
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipe measures without a model here."""
-    monkeypatch.setattr(scorer, "rome_features", lambda models, store: measure)
+    monkeypatch.setattr(
+        scorer_supervised, "measured", lambda arguments, references, hypotheses: measure(references, hypotheses)
+    )
     monkeypatch.setattr(scorer_supervised, "PAIRS", 300)
     monkeypatch.setattr(scorer_supervised, "ANCHORS", 10)
 
@@ -155,7 +153,7 @@ def test_the_net_beside_it_is_that_of_the_set() -> None:
     ratings = ratings_of([rated()], ["quality"])
     for models in ("base", "small"):
         found = measured(ratings, models)
-        scores = Combiner.load(models=models).score_rows(found.table.values[found.chosen[: len(ratings)]])
+        scores = Combiner.load(models=models).score_rows(found.values[: len(ratings)])
         expected = scorer_supervised.agreement_figures(ratings, {"unsupervised": scores})
         (dimension,) = expected
         figures = scorer_supervised.validated(found, CONFIG)[dimension]
@@ -165,7 +163,7 @@ def test_the_net_beside_it_is_that_of_the_set() -> None:
 def test_no_input_stands_in_two_folds() -> None:
     """Outputs of one item, and items with the same reference, whatever the file, are in one fold; every file is in every fold."""
     ratings = ratings_of([rated(), rated("again", first=12)], ["quality"])
-    folds = scorer_validation.folds_of(ratings, 3)
+    folds = scorer_supervised.folds_of(ratings, 3)
     for names in ([s.item for s in ratings.segments], [s.references for s in ratings.segments]):
         for name in set(names):
             assert len({int(fold) for fold, one in zip(folds, names, strict=True) if one == name}) == 1
@@ -183,9 +181,9 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
         seen.append({int(group) for group in found.ratings.group[rows]})
         return real(part, rows, config)
 
-    monkeypatch.setattr(scorer_validation, "fit_rows", fit)
-    scores = scorer_validation.scores_by_others(found, scorer_validation.folds_of(found.ratings, CONFIG.seed), CONFIG)
-    folds = scorer_validation.folds_of(found.ratings, CONFIG.seed)
+    monkeypatch.setattr(scorer_supervised, "fit_rows", fit)
+    scores = scorer_supervised.scores_by_others(found, scorer_supervised.folds_of(found.ratings, CONFIG.seed), CONFIG)
+    folds = scorer_supervised.folds_of(found.ratings, CONFIG.seed)
     for fold, groups in enumerate(seen):
         assert groups.isdisjoint(found.ratings.group[folds == fold].tolist())
     assert len(seen) == 5 and np.isfinite(scores).all()
@@ -195,7 +193,7 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
 def test_files_of_the_same_inputs_do_not_judge_each_other() -> None:
     """Two raters of one corpus: no figure on "other files", because those hold the same inputs."""
     found = measured(ratings_of([rated("one"), rated("two")], ["quality"]))
-    figures = scorer_validation.validated(found, CONFIG)
+    figures = scorer_supervised.validated(found, CONFIG)
     assert "supervised_on_other_files" not in figures["one quality"]["kendall_b"]
 
 
@@ -241,12 +239,12 @@ def test_bad_ratings_are_named_in_one_line(tmp_path: Path, capsys: pytest.Captur
     one = write(tmp_path / "one.tsv", shared, ("quality",))
     folders = ["--out", str(tmp_path / "o"), "--work", str(tmp_path / "w")]
     cases = [
-        ([few], "few holds 6 rated outputs"),
+        ([few], "few must hold at least 50 rated outputs"),
         ([equal], "all ratings of quality are equal or"),
         ([str(tmp_path / "nan.tsv")], "nan.tsv:5"),
         ([str(tmp_path / "bare.tsv")], "bare.tsv:2"),
         ([good, "--dimension", "fluency"], "'fluency'"),
-        ([good, few, "--dimension", "quality"], "few holds 6"),
+        ([good, few, "--dimension", "quality"], "few must hold"),
         ([good, "--pairs", "pairs.jsonl"], "leave --pairs out"),
         ([good, "--objective", "binary"], "leave --objective out"),
         ([good, "--bases", "2"], "leave --bases out"),
@@ -265,6 +263,5 @@ def test_bad_ratings_are_named_in_one_line(tmp_path: Path, capsys: pytest.Captur
 def test_features_of_other_outputs_are_refused() -> None:
     """The features must be those of exactly these outputs and anchors."""
     ratings = ratings_of([rated()], ["quality"])
-    anchors = scorer_supervised.anchors_of(ratings, CONFIG)
     with pytest.raises(InputError, match="measure them again"):
-        scorer_supervised.measured(ratings, anchors, measure([["a b"]], ["a"]))
+        scorer_supervised.chosen_features(ratings, measure([["a b"]], ["a"]), CONFIG)

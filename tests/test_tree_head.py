@@ -17,7 +17,7 @@ from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRows, capitals, load_tree_head, spellings_of
 from rome.features.analyser.weights import quantise
-from rome.train.common.batches import padded
+from rome.train.common.training import padded
 from rome.train.parser import trees as tree_data
 from rome.train.parser.trees import (
     BITS,

@@ -56,7 +56,9 @@ def write_texts(folder: Path, count: int = 20) -> Path:
         blocks = []
         for text in sentences(count, seed):
             forms = text.replace(".", " .").split()
-            rows = [f"{n}\t{form}\t{form.lower()}\t_\tNN\t_\t0\troot\t_\t_" for n, form in enumerate(forms, 1)]
+            tags = ["DT", "NN", "VBZ", "DT", "NN", "IN", "NNP", "RB", "NN", "CD", "."]
+            tagged = enumerate(zip(forms, tags, strict=True), 1)
+            rows = [f"{n}\t{form}\t{form.lower()}\t_\t{tag}\t_\t0\troot\t_\t_" for n, (form, tag) in tagged]
             blocks.append("\n".join([f"# text = {text}", *rows, "", ""]))
         (folder / "ud_english_ewt" / f"{part}.conllu").write_text("".join(blocks), encoding="utf-8")
     split = [{"text": f"{text[:-1]} and it rains.", "split": [text, "It rains."]} for text in sentences(count, 2)]
@@ -68,3 +70,11 @@ def write_texts(folder: Path, count: int = 20) -> Path:
         ]
         write_lines(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", rows)
     return folder
+
+
+def write_judged(folder: Path) -> None:
+    """Write tiny files of CoLA: sentences, and the same with a wrong first word."""
+    (folder / "cola").mkdir()
+    for name in ("in_domain_train", "in_domain_dev", "out_of_domain_dev"):
+        rows = [f"x\t1\t\t{text}\nx\t0\t*\t{text.replace('The', 'Is')}" for text in sentences(20, 7)]
+        (folder / "cola" / f"{name}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")

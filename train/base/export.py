@@ -1,4 +1,4 @@
-"""From the trained network of `base` to the files of a model set: trunk, vectors, acceptability, trees, and the cards."""
+"""Write the trained network of `base` as a model set: trunk, vectors, acceptability, trees, and the cards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn import functional
 
+from rome.data.readers.texts import read_wmt
+from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import (
@@ -20,31 +23,32 @@ from rome.features.analyser.encoder import (
     TRUNK_FILE,
     VECTORS_FILE,
     WORDS,
+    EmbeddedEncoder,
+    SentenceStates,
     load_encoder,
     load_trunk,
+    parts_of,
 )
 from rome.features.analyser.trees import load_tree_head
 from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files
-from rome.train.base.data import map_texts, vector_map
-from rome.train.common.layers import torch_layer
 from rome.train.common.recipe import card_text, write_card
+from rome.train.common.training import torch_layer
 from rome.train.grammar.data import Material
-from rome.train.grammar.figures import pair_figures, predict, threshold
-from rome.train.grammar.recipe import calibrate, judge
+from rome.train.grammar.figures import calibrate, figures_of, predict, threshold
 from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figures
 
 if TYPE_CHECKING:
     from rome.train.base.recipe import BaseModel, BaseOptions
 
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
-"""Parts that do not read the trunk: the same in both sets."""
+"""Parts without the trunk, the same in both sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The checkpoint that training starts from, as weights and cards say it."""
+    """The checkpoint that training starts from, for weights and cards."""
 
     name: str = "all-mpnet-base-v2"
     licence: str = "Apache-2.0"
@@ -63,7 +67,7 @@ def export(
     origin: Origin,
     about: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write the set without its net and its settings; returns the figures that its cards say, of the rounded models.
+    """Write the set without its net and its settings; return the figures of its cards, those of the rounded models.
 
     Parameters
     ----------
@@ -72,7 +76,7 @@ def export(
     source
         The folder of its checkpoint, for the word pieces.
     unseen
-        The treebank's development part.
+        Development part of the treebank.
     about
         Recipe, seed, steps and seconds, for the cards.
     """
@@ -90,8 +94,8 @@ def export(
     encoder = load_encoder(out / "encoder")
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
     head = load_acceptability(out / "grammar")
-    grammar = {**judge(head, encoder.trunk, material), **pair_figures(head, encoder.trunk, material.pairs)}
-    told = {"start": origin.name, "licence": origin.licence, "options": options}
+    grammar = figures_of(head, encoder.trunk, material)
+    values = {"start": origin.name, "licence": origin.licence, "options": options}
     of_encoder = {
         "layers": options.layers,
         "width": encoder.trunk.config.hidden_size,
@@ -101,19 +105,19 @@ def export(
     }
     percent = {name.upper(): value for name, value in trees.items()}
     for part, own in {"encoder": of_encoder, "grammar": grammar, "trees": percent}.items():
-        write_card(out / part, **card_text(f"base {part}", **told), **about, figures=own)
+        write_card(out / part, **card_text(f"base {part}", **values), **about, figures=own)
     return {"trees": trees, "grammar": grammar, "vectors_explain": explained}
 
 
 def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str, int | torch.Tensor]:
-    """How coarsely the layers' matrices and the words' rows are kept; the vocabulary's frequent pieces stand first."""
+    """Return the bits per number of the layers and of the rows of pieces, the frequent ones first."""
     found: dict[str, int | torch.Tensor] = {name: options.layer_bits for name in tensors if ".layer." in name}
     frequent = torch.arange(len(tensors[WORDS])) < options.frequent
     return {**found, WORDS: torch.where(frequent, options.embedding_bits, options.rare_bits)}
 
 
 def _save_trunk(trunk: Trunk, options: BaseOptions, origin: Origin, path: Path) -> None:
-    """The first layers and the embeddings."""
+    """Write the first layers and the embeddings."""
     config = {**asdict(trunk.config), "num_hidden_layers": options.layers, "dropout": 0.0}
     dropped = tuple(f"encoder.layer.{n}." for n in range(options.layers, options.layers + options.own))
     kept = {name: tensor for name, tensor in trunk.state_dict().items() if not name.startswith(dropped)}
@@ -122,11 +126,11 @@ def _save_trunk(trunk: Trunk, options: BaseOptions, origin: Origin, path: Path) 
 
 
 def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -> float:
-    """The linear map from two of the rounded trunk's layers to vectors, which need no common part taken off; how much it explains."""
+    """Write the linear map from two layers of the rounded trunk to vectors without a common part; return its explained share."""
     options, layers = model.options, (model.middle, model.options.layers)
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(options.vector_width)}, {"pieces": 0})
     (folder / VECTORS_FILE).unlink(missing_ok=True)
-    record_files(folder.parent)  # what an earlier run left in the folder is on record with other hashes
+    record_files(folder.parent)  # files of an earlier run are on record with other hashes
     found = vector_map(
         load_encoder(folder, precision="bf16"),
         deepcopy(published).to(torch.bfloat16),
@@ -141,7 +145,7 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
 
 
 def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
-    """The head with its own layers, calibrated on sentences held out from training."""
+    """Write the head with its own layers, calibrated on held-out sentences."""
     options, config = model.options, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
     head = Acceptability(options.own, options.layers, buckets=config.relative_attention_num_buckets, **sizes)
@@ -160,3 +164,83 @@ def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, orig
     save_weights(
         folder / GRAMMAR_FILE, kept, description, bits={name: options.layer_bits for name in kept if name.startswith("layers.")}
     )
+
+
+# Word vectors
+
+WIKIPEDIA, WMT = 3000, 5000
+"""Texts of each source."""
+SAMPLE = 400
+"""Texts for the common part of the states of the published network."""
+RIDGE = 1e-3
+"""Added to the mean square of every state."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMap:
+    """A linear map from states to vectors.
+
+    Attributes
+    ----------
+    projections
+        (width, d) by layer of the trunk.
+    bias
+        (d,). A vector is the sum of all.
+    explained
+        Explained share of the squares.
+    """
+
+    projections: Mapping[int, torch.Tensor]
+    bias: torch.Tensor
+    explained: float
+
+
+def map_texts(rng: random.Random) -> list[str]:
+    """Return sentences of Wikipedia, and a reference or an output of some segments of WMT22 (without those for final figures)."""
+    texts = [row["text"] for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))][:WIKIPEDIA]
+    segments = [s for s in read_wmt(data_file("text/wmt22_to_en_outputs.jsonl.gz")) if not s.judged_elsewhere]
+    for segment in rng.sample(segments, min(WMT, len(segments))):
+        texts.append(rng.choice([*segment.references, *(text for _, text in segment.outputs)]))
+    return [text for text in dict.fromkeys(texts) if 3 < len(text.split()) < 60]
+
+
+@torch.no_grad()
+def vector_map(
+    encoder: EmbeddedEncoder, source: Trunk, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
+) -> VectorMap:
+    """Fit the map by ridge regression.
+
+    Parameters
+    ----------
+    encoder
+        Encoder whose ``layers`` are mapped.
+    source
+        The published network, whose ``levels`` are the targets.
+    """
+    published = EmbeddedEncoder(source, encoder.tokenizer, torch.zeros(source.config.hidden_size))
+    sample = [_rows(each, levels) for part in parts_of(texts[:SAMPLE]) for each in published.read(part)]
+    shared = torch.cat(sample).mean(0)
+    size, wanted = len(layers) * encoder.trunk.config.hidden_size, len(levels) * source.config.hidden_size
+    square, product = torch.zeros(size, size, dtype=torch.float64), torch.zeros(size, wanted, dtype=torch.float64)
+    given, taken, count, total = torch.zeros(size), torch.zeros(wanted), 0, 0.0
+    for part in parts_of(texts):
+        states = torch.cat([_rows(each, layers) for each in encoder.read(part)])
+        whole = torch.cat([_rows(each, levels) for each in published.read(part)]) - shared
+        by_level = [functional.normalize(rows, dim=1) for rows in whole.chunk(len(levels), dim=1)]
+        units = torch.cat(by_level, dim=1) / len(levels) ** 0.5
+        square, product = square + (states.T @ states).double(), product + (states.T @ units).double()
+        given, taken, count = given + states.sum(0), taken + units.sum(0), count + len(states)
+        total += float((units**2).sum())
+    given, taken = given.double() / count, taken.double() / count
+    square, product = square / count - torch.outer(given, given), product / count - torch.outer(given, taken)
+    found = torch.linalg.solve(square + RIDGE * torch.eye(size, dtype=torch.float64), product)
+    main = torch.linalg.eigh(found.T @ square @ found).eigenvectors[:, -width:]
+    mapped = (found @ main).float()
+    explained = float((found * product).sum()) / (total / count - float(taken @ taken))
+    projections = dict(zip(layers, mapped.split(size // len(layers)), strict=True))
+    return VectorMap(projections, -(given.float() @ mapped), explained)
+
+
+def _rows(states: SentenceStates, layers: Sequence[int]) -> torch.Tensor:
+    """Return (pieces, layers x width) states of the pieces of a text after some layers, side by side."""
+    return torch.cat([torch.from_numpy(states.merged(layer)) for layer in layers], dim=1)

@@ -1,10 +1,10 @@
-"""`rome train base`: the trunk of the set `base` and the heads on its states, taught together from all-mpnet-base-v2.
+"""Train the trunk of the set `base` and the heads on its states together, from all-mpnet-base-v2.
 
-The trunk is MPNet's first layers; the next ones become the acceptability head's own. The lowest layers stay as published. Each
-step adds up what three teachers say: CoLA's judgements, with sentences and their corruptions beside each other (acceptability and word
-probabilities); the treebank (tags and trees); and, so that the trunk keeps and gains meaning, the cosines that the whole published
-network finds between the pieces of texts that say the same (relational distillation, Park et al. 2019). The map from the finished
-trunk's states to word vectors comes last (train/base/data.py).
+The trunk is the first layers of MPNet; the next ones become the own layers of the acceptability head. The lowest layers stay as published.
+Each step adds up three losses: CoLA's judgements, with sentences and their corruptions (acceptability and word probabilities); the
+treebank (tags and trees); and, so that the trunk keeps and gains meaning, the cosines of the whole published network between the pieces
+of texts with the same meaning (relational distillation, Park et al. 2019). The map from the states of the finished trunk to word vectors
+is fitted last (train/base/export.py).
 """
 
 from __future__ import annotations
@@ -33,17 +33,16 @@ from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import TreeHead
 from rome.features.analyser.trunk import Trunk, TrunkConfig
-from rome.train.base.data import PairedBatch, grammar_batches, related_texts
 from rome.train.base.export import OTHER, Origin, export
-from rome.train.common.batches import padded
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
-from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, train
-from rome.train.grammar.data import Material, load_material
-from rome.train.grammar.teacher import known_loss
+from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, adamw, padded, train
+from rome.train.errors.texts import wmt_segments
+from rome.train.grammar.data import Batch, Material, grammar_batches, load_material
+from rome.train.grammar.figures import known_loss
 from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of, tree_batches
 
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
-"""Of all-mpnet-base-v2's published model.safetensors."""
+"""Hash of the published model.safetensors of all-mpnet-base-v2."""
 RENAMED = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",
@@ -55,31 +54,32 @@ RENAMED = {
 
 @dataclass(frozen=True)
 class BaseOptions(TrainingOptions):
-    """The sizes of one training run.
+    """Sizes of one training run.
 
     Attributes
     ----------
     layers
-        Of the trunk.
+        Number of layers of the trunk.
     own
-        Further layers, the acceptability head's.
+        Number of own layers of the acceptability head.
     frozen
-        Lowest layers left as published.
+        Number of lowest layers that stay as published.
     steps
-        Each a batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts; about so many
-        pieces each.
+        Each has a batch of trees, one of judged and corrupted sentences and, every ``meaning_every`` steps, one of related texts.
+    tree_pieces, grammar_pieces, meaning_pieces
+        Pieces per batch.
     tuning_steps
-        Further ones, with ``tuning_share`` of judged sentences, of the acceptability head on the finished trunk.
+        Steps of the acceptability head on the finished trunk, with ``tuning_share`` of judged sentences.
     rate
         Of published layers.
     head_rate
         Of new weights.
     lower_teacher, upper_teacher
-        The published layers whose cosines are averaged.
+        Published layers whose cosines are averaged.
     vector_width
-        Numbers of a piece's vector.
+        Numbers of the vector of a piece.
     layer_bits, embedding_bits, rare_bits
-        How coarsely the matrices of layers, the embeddings of the ``frequent`` first pieces and those of the others are kept.
+        Per number of the layers, of the embeddings of the ``frequent`` first pieces, and of the other embeddings.
     """
 
     steps: int = 700
@@ -121,10 +121,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
-    """All layers of a published MPNet checkpoint as a Trunk.
+    """Return all layers of a published MPNet checkpoint as a Trunk.
 
-    Raises InputError when the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, when the SHA-256 of the
-    weights is not the published one.
+    Raises InputError if the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, if the SHA-256 of the weights
+    is not the published one.
     """
     weights, needed = Path(source) / "model.safetensors", ("model.safetensors", "config.json", PIECES_FILE)
     missing = [name for name in needed if not (Path(source) / name).is_file()]
@@ -147,17 +147,16 @@ def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
 
 
 def _renamed(name: str) -> str:
-    """MPNet's name of a parameter as BERT's."""
+    """Return the name of a parameter of MPNet in BERT."""
     for old, new in RENAMED.items():
         name = name.replace(old, new)
     return name.removeprefix("mpnet.")
 
 
 class BaseModel(nn.Module):
-    """What is trained: the layers of the trunk and of the acceptability head in one, and the new weights on them.
+    """The trained network: the layers of the trunk and of the acceptability head in one, and the new weights on them.
 
-    The vectors that are compared in training are a linear map of two of the trunk's layers, the last one and one in the middle; it
-    starts as the last.
+    The vectors in training are a linear map of two layers of the trunk, the last one and one in the middle; it starts as the last.
     """
 
     def __init__(self, source: Trunk, options: BaseOptions, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
@@ -183,7 +182,7 @@ class BaseModel(nn.Module):
                 part.requires_grad_(False)
 
     def states(self, ids: torch.Tensor, mask: torch.Tensor, upto: int) -> list[torch.Tensor]:
-        """States after the embeddings and each of the first ``upto`` layers, (b, L, width) each."""
+        """Return the states after the embeddings and each of the first ``upto`` layers, (b, L, width) each."""
         bias = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)[:, None, None, :]
         placed = self.trunk.encoder.position_bias(ids.shape[1])
         bias = bias if placed is None else bias + placed
@@ -198,13 +197,13 @@ class BaseModel(nn.Module):
         return [state.float() for state in found]
 
     def vectors(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
-        """(b, L, width) the pieces' vectors."""
+        """Return (b, L, width) vectors of the pieces."""
         found: torch.Tensor = self.upper(states[self.options.layers]) + self.lower(states[self.middle])
         return found
 
 
 def shortened(source: Trunk, layers: int, dropout: float = 0.0) -> Trunk:
-    """A copy of a trunk's first layers."""
+    """Return a copy of the first layers of a trunk."""
     config = TrunkConfig(**{**asdict(source.config), "num_hidden_layers": layers, "dropout": dropout})
     trunk = Trunk(config)
     kept = source.state_dict()
@@ -212,8 +211,13 @@ def shortened(source: Trunk, layers: int, dropout: float = 0.0) -> Trunk:
     return trunk
 
 
+def related_texts() -> list[tuple[str, ...]]:
+    """Return references and outputs of each WMT segment that no final figures use."""
+    return [(*segment.references, *(text for _, text in segment.outputs)) for _, segment in wmt_segments()]
+
+
 class Meaning:
-    """Related texts, and the cosines that the published network finds between their pieces."""
+    """Related texts, and the cosines of the published network between their pieces."""
 
     def __init__(self, source: Trunk, tokenizer: Any, options: BaseOptions, rng: random.Random) -> None:
         self.source, self.tokenizer, self.options, self.rng = source, tokenizer, options, rng
@@ -225,7 +229,7 @@ class Meaning:
         self.common = [states[mask].mean(0) for states in self._teach(ids, mask)]
 
     def batch(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Piece ids and mask of some segments of like length, three texts of each, and for each text its segment's number."""
+        """Return piece ids and mask of some segments of similar length, three texts of each, and the segment number of each text."""
         rows: list[list[int]] = []
         owners: list[int] = []
         around = self.rng.randrange(len(self.groups))
@@ -239,7 +243,7 @@ class Meaning:
         return ids, mask, torch.tensor(owners)
 
     def cosines(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """(n, n) the mean over both levels of the cosines between all pieces, the part that all share taken off."""
+        """Return (n, n) cosines between all pieces without their common part, the mean of both levels."""
         found = [functional.normalize(s[mask] - c, dim=1) for s, c in zip(self._teach(ids, mask), self.common, strict=True)]
         return torch.stack([units @ units.T for units in found]).mean(0)
 
@@ -250,7 +254,7 @@ class Meaning:
         return [states[level].float() for level in self.levels]
 
     def loss(self, model: BaseModel) -> torch.Tensor:
-        """The mean squared difference of the cosines; those within a segment count as much as all others together."""
+        """Return the mean squared difference of the cosines; those within a segment weigh as much as all others together."""
         ids, mask, owners = self.batch()
         wanted = self.cosines(ids, mask)
         units = functional.normalize(model.vectors(model.states(ids, mask, model.options.layers))[mask], dim=1)
@@ -261,20 +265,19 @@ class Meaning:
         return loss
 
 
-def grammar_loss(model: BaseModel, paired: PairedBatch) -> torch.Tensor:
-    """Cross-entropy of sentences and pieces, and of the order of each sentence and its corruption."""
-    batch = paired.batch
+def grammar_loss(model: BaseModel, batch: Batch) -> torch.Tensor:
+    """Return the cross-entropy of sentences and pieces, and of the order of each sentence and its corruption."""
     states = model.states(batch.pieces, batch.mask, model.options.layers + model.options.own)[-1]
     sentence, pieces = model.judge(states, batch.mask)
     loss = known_loss(sentence, pieces, batch)
-    if paired.pairs:
-        clean, broken = torch.tensor(paired.pairs).T
+    if batch.pairs:
+        clean, broken = torch.tensor(batch.pairs).T
         loss = loss + model.options.ranking_weight * functional.softplus(sentence[broken] - sentence[clean]).mean()
     return loss
 
 
 def trees_loss(model: BaseModel, batch: Sequence[TreeExample]) -> torch.Tensor:
-    """See `rome.train.parser.trees.loss_of`."""
+    """Return the loss of `rome.train.parser.trees.loss_of`."""
     ids, mask = padded([example.pieces for example in batch])
     return loss_of(model.trees, torch.stack(model.states(ids, mask, model.options.layers)[1:]), mask, batch)
 
@@ -287,7 +290,7 @@ def fit(
     Parameters
     ----------
     rates
-        Of published layers and of new weights.
+        Rates of published layers and of new weights.
     """
     rate, head_rate = rates
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
@@ -296,13 +299,13 @@ def fit(
         {"params": [p for name, p in named if name.startswith(("upper", "lower", "judge"))], "lr": head_rate / 5},
         {"params": [p for name, p in named if name.startswith("trees.")], "lr": head_rate},
     ]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    optimizer = adamw(groups, fused=True)
     keep, after = Checkpoint(options, model, optimizer).save, steps * 2 // 3
     train(model, optimizer, losses, steps, log, logged=20, every=options.every, keep=keep, average_after=after)
 
 
 def tune(model: BaseModel, material: Material, rng: random.Random, log: Log) -> None:
-    """Go on with the acceptability head alone, mostly on judged sentences; nothing else that the trunk serves moves."""
+    """Continue with the acceptability head alone, mostly on judged sentences."""
     options = model.options
     model.requires_grad_(False)
     model.judge.requires_grad_(True)
@@ -314,14 +317,14 @@ def tune(model: BaseModel, material: Material, rng: random.Random, log: Log) -> 
 
 
 def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
-    """Set every weight half way between what it was and what it is: what tuning wins at home it loses in part abroad (Wortsman et al. 2022)."""
+    """Set every weight to the mean of its values before and after tuning, which is better out of domain (Wortsman et al. 2022)."""
     now = model.state_dict()
     half = {name: (now[name] + old) / 2 if old.is_floating_point() else old for name, old in before.items()}
     model.load_state_dict(half)
 
 
 def check_options(options: BaseOptions, source: Trunk) -> None:
-    """Raise InputError for options that a checkpoint has not the layers or the width for."""
+    """Raise InputError for options that need more layers or width than the checkpoint has."""
     have, width = source.config.num_hidden_layers, source.config.hidden_size
     deepest = max(options.layers + options.own, options.lower_teacher, options.upper_teacher)
     if deepest > have or options.vector_width > width:
@@ -358,7 +361,7 @@ def run(arguments: argparse.Namespace) -> int:
     trained = torch.load(arguments.trained or work / "trained.pt", weights_only=True)
     model.load_state_dict(trained["model"])
     log = Log(work / "tuning.jsonl", trained.get("seconds", 0))
-    torch.manual_seed(seed + 1)  # so that it goes on from trained.pt as it would have at once
+    torch.manual_seed(seed + 1)  # so that a run from trained.pt gives the same weights
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     tune(model, material, random.Random(seed + 1), log)
     half_way(model, before)

@@ -1,1 +1,1 @@
-"""What the recipes share: options, cards, and TextAttack in a process of its own."""
+"""Shared parts of the recipes: options, cards, the training loop, and TextAttack in a process of its own."""

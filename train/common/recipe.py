@@ -1,4 +1,4 @@
-"""What the recipes share: their options, the two folders, and the model card, which says what a model was made of, how, and how good it is."""
+"""Options, folders and model cards of the recipes; a card describes the data, the making and the figures of a model."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from rome.features.analyser.config import DEFAULT_SET, SETS
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What every recipe with a training loop is told; each has a subclass with further fields and its own steps and rate.
+    """Options of every recipe with a training loop; subclasses add fields, steps and rate of their own.
 
     Attributes
     ----------
     out, work
-        Folders for the result and for all that is made on the way.
+        Folders for the result and for intermediate files.
     threads
         Of the processor.
     models
-        The model set to train for, where a recipe asks for one.
+        The model set to train for, if a recipe needs one.
     every
         Steps between checkpoints.
     resume
-        Whether to go on from the checkpoint in the work folder.
+        True to continue from the checkpoint in the work folder.
     steps
         Steps of the optimizer.
     rate
@@ -52,14 +52,14 @@ class TrainingOptions:
     rate: float = 0.0
 
     def changed(self) -> list[str]:
-        """The command line's options for the numbers of a recipe that are not its default ones."""
+        """Return the command line options of the numbers that differ from their defaults."""
         values = ((field, getattr(self, field.name)) for field in fields(self) if field.name not in SHARED)
         return [f"--{field.name.replace('_', '-')} {value}" for field, value in values if value != field.default]
 
 
 Options = TypeVar("Options", bound=TrainingOptions)
 SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
-"""Options of a run, which are no numbers of a recipe."""
+"""Options of a run that are no numbers of a recipe."""
 
 
 def add_training_arguments(
@@ -67,11 +67,11 @@ def add_training_arguments(
 ) -> None:
     """Add --out, --work, --seed, --threads, an option for every number of a recipe, and --models and --resume where wanted.
 
-    The help of an option is what the docstring of its class says below ``Attributes``.
+    The help of an option is its entry below ``Attributes`` in the docstring of the class.
     """
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument("--work", type=Path, default=None, help="folder for all that is made on the way (default: OUT.work)")
-    parser.add_argument("--seed", type=int, default=0, help="of everything that is drawn (default: 0)")
+    parser.add_argument("--work", type=Path, default=None, help="folder for intermediate files (default: OUT.work)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws (default: 0)")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
     texts = _help_texts(kind)
     for name, value in vars(kind()).items():
@@ -81,11 +81,11 @@ def add_training_arguments(
     if models:
         add_models_argument(parser)
     if resumed:
-        parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the work folder")
+        parser.add_argument("--resume", action="store_true", help="continue from the checkpoint in the work folder")
 
 
 def _help_texts(kind: type[TrainingOptions]) -> dict[str, str]:
-    """Return by name what the docstrings of a class and its bases say of their attributes."""
+    """Return the texts of the attributes in the docstrings of a class and its bases, by name."""
     texts: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         attributes = inspect.cleandoc(one.__doc__ or "").partition("Attributes\n----------\n")[2]
@@ -96,18 +96,18 @@ def _help_texts(kind: type[TrainingOptions]) -> dict[str, str]:
 
 
 def add_models_argument(parser: argparse.ArgumentParser) -> None:
-    """--models, of recipes that need a model set: its trunk, its word weights, or all of it."""
+    """Add --models, for recipes that need a model set: its trunk, its word weights, or all of it."""
     text = f"the model set to train for: {', '.join(SETS)} or a folder (default: {DEFAULT_SET})"
     parser.add_argument("--models", default=DEFAULT_SET, metavar="SET", help=text)
 
 
 def models_option(models: str) -> list[str]:
-    """What a card's recipe says of the model set: the option by the set's name."""
+    """Return the option of the model set for the recipe of a card, by the name of the set."""
     return [f"--models {Path(models).name}"]
 
 
 def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
-    """The options of a run as they were parsed; its two folders are made, and torch gets its threads."""
+    """Return the options of a run; make its two folders, and set the threads of torch."""
     torch.set_num_threads(arguments.threads)
     given = {field.name: getattr(arguments, field.name) for field in fields(kind) if hasattr(arguments, field.name)}
     options = kind(**{**given, "work": arguments.work or arguments.out.with_name(arguments.out.name + ".work")})
@@ -117,51 +117,50 @@ def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
 
 
 def provenance(name: str, options: TrainingOptions, steps: int, seconds: int, *more: str) -> dict[str, Any]:
-    """How a model was made, for its card: what to type to get it again, seed, steps and seconds."""
+    """Return for a card how a model was made: the command line, seed, steps and seconds."""
     more = (*(models_option(options.models) if options.models else ()), *more)
     command = " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
     return {"recipe": command, "seed": options.seed, "steps": steps, "seconds": seconds}
 
 
 def card_text(model: str, **values: object) -> dict[str, Any]:
-    """What cards.json says of a model: name, task, data, licence and notes, with the values that its texts leave open."""
+    """Return the texts of a model in cards.json: name, task, data, licence and notes, with the given values filled in."""
     text = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))[model]
-    told = {field: value.format(**values) for field, value in text.items() if field != "data"}
-    return {**told, "data": [each.format(**values) for each in text["data"]]}
+    filled = {field: value.format(**values) for field, value in text.items() if field != "data"}
+    return {**filled, "data": [each.format(**values) for each in text["data"]]}
 
 
 CARD_FILE = "card.json"
-RECIPES = {"encoder": "encoder", "idf": "idf", "trees": "parser.trees"}
+RECIPES = {"encoder": "encoder", "idf": "idf", "fill": "fill", "trees": "parser.trees"}
 """Modules of the recipes that are not called ``NAME.recipe``."""
 FIELDS = ("name", "task", "data", "licence", "recipe", "seed", "steps", "seconds", "machine", "size_bytes", "figures", "notes")
 
 
 def load_recipe(name: str) -> ModuleType:
-    """The module of a recipe of `rome train`: its options, and what carries it out."""
+    """Return the module of a recipe of `rome train`."""
     return import_module(f"rome.train.{RECIPES.get(name, f'{name}.recipe')}")
 
 
 def machine() -> str:
-    """This machine in words: processor, number of CPUs, torch's version and threads."""
+    """Return this machine in words: processor, number of CPUs, torch's version and threads."""
     return f"{_processor()}, {os.cpu_count()} CPUs, torch {torch.__version__} with {torch.get_num_threads()} thread(s)"
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files below a folder, the card itself left out."""
+    """Return the bytes of all files below a folder, without the card."""
     return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file() and path.name != CARD_FILE)
 
 
 def write_card(folder: Path, **fields: Any) -> Path:
     """Write card.json into a folder and return its path.
 
-    Every field of FIELDS is present, in that order; ``machine`` and ``size_bytes`` are filled in when they are not given,
-    anything else missing is null. Raises TypeError for a field that cards do not have.
+    It has every field of FIELDS, in that order: ``machine`` and ``size_bytes`` are computed, any other missing one is null. Raises
+    TypeError for a field that cards do not have.
     """
     unknown = sorted(set(fields) - set(FIELDS))
     if unknown:
         raise TypeError(f"a card has no field {', '.join(unknown)}: the fields are {', '.join(FIELDS)}")
-    fields.setdefault("machine", machine())
-    fields.setdefault("size_bytes", folder_size(folder))
+    fields = {"machine": machine(), "size_bytes": folder_size(folder), **fields}
     path = Path(folder) / CARD_FILE
     card = {name: fields.get(name) for name in FIELDS}
     path.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -169,21 +168,30 @@ def write_card(folder: Path, **fields: Any) -> Path:
 
 
 def write_training_card(
-    name: str, options: TrainingOptions, steps: int, seconds: int, figures: object, **values: object
+    name: str, options: TrainingOptions, steps: int, seconds: int, figures: object, *, recipe: str = "", **values: object
 ) -> None:
-    """Write the card of a recipe's one model; values : what its text in cards.json leaves open."""
+    """Write the card of a recipe with one model.
+
+    Parameters
+    ----------
+    recipe
+        Command lines (default: those of this run).
+    values
+        Values for its texts in cards.json.
+    """
     made = provenance(name, options, steps, seconds)
+    made["recipe"] = recipe or made["recipe"]
     write_card(options.out, **card_text(name, **values), **made, figures=figures)
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """Read the card of a model's folder as a dictionary."""
+    """Read the card of a model's folder."""
     card: dict[str, Any] = json.loads((Path(folder) / CARD_FILE).read_text(encoding="utf-8"))
     return card
 
 
 def _processor() -> str:
-    """The processor's name from /proc/cpuinfo, else what the platform module knows."""
+    """Return the name of the processor from /proc/cpuinfo, else from the platform module."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.is_file() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

@@ -1,4 +1,4 @@
-"""The grammar model's training examples: word pieces with labels, from judged sentences and from corrupted ones."""
+"""Training examples of the grammar model: word pieces with labels, from judged sentences and from corrupted ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
@@ -14,22 +15,21 @@ from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_r
 from rome.data.readers.conllu import TreebankSentence, read_conllu
 from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
 from rome.data.sources import data_file
-from rome.train.common.batches import cut_batches, padded
+from rome.train.common.training import padded, shuffled_batches
 
 IGNORED = -1
 LIMIT, SHORTEST, LONGEST = 48, 3, 32
 HELD_OUT, CALIBRATION = 1500, 400
 SPLIT = 0
-"""Decides what is held out: not the seed, or a training that goes on with another one would learn from it."""
+"""Seed of what is held out: not that of the run, or a training that continues with another seed would learn from it."""
 DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
-CLEAN_SHARE = 0.4
 TWICE_SHARE = 0.15
 BARE_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Word pieces with a label for the sentence and one a piece: 1 right, 0 wrong, -1 unknown."""
+    """Word pieces with a label for the sentence and one per piece: 1 right, 0 wrong, -1 unknown."""
 
     pieces: tuple[int, ...]
     sentence: int
@@ -38,35 +38,27 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Padded examples: (b, L) piece numbers, bool mask and labels; (b,) sentence labels. Labels are float, -1 = unknown."""
+    """Padded examples: (b, L) piece numbers, bool mask and labels; (b,) sentence labels. Labels are float, -1 = unknown.
+
+    ``pairs`` are the rows of clean sentences and their corruptions.
+    """
 
     pieces: torch.Tensor
     mask: torch.Tensor
     sentence: torch.Tensor
     labels: torch.Tensor
+    pairs: Sequence[tuple[int, int]] = ()
 
 
 def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
-    """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
+    """Return tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
     if isinstance(source, str):
         return lexicon.tag(tokenise(source))
     return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
 
 
-def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords) -> Corruption:
-    """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
-    kept = list(tokens)
-    if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
-        kept.pop()
-    if rng.random() >= CLEAN_SHARE:
-        made = corrupt_randomly(kept, rng, lexicon, count=1 + (rng.random() < TWICE_SHARE))
-        if made is not None:
-            return made
-    return render(kept)
-
-
 def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
-    """Word pieces and labels of texts whose wrong places are known; pieces beyond the limit are cut off."""
+    """Return word pieces and labels of texts whose wrong places are known; pieces beyond the limit are cut off."""
     coded = tokenizer([item.text for item in items], return_offsets_mapping=True, truncation=True, max_length=limit)
     examples = []
     for item, pieces, offsets in zip(items, coded["input_ids"], coded["offset_mapping"], strict=True):
@@ -82,40 +74,32 @@ def _label(item: Corruption, start: int, end: int) -> int:
     return int(not any(start < b and a < end for a, b in item.spans))
 
 
-def batches(examples: Iterable[Example], rng: random.Random, *, pieces: int = 1024) -> Iterator[Batch]:
-    """Batches of examples of like length, about ``pieces`` word pieces each, in random order."""
-    ordered = sorted(examples, key=lambda example: len(example.pieces) + rng.random())
-    groups = cut_batches(ordered, pieces, lambda example: len(example.pieces))
-    rng.shuffle(groups)
-    yield from map(collate, groups)
-
-
-def collate(group: Sequence[Example]) -> Batch:
+def collate(group: Sequence[Example], pairs: Sequence[tuple[int, int]] = ()) -> Batch:
     """Pad examples to the longest of them."""
     pieces, mask = padded([example.pieces for example in group])
     labels = torch.full(mask.shape, float(IGNORED))
     labels[mask] = torch.tensor([float(label) for example in group for label in example.labels])
-    return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels)
+    return Batch(pieces, mask, torch.tensor([float(example.sentence) for example in group]), labels, pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Everything one training run reads.
+    """All data of a training run.
 
     Attributes
     ----------
     pool
-        Clean sentences to corrupt afresh.
+        Clean sentences to corrupt.
     judged
-        Examples of CoLA's training set.
+        Examples of the training set of CoLA.
     calibration
-        Some of it, held out.
+        Held-out examples of it.
     held_pairs
         Minimal pairs (operation, clean, corrupted) of sentences held out of the pool, for calibration too.
     judging
         The development sets by name.
     pairs
-        Minimal pairs of EWT's development part, which no training reads.
+        Minimal pairs of the development part of EWT, for figures only.
     """
 
     tokenizer: Any
@@ -127,15 +111,34 @@ class Material:
     judging: Mapping[str, Sequence[Example]]
     pairs: Sequence[tuple[str, Example, Example]]
 
-    def fresh(self, count: int, rng: random.Random) -> list[Example]:
-        """``count`` sentences drawn from the pool, clean or corrupted."""
-        drawn = rng.choices(self.pool, k=count)
-        made = [clean_or_corrupt(tokens_of(item, self.lexicon), rng, self.lexicon) for item in drawn]
-        return encode(made, self.tokenizer, limit=LIMIT)
+
+def grammar_batches(material: Material, rng: random.Random, *, judged: float, pieces: int, pool: int = 1500) -> Iterator[Batch]:
+    """Yield batches without end: a share ``judged`` are sentences of CoLA, the others a clean sentence and its corruption."""
+    waiting: list[Example] = []
+    count = int(pool * judged)
+    while True:
+        while len(waiting) < count:
+            waiting += rng.sample(material.judged, len(material.judged))
+        units = [*_clean_and_corrupted(material, rng, int(pool * (1 - judged) / 2)), *((one,) for one in waiting[:count])]
+        waiting = waiting[count:]
+        for group in shuffled_batches(units, rng, pieces, lambda unit: max(len(one.pieces) for one in unit), len, noise=3):
+            starts = np.cumsum([0, *map(len, group)]).tolist()
+            pairs = [(n, n + 1) for n, unit in zip(starts, group, strict=False) if len(unit) == 2 and unit[1].sentence == 0]
+            yield collate([example for unit in group for example in unit], pairs)
+
+
+def _clean_and_corrupted(material: Material, rng: random.Random, count: int) -> Iterator[tuple[Example, ...]]:
+    """Yield sentences of the pool, each with a corruption; some have lost their final full stop, which is no mistake."""
+    for source in rng.choices(material.pool, k=count):
+        tokens = tokens_of(source, material.lexicon)
+        if len(tokens) > 3 and tokens[-1].text == "." and rng.random() < BARE_SHARE:
+            tokens.pop()
+        made = corrupt_randomly(tokens, rng, material.lexicon, count=1 + (rng.random() < TWICE_SHARE))
+        yield tuple(encode([render(tokens)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
 
 
 def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:
-    """Examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
+    """Return examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
     kept = list(rows)
     examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)
     return [
@@ -147,7 +150,7 @@ def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Ex
 def minimal_pairs(
     sources: Iterable[str | TreebankSentence], lexicon: TreebankWords, tokenizer: Any, rng: random.Random
 ) -> list[tuple[str, Example, Example]]:
-    """For each sentence one operation drawn evenly; sentences that it does not apply to give no pair."""
+    """Return minimal pairs by one operation per sentence, drawn evenly; sentences that it does not apply to are left out."""
     found = []
     for source in sources:
         tokens = tokens_of(source, lexicon)
@@ -159,10 +162,7 @@ def minimal_pairs(
 
 
 def load_material(tokenizer: Any) -> Material:
-    """Read the corpora below the data folder; what is held out is the same in every run, whatever its seed.
-
-    Raises InputError, with the remedy, when they are not there.
-    """
+    """Read the corpora below the data folder; the held-out part is the same for every seed. Raises InputError if they are missing."""
     rng = random.Random(SPLIT)
     treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
     segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]

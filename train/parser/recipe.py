@@ -1,7 +1,7 @@
-"""`rome train parser`: train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
+"""Train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
 
 Each stage runs Stanza's own training code. A stage that has finished in the work folder is not run again.
-Only the treebank's training part trains; its development part chooses the best checkpoint and gives the figures of the model cards,
+Only the training part of the treebank trains; its development part chooses the best checkpoint and gives the figures of the model cards,
 from raw text, with the tags of a model set (train/base and train/parser/trees.py make those).
 """
 
@@ -38,11 +38,11 @@ class Stage:
     Attributes
     ----------
     main, settings
-        Stanza's entry point, and the command line that it gets.
+        Entry point of Stanza, and its command line.
     length, full, quick
-        The option that says how long it trains, and what it is without one: an epoch is one pass over the treebank, a step one batch.
+        Option of the length of training, and its default values: an epoch is one pass over the treebank, a step one batch.
     figures
-        Of METRICS, those of its card.
+        Figures of METRICS for its card.
     """
 
     main: Callable[[list[str]], Any]
@@ -80,16 +80,16 @@ class Stages:
         self.work.mkdir(parents=True, exist_ok=True)
 
     def model(self, stage: str) -> Path:
-        """Where a stage's model file lies."""
+        """Return the model file of a stage."""
         return self.work / stage / f"{stage}.pt"
 
     def done(self, stage: str) -> dict[str, Any]:
-        """What is known of a finished stage: size, seconds and options; empty when it has not finished."""
+        """Return size, seconds and options of a finished stage, or nothing."""
         path = self.work / stage / "done.json"
         return dict(json.loads(path.read_text())) if path.is_file() else {}
 
     def run(self, stage: str, size: int) -> None:
-        """Train one stage for `size` steps or epochs, unless that has been done with the same options."""
+        """Train one stage for ``size`` steps or epochs, unless it has finished with the same options."""
         options, before = self._options(stage, size), self.done(stage)
         if self.model(stage).is_file() and before.get("options") == options:
             return
@@ -100,7 +100,7 @@ class Stages:
         (self.work / stage / "done.json").write_text(json.dumps(record, indent=1))
 
     def _options(self, stage: str, size: int) -> list[str]:
-        """Stanza's command line for a stage."""
+        """Return the command line of Stanza for a stage."""
         folder = ["--save_dir", str(self.work / stage), "--save_name", f"{stage}.pt"]
         common = ["--cpu", "--shorthand", "en_ewt", "--seed", str(self.seed), *folder, *STAGES[stage].settings.split()]
         if stage == "tokenizer":
@@ -127,8 +127,8 @@ DROPPED = ("optimizer_state_dict", "scheduler_state_dict", "dev_score_history", 
 def export_model(source: Path, target: Path) -> int:
     """Write a Stanza model file as safetensors, smaller, and return its size in bytes.
 
-    Float weights become float16 (Stanza copies them into float32 parameters when it loads), training state is dropped, and
-    every path in the stored options keeps only its last part, so that nothing of the training machine is in the file.
+    Float weights become float16 (Stanza copies them into float32 parameters), training state is dropped, and every path in the
+    stored options keeps only its last part, so that nothing of the training machine is in the file.
     """
     checkpoint = torch.load(source, map_location="cpu", weights_only=True)
     small = {key: value for key, value in checkpoint.items() if key not in DROPPED}
@@ -140,22 +140,22 @@ def export_model(source: Path, target: Path) -> int:
 
 
 def _half(tensor: Any) -> Any:
-    """A float tensor in half precision, anything else as it is."""
+    """Return a float tensor in half precision, anything else as it is."""
     return tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
 
 
 def _without_path(value: Any) -> Any:
-    """The last part of a text that looks like a path, anything else as it is."""
+    """Return the last part of a text that looks like a path, anything else as it is."""
     return Path(value).name if isinstance(value, str) and "/" in value else value
 
 
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
 BLOCK = 64
-"""Paragraphs parsed together, so that the states of few are held at once; no paragraph influences another."""
+"""Paragraphs parsed together, so that the states of few are in memory; no paragraph influences another."""
 
 
 def raw_text_scores(parser: Parser, text: str, gold: Path) -> dict[str, float]:
-    """F1 in percent of each of METRICS for a parser that sees only the raw text of a treebank file."""
+    """Return F1 in percent of each of METRICS for a parser on the raw text of a treebank file."""
     paragraphs = text.split("\n\n")
     blocks = (paragraphs[start : start + BLOCK] for start in range(0, len(paragraphs), BLOCK))
     system = "".join(to_conllu(sentences) for block in blocks for sentences in parser.parse(block))
@@ -164,12 +164,12 @@ def raw_text_scores(parser: Parser, text: str, gold: Path) -> dict[str, float]:
 
 
 def to_conllu(sentences: Iterable[ParsedSentence]) -> str:
-    """Sentences as CoNLL-U text, multi-word tokens included."""
+    """Return sentences as CoNLL-U text, with multi-word tokens."""
     return "".join("\n".join(_lines(sentence)) + "\n\n" for sentence in sentences)
 
 
 def _lines(sentence: ParsedSentence) -> list[str]:
-    """The lines of one sentence."""
+    """Return the lines of one sentence."""
     lines = []
     for token in sentence.tokens:
         if token.last - token.first > 1:
@@ -179,13 +179,13 @@ def _lines(sentence: ParsedSentence) -> list[str]:
 
 
 def _line(number: int, word: ParsedWord) -> str:
-    """One word as a line of ten columns."""
+    """Return one word as a line of ten columns."""
     columns = [word.text, word.lemma, word.upos, word.xpos, word.feats, str(word.head), word.relation, "", ""]
     return "\t".join([str(number), *(" ".join(column.split()) or "_" for column in columns)])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `rome train parser`."""
+    """Add the options of `rome train parser`."""
     parser.add_argument("--out", type=Path, required=True, help="folder that gets one folder a model")
     parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
     add_models_argument(parser)
@@ -201,9 +201,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the chosen stages, export all that are trained, beside the set's others, judge all three on raw text, write cards; 0 when done.
+    """Train the chosen stages, export them with the others of the set, judge all three on raw text, and write cards.
 
-    Raises InputError, before anything is computed, when neither the work folder nor the set has one of the others.
+    Raises InputError, before anything is computed, if neither the work folder nor the set has one of the others.
     """
     work = arguments.work or arguments.out.parent / "runs" / "parser"
     stages, models = Stages(*treebank(arguments, work), work, seed=arguments.seed), set_folder(arguments.models)
@@ -224,7 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def treebank(arguments: argparse.Namespace, work: Path) -> tuple[Path, Path]:
-    """The two files of the treebank, the first cut to --limit sentences. Raises InputError when they are absent."""
+    """Return the two files of the treebank, the first cut to --limit sentences. Raises InputError if they are missing."""
     folder = arguments.data or data_file("ud_english_ewt/train.conllu").parent
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     for path in (train, dev):
@@ -239,12 +239,12 @@ def treebank(arguments: argparse.Namespace, work: Path) -> tuple[Path, Path]:
 
 
 def export(stages: Stages, names: Iterable[str], out: Path, models: Path) -> None:
-    """Write some of the models with their cards, whose figures are those of all three on the development part's raw text.
+    """Write some of the models with their cards; the figures are those of all three on the raw development text.
 
     Parameters
     ----------
     models
-        The set whose trunk and trees give the tags.
+        Set whose trunk and trees give the tags.
     """
     for name in names:
         export_model(stages.model(name), model_file(out, name))

@@ -1,7 +1,7 @@
-"""`rome train trees`: tags and trees from the states of a finished trunk, taught on UD English EWT.
+"""Train the head of tags and trees on the states of a finished trunk, with UD English EWT.
 
-The head's own layers start as those that follow the trunk's last one: where the set's acceptability head has them, as they are there,
-else as in the checkpoint that the trunk was cut from. Only the treebank's training part trains.
+Its own layers start as the layers after the last one of the trunk: those of the acceptability head of the set if it has them, else those of
+the checkpoint of the trunk. Only the training part of the treebank trains.
 """
 
 from __future__ import annotations
@@ -30,26 +30,24 @@ from rome.features.analyser.pieces import touched
 from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
-from rome.train.common.batches import cut_batches, padded
-from rome.train.common.layers import narrowed, start_from_encoder
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Log, train
+from rome.train.common.training import PROGRESS, Log, adamw, narrowed, padded, shuffled_batches, start_from_encoder, train
 
 UNKNOWN = -100
-"""The number of a class that training did not see; it is never learned and never right."""
+"""Number of a class that is not in the training part; it is never learned and never right."""
 FEWEST = 2
-"""A string of features that stands fewer times in the treebank is no class."""
+"""Least frequency of a string of features that is a class."""
 LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
 class TreeExample:
-    """One sentence: its row of piece ids with both marks, the places of its n words, and for each word the numbers of the right classes.
+    """One sentence: piece ids with both special tokens, the places of its n words, and the numbers of their right classes.
 
     Attributes
     ----------
     heads
-        (n,) 0 for the root, else the word's number from 1.
+        (n,) 0 for the root, else the number of the word from 1.
     """
 
     pieces: tuple[int, ...]
@@ -59,7 +57,7 @@ class TreeExample:
 
 
 def labels_of(sentences: Iterable[TreeSentence]) -> dict[str, tuple[str, ...]]:
-    """The classes of a treebank by what they classify, the most frequent first."""
+    """Return the classes of a treebank by attribute, the most frequent first."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in (*TAGS, "relation")}
     for sentence in sentences:
         for word in sentence.words:
@@ -72,7 +70,7 @@ def labels_of(sentences: Iterable[TreeSentence]) -> dict[str, tuple[str, ...]]:
 
 
 def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mapping[str, Sequence[str]]) -> list[TreeExample]:
-    """An example a sentence, without those of more than LONGEST pieces and those without any; a word without pieces has its neighbour's."""
+    """Return one example per sentence, without those of more than LONGEST pieces and those with a word without pieces."""
     numbers = {name: {label: n for n, label in enumerate(known)} for name, known in labels.items()}
     coded = tokenizer([sentence.text for sentence in sentences], return_offsets_mapping=True)
     found = []
@@ -91,21 +89,18 @@ def examples_of(sentences: Sequence[TreeSentence], tokenizer: Any, labels: Mappi
 
 
 def tree_batches(examples: Sequence[TreeExample], rng: random.Random, pieces: int) -> Iterator[list[TreeExample]]:
-    """Batches without end, of sentences of like length and about ``pieces`` pieces, in random order, round after round."""
+    """Yield batches without end, of sentences of similar length and about ``pieces`` pieces, in random order."""
     while True:
-        ordered = sorted(examples, key=lambda e: len(e.pieces) + rng.random() * 4)
-        groups = cut_batches(ordered, pieces, lambda example: len(example.pieces))
-        rng.shuffle(groups)
-        yield from groups
+        yield from shuffled_batches(examples, rng, pieces, lambda example: len(example.pieces), noise=4)
 
 
 def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Sequence[TreeExample]) -> torch.Tensor:
-    """The mean cross-entropy a word of arcs, relations and tags.
+    """Return the mean cross-entropy per word of arcs, relations and tags.
 
     Parameters
     ----------
     layers
-        (mixed, b, L, width) states of the trunk's first layers.
+        (mixed, b, L, width) states of the first layers of the trunk.
     """
     rows, own = head.spelled([example.places for example in batch], [mask.shape[1]] * len(batch))
     states = head.mixture(layers) + torch.stack(rows)
@@ -128,14 +123,14 @@ def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Seq
 
 
 def _joined(batch: Sequence[TreeExample], name: str) -> torch.Tensor:
-    """(b, n) the right classes of the words of a batch, UNKNOWN behind the last one."""
+    """Return (b, n) right classes of the words of a batch, UNKNOWN after the last one."""
     answers = [example.heads if name == "heads" else example.answers[name] for example in batch]
     return pad_sequence(answers, batch_first=True, padding_value=UNKNOWN)
 
 
 @torch.no_grad()
 def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Sequence[TreeExample]) -> dict[str, float]:
-    """Percent of words with the right head and relation (``las``), head, and each tag, on gold words.
+    """Return the percentages of words with the right head and relation (``las``), head (``uas``), and each tag, on gold words.
 
     Parameters
     ----------
@@ -156,23 +151,23 @@ def tree_figures(head: TreeHead, states: Sequence[torch.Tensor], examples: Seque
 
 BITS = 6
 LAST = 3.0
-"""The trunk's last layer begins with e to this power times the weight of each other one."""
+"""Logarithm of the start weight of the last layer of the trunk; that of the others is 0."""
 
 
 @dataclass(frozen=True)
 class TreesOptions(TrainingOptions):
-    """The sizes of one run.
+    """Sizes of one run.
 
     Attributes
     ----------
     layers, inner
-        Of the head's own; of a layer's inner units the heaviest are kept.
+        Number of own layers, and of their inner units, the heaviest ones.
     pieces
-        Of a batch.
+        Per batch.
     rate, head_rate
-        Of the layers, and of what starts anew.
+        Of the layers, and of new weights.
     word_dropout, part_dropout
-        Of the words' numbers, and of the parts of their spellings.
+        Of the states of words, and of the parts of their spellings.
     """
 
     steps: int = 3000
@@ -187,7 +182,7 @@ class TreesOptions(TrainingOptions):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `rome train trees`."""
+    """Add the options of `rome train trees`."""
     add_training_arguments(parser, TreesOptions, models=True)
 
 
@@ -213,12 +208,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def new_head(options: TreesOptions, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
-    """A head before its training.
+    """Return an untrained head.
 
     Parameters
     ----------
     judge
-        The set's acceptability head.
+        Acceptability head of the set.
     """
     width, inner = config.hidden_size, min(options.inner, config.intermediate_size)
     sizes = {"layers": options.layers, "heads": config.num_attention_heads, "inner": inner}
@@ -233,24 +228,24 @@ def new_head(options: TreesOptions, config: TrunkConfig, labels: Mapping[str, Se
     else:
         start_from_encoder(head.layers, config.num_hidden_layers)
     with torch.no_grad():
-        head.mix[-1] = LAST  # what these layers read where they come from
+        head.mix[-1] = LAST  # the layers were trained on its states
     return head
 
 
 def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list[torch.Tensor]:
-    """(layers, L, width) the trunk's states of each example's row."""
+    """Return per example the (layers, L, width) states of the trunk."""
     order = sorted(range(len(examples)), key=lambda n: len(examples[n].pieces))
     found = dict(zip(order, encoder.states_of_rows([examples[n].pieces for n in order]), strict=True))
     return [found[n] for n in range(len(examples))]
 
 
 def fit(head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample], options: TreesOptions, log: Log) -> None:
-    """Train the head in place; the trunk's states of each sentence are computed once, kept in half precision."""
-    own = list(head.layers.parameters())
-    taken = {id(parameter) for parameter in own}
-    new = [parameter for parameter in head.parameters() if id(parameter) not in taken]
+    """Train the head in place; the states of each sentence are computed once and kept in half precision."""
+    named = dict(head.named_parameters())
+    own = [parameter for name, parameter in named.items() if name.startswith("layers.")]
+    new = [parameter for name, parameter in named.items() if not name.startswith("layers.")]
     groups = [{"params": new, "lr": options.head_rate}, *([{"params": own}] if own else [])]
-    optimizer = torch.optim.AdamW(groups, options.rate, weight_decay=0.01, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    optimizer = adamw(groups, options.rate, fused=True)
     known: dict[tuple[int, ...], torch.Tensor] = {}
     stream = tree_batches(examples, random.Random(options.seed), options.pieces)
 
@@ -269,7 +264,7 @@ def fit(head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample
 
 
 def save_head(head: TreeHead, out: Path) -> None:
-    """Write the head's file, its own layers and the table of spellings in BITS bits a number."""
+    """Write the file of the head, with its own layers and the table of spellings in BITS bits per number."""
     about = {"sizes": head.sizes, "labels": {name: list(names) for name, names in head.labels.items()}}
     tensors = dict(head.state_dict())
     save_weights(

@@ -1,4 +1,4 @@
-"""From clean pairs to all training pairs: a ladder of TextAttack perturbations and severe cases for each base pair."""
+"""Training pairs from clean pairs: a ladder of TextAttack perturbations, severe cases and single edits for each base pair."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from rome.data.perturbations.degenerate import SEVERE, SINGLE, damage
-from rome.train.common.textattack import STOPWORDS, Perturber, Request
-from rome.train.common.textattack_worker import CHARACTER_OPERATIONS
+from rome.train.common.textattack import CHARACTER_OPERATIONS, STOPWORDS, Perturber, Request
 from rome.train.scorer.pairs import TrainingPair
 
 LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
-"""Each rung perturbs the rung before it, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
+"""Levels and edits; each level perturbs the previous one, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
 DRAW: tuple[str, ...] = (
     ("word_deletion",) * 4 + ("embedding",) * 4 + ("textfooler",) * 3 + ("inner_swap",) * 3 + ("change_number",) * 2
 )
 DRAW += CHARACTER_OPERATIONS + ("contract", "extend")
-SEVERE_SHARE = 0.6  # of the base pairs get one severe case
-FACT_SHARE, SURFACE_SHARE = 0.08, 0.03  # of the wrong facts, and of the slips of the surface, that apply to a base pair
+SEVERE_SHARE = 0.6
+"""Share of the base pairs with one severe case."""
+FACT_SHARE, SURFACE_SHARE = 0.08, 0.03
+"""Shares of the applicable wrong facts and surface errors per base pair."""
 MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 
 
 def make_pairs(bases: Sequence[TrainingPair], perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
-    """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some of them a severe case, and single edits.
+    """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some a severe case, and single edits.
 
-    A rung at which no operation changes anything ends its ladder. Same bases and seed, same pairs.
+    A level at which no operation changes anything ends the ladder. The same bases and seed give the same pairs.
     """
     for place, base in enumerate(bases):
         yield base
@@ -46,8 +47,7 @@ def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[Tra
     for level, edits in LADDER:
         tries = ([loyal] if loyal else []) + [chance.choice(DRAW) for _ in range(4)] + ["word_deletion"]
         for operation in (name for name in tries if name in perturber.operations):
-            request = Request(base.id, last.hypothesis, operation, edits, seed)
-            text = next((text for _, text in perturber.run([request])), last.hypothesis)
+            text = perturber.run(Request(last.hypothesis, operation, edits, seed)) or last.hypothesis
             strength = edit_severity(base.hypothesis, text, operation)[0] if text != last.hypothesis and text.strip() else 0
             if strength > last.strength:  # a swap may also undo an earlier one
                 break
@@ -74,9 +74,9 @@ def _severe(base: TrainingPair, other: TrainingPair, chance: random.Random) -> I
 
 
 def single_edits(base: TrainingPair, seed: int) -> Iterator[TrainingPair]:
-    """Copies of a base pair with one wrong fact or one slip of the surface each, the text staying fluent; a share of those that apply.
+    """Yield fluent copies of a base pair with one wrong fact or one surface error each, a share of those that apply.
 
-    They teach the net what no loss of fluency shows: a changed number is worse than a misspelled word.
+    From them the net learns that a changed number is worse than a misspelled word, although it costs no fluency.
     """
     chance = random.Random(f"{seed}|single|{base.group}")
     for operation, severity in SINGLE.items():
@@ -88,9 +88,9 @@ def single_edits(base: TrainingPair, seed: int) -> Iterator[TrainingPair]:
 
 
 def edit_severity(before: str, after: str, operation: str) -> tuple[int, float]:
-    """Changed words between two texts, at least 1, and what they weigh; TextAttack itself gives no severities.
+    """Return the number of changed words between two texts, at least 1, and their weight; TextAttack gives no severities.
 
-    Deleted content words and wrong numbers are major, misspellings and function words minor, swaps between.
+    Deleted content words and wrong numbers are major, misspellings and function words minor, swaps in between.
     """
     old, new = before.split(), after.split()
     count, total = 0, 0.0

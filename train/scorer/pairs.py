@@ -1,4 +1,4 @@
-"""The scorer's training pairs: what one is, its JSON line, and the clean base pairs drawn from the development texts."""
+"""Training pairs of the scorer: their type, their JSON lines, and those drawn from the development data."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from rome.train.errors.texts import Pool, paraphrases
 
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
 OUTPUTS = 5
-"""Of one segment, that are ranked."""
+"""Ranked outputs per segment."""
 RATED_SOURCE = "sts_2012_2016/"
 TRANSLATED = frozenset(RATED_SOURCE + part for part in ("2012-SMTeuroparl", "2012-SMTnews", "2016-postediting"))
-"""Sources of rated pairs that hold output of machine translation, left out: nothing is learned from ratings of a system's output."""
+"""Sources of rated pairs with output of machine translation, left out: no rating of a system's output trains the net."""
 MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """One training pair and what was done to it.
+    """One training pair and its damage.
 
     Attributes
     ----------
     base
-        How the clean pair came about: identity, system (reference and a real output), reference (two human references), paraphrase, rated (two
-        sentences and people's rating of their similarity), meaning (what says the same or turns a fact, near and far), groups (the same, written
-        by annotators), outputs (real outputs, ranked by their agreement).
+        Source of the clean pair: identity, system (reference and a real output), reference (two human references), paraphrase, rated (two
+        sentences and people's rating of their similarity), meaning (the same meaning or a changed fact, near and far), groups (the same,
+        written by annotators), outputs (real outputs, ranked by their agreement).
     operation
-        ``none`` for a clean pair, else what was done last (``embedding``, ``unrelated``, ...).
+        ``none`` for a clean pair, else the last operation (``embedding``, ``unrelated``, ...).
     level
         Clean < light < medium < heavy in damage, severe for the cases outside that ladder.
     strength
-        Number of changed words, in all.
+        Number of changed words.
     severity
-        Severity-weighted sum of what was done, minor about 1, major about 5.
+        Severity-weighted sum of the changes, minor about 1, major about 5.
     group
-        Pairs with the same group can be ranked: they share base and reference, or people rated them on one scale.
+        Pairs of one group can be ranked: they share base and reference, or people rated them on one scale.
     quality
-        The target that people's ratings give the pair, in [0, 1]; None where the base's own target holds.
+        Target by people's ratings, in [0, 1]; None for the target of the base.
     """
 
     id: str
@@ -66,15 +66,15 @@ class TrainingPair:
 
 
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
-    """Write one JSON line a pair. Raises InputError when the file cannot be written."""
+    """Write one JSON line per pair. Raises InputError if the file cannot be written."""
     with open_output(str(path)) as out:
         out.writelines(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
 
 
 def read_pairs(path: Path) -> list[TrainingPair]:
-    """Read what `write_pairs` wrote, without pairs whose source is one of TRANSLATED.
+    """Read the file of `write_pairs`, without pairs whose source is one of TRANSLATED.
 
-    Raises InputError, with the line, for a missing file or a line that is no pair.
+    Raises InputError for a missing file, and with its number for a line that is no pair.
     """
     pairs = []
     for number, line in enumerate(read_lines(str(path)), 1):
@@ -87,10 +87,10 @@ def read_pairs(path: Path) -> list[TrainingPair]:
 
 
 def base_pairs(counts: dict[str, int], seed: int) -> list[TrainingPair]:
-    """Draw clean pairs: ``counts`` says how many of each base (identity, system, reference, paraphrase).
+    """Draw clean pairs; ``counts`` is their number by base (identity, system, reference, paraphrase).
 
     Sources: Wikipedia sentences, WMT22 and WMT23 references and real outputs, the paraphrases of MSRP's training part.
-    Raises InputError when the development data is absent.
+    Raises InputError if the development data is missing.
     """
     makers = {"identity": _identity, "system": _system, "reference": _second_reference, "paraphrase": _paraphrase}
     pairs: list[TrainingPair] = []
@@ -107,9 +107,9 @@ def base_pairs(counts: dict[str, int], seed: int) -> list[TrainingPair]:
 def rated_pairs(count: int, seed: int) -> list[TrainingPair]:
     """Draw ``count`` sentence pairs whose similarity people rated from 0 to 5 (STS 2012-2016), in groups of eight to be ranked.
 
-    Perturbed copies of one text say little about how much a difference in meaning weighs against one in form; these do. ``quality``
-    runs evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Pairs of TRANSLATED are passed over, every other one
-    keeps its number and group. Raises InputError when the data is absent.
+    Unlike perturbed copies of one text they show how much a difference in meaning weighs against one in form. ``quality`` runs
+    evenly from 0.05 (nothing in common) to 0.85 (the same in other words). Pairs of TRANSLATED are left out; the others keep their
+    numbers and groups. Raises InputError if the data is missing.
     """
     chance = random.Random(f"{seed}|rated")
     rows = [row for row in read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz")) if row["a"].strip() != row["b"].strip()]
@@ -128,12 +128,12 @@ def rated_pairs(count: int, seed: int) -> list[TrainingPair]:
 
 
 def agreed_pairs(path: Path, count: int, seed: int) -> list[TrainingPair]:
-    """Draw ``count`` segments with five real outputs each, to be ranked by how much they agree with the other systems' (their ``quality``).
+    """Draw ``count`` segments with five real outputs each; ``quality`` is the agreement with the outputs of the other systems.
 
     Parameters
     ----------
     path
-        The file that `rome train errors` makes; see `write_agreements`. Nobody rated these outputs.
+        File of `rome train errors`; see `write_agreements`. Nobody rated these outputs.
     """
     chance = random.Random(f"{seed}|agreed")
     rows = list(read_jsonl(path))
@@ -186,19 +186,19 @@ def _paraphrase(_: random.Random) -> Candidates:
 
 
 def _wmt() -> Iterable[dict[str, Any]]:
-    """The WMT texts, without those that judge final figures elsewhere (WMT22 from Chinese)."""
+    """Yield the WMT texts, without those for final figures (WMT22 from Chinese)."""
     for name in ("wmt22", "wmt23"):
         rows = read_jsonl(data_file(f"text/{name}_to_en_outputs.jsonl.gz"))
         yield from (row for row in rows if (name, row["lp"]) != ("wmt22", "zh-en"))
 
 
 QUALITY = {"acceptable": 0.93, "minor": 0.88, "major": 0.6, "critical": 0.3, "unrelated": 0.02}
-"""What a hypothesis is worth, by the worst that is wrong with it and whatever its distance from the reference."""
+"""Quality of a hypothesis by its worst error, at any distance from the reference."""
 LEVEL_NAMES = {0.0: "acceptable", 0.35: "minor", 1.0: "major", 2.0: "critical", 3.0: "unrelated"}
 
 
 def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[TrainingPair]:
-    """``count`` groups of the texts that `rome train errors` prepared; drawn by another seed than those that taught the reader."""
+    """Draw ``count`` groups of the texts that `rome train errors` prepared, by another seed than those that trained the reader."""
     groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6))
     chance = random.Random(f"{seed}|meaning pairs")
     found = []
@@ -208,8 +208,8 @@ def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[Training
             kind = LEVEL_NAMES[member.level]
             operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
             level, name = "clean" if kind == "acceptable" else "severe", f"meaning-{number:05d}"
-            said = group.reference.text, member.text.text, "meaning", "meaning"
-            found.append(TrainingPair(f"{name}-{k}", name, *said, operation, level, quality=QUALITY[kind]))
+            columns = group.reference.text, member.text.text, "meaning", "meaning"
+            found.append(TrainingPair(f"{name}-{k}", name, *columns, operation, level, quality=QUALITY[kind]))
     return found
 
 
@@ -221,7 +221,7 @@ TWO_ERRORS = "two_errors"
 
 
 def group_pairs(count: int, seed: int) -> list[TrainingPair]:
-    """Draw annotated groups that taught the reader of `errors` nothing, because it knows the others too well.
+    """Draw annotated groups that did not train the reader of `errors`, because it knows the others too well.
 
     Each yields acceptable texts, single errors of every severity near and far, and a text with two errors.
 
@@ -236,7 +236,7 @@ def group_pairs(count: int, seed: int) -> list[TrainingPair]:
     Raises
     ------
     InputError
-        When the data is absent.
+        If the data is missing.
     """
     chance = random.Random(f"{seed}|groups")
     groups = [group for group in training_groups() if is_held_out_group(group.id)]
@@ -245,8 +245,8 @@ def group_pairs(count: int, seed: int) -> list[TrainingPair]:
         for number, (operation, text, quality) in enumerate(_drawn(group, chance)):
             name = f"groups-{group.id}"
             level = "clean" if operation.startswith("acceptable") else "severe"
-            said = group.reference, text, "groups", "groups"
-            pairs.append(TrainingPair(f"{name}-{number}", name, *said, operation, level, quality=quality))
+            columns = group.reference, text, "groups", "groups"
+            pairs.append(TrainingPair(f"{name}-{number}", name, *columns, operation, level, quality=quality))
     return pairs
 
 
@@ -274,6 +274,6 @@ def _drawn(group: AnnotatedGroup, chance: random.Random) -> Iterator[tuple[str, 
 
 
 def _two_apart(text: AnnotatedText, chance: random.Random) -> tuple[SingleError, ...]:
-    """Return two errors of a text that do not touch, or none where there are no two."""
+    """Return two errors of a text that do not touch, or nothing."""
     errors = chance.sample(text.errors, len(text.errors))
     return next(((one, two) for one, two in combinations(errors, 2) if one.end < two.start or two.end < one.start), ())

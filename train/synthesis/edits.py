@@ -1,51 +1,29 @@
-"""What turns one text into another, word by word (SEScore2 section 4.1), and the type of each edit."""
+"""Edits of a text: one type for every pipeline, the white space that they need, and the differences between two texts."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from rome.exceptions import InputError
-from rome.train.synthesis.pairs import Operation
-
+WORD = re.compile(r"\w+(?:[-.,:/’'&]\w+)*|[^\w\s]")
+"""A word with what joins its parts (don't, 1,000.5, well-known), or any other sign."""
+CLOSING = frozenset(".,;:!?)]}%…’”")
+OPENING = "([{“‘\"'/-"
 TYPES = ("addition", "omission", "mistranslation", "punctuation", "spelling", "grammar")
 KINDS = {(True, True): "replacement", (False, True): "insertion", (True, False): "deletion"}
-"""What an edit does, by whether it takes something and whether it brings something."""
+"""Kind of an edit, by whether it removes something and whether it adds something."""
 SPACING = "spacing"
-"""Kind of an operation that changes white space alone."""
+"""Kind of an edit that changes white space alone."""
 
 
-def error_type(operation: Operation) -> str:
-    """One of TYPES: punctuation where only marks change, spelling where only casing or one word's accents do, else by its kind."""
-    swapped = operation.kind == "swap"
-    if all(map(_is_sign, operation.original.split() if swapped else filter(str.strip, (operation.original, operation.new)))):
-        return "punctuation"
-    if operation.kind == "replacement":
-        return "spelling" if _bare(operation.original) == _bare(operation.new) else "mistranslation"
-    return {"insertion": "addition", "deletion": "omission", "swap": "grammar"}[operation.kind]
-
-
-def _is_sign(text: str) -> bool:
-    """Whether a text holds neither letter nor digit."""
-    return not any(map(str.isalnum, text))
-
-
-def _bare(text: str) -> str:
-    """Letters and digits alone, without casing and accents."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
-
-
-WORD = re.compile(r"\w+(?:[-.,:/’'&]\w+)*|[^\w\s]")
-"""Words with what joins their parts (don't, 1,000.5, well-known), and every other sign by itself."""
-
-
-class WordSpan(NamedTuple):
+class Word(NamedTuple):
     """A word or a sign: ``text[start:end]``."""
 
     text: str
@@ -54,166 +32,230 @@ class WordSpan(NamedTuple):
 
     @property
     def is_sign(self) -> bool:
-        """Whether it holds neither letter nor digit."""
+        """Tell whether it has neither letter nor digit."""
         return _is_sign(self.text)
 
 
-def words_of(text: str) -> list[WordSpan]:
-    """The words and signs of a text, in order; none for an empty text."""
-    return [WordSpan(match.group(), *match.span()) for match in WORD.finditer(text)]
+def words_of(text: str) -> list[Word]:
+    """Return the words and signs of a text, in order."""
+    return [Word(match.group(), *match.span()) for match in WORD.finditer(text)]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Step:
-    """Words ``start`` to ``end`` of the anchor give way to words ``new_start`` to ``new_end`` of the neighbour; either may be none."""
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One edit.
 
+    Attributes
+    ----------
+    start, end
+        Characters of the text **before** this edit: ``original`` is replaced by ``new``.
+    kind
+        Insertion, deletion, replacement, swap or spacing.
+    type
+        One of TYPES, or the pipeline's own word.
+    severity
+        None, minor or major.
+    label
+        Cost, at most 0 (SEScore: -1 or -5; None where a pipeline gives no severity).
+    details
+        Numbers behind the severity, such as the probabilities of entailment or the likelihood in context.
+    """
+
+    kind: str
     start: int
     end: int
-    new_start: int
-    new_end: int
-
-    @property
-    def kind(self) -> str:
-        """Insertion, deletion or replacement."""
-        return KINDS[self.start < self.end, self.new_start < self.new_end]
-
-    @property
-    def length(self) -> int:
-        """Words of the longer side, >= 1."""
-        return max(self.end - self.start, self.new_end - self.new_start)
+    original: str
+    new: str
+    severity: str = "none"
+    label: float | None = None
+    type: str = ""
+    details: Mapping[str, float] = field(default_factory=dict)
 
 
-class Place(NamedTuple):
-    """Where a word of an intermediate text stands in the anchor and in the neighbour; -1 where it does not."""
+def applied(text: str, *operations: Operation) -> str:
+    """Return the text after some operations, carried out one after the other."""
+    for one in operations:
+        text = text[: one.start] + one.new + text[one.end :]
+    return text
 
-    anchor: int
-    neighbour: int
+
+def chained(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    """Return separate edits of one text as a chain from left to right, each with the characters of the text before it."""
+    chain: list[Operation] = []
+    shift = 0
+    for one in sorted(operations, key=lambda one: one.start):
+        chain.append(replace(one, start=one.start + shift, end=one.end + shift))
+        shift += len(one.new) - len(one.original)
+    return tuple(chain)
 
 
-@dataclass(frozen=True)
-class EditSequence:
-    """The steps from an anchor to its neighbour, of the fewest word edits there can be (Levenshtein, words compared exactly).
+def error_type(operation: Operation) -> str:
+    """Return one of TYPES: punctuation if only signs change, spelling if only casing or accents do, else by the kind."""
+    parts = operation.original.split() if operation.kind == "swap" else (operation.original, operation.new)
+    if all(map(_is_sign, parts)):
+        return "punctuation"
+    if operation.kind == "replacement":
+        return "spelling" if _bare(operation.original) == _bare(operation.new) else "mistranslation"
+    return {"insertion": "addition", "deletion": "omission", "swap": "grammar"}[operation.kind]
+
+
+def _is_sign(text: str) -> bool:
+    return not any(map(str.isalnum, text))
+
+
+def _bare(text: str) -> str:
+    """Return letters and digits alone, without casing and accents."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
+
+
+def insertion(text: str, place: int, new: str) -> Operation:
+    """Return the insertion of words before the word at ``place``, with the white space that they need."""
+    start = len(text[:place].rstrip())
+    if not start:
+        return Operation("insertion", place, place, "", f"{new} ")
+    if start == place:
+        return Operation("insertion", place, place, "", _spaced(text, place, place, new))
+    return Operation("insertion", start, start, "", new if new[0] in CLOSING else f" {new}")
+
+
+def replacement(text: str, start: int, end: int, new: str) -> Operation:
+    """Return the replacement of some words; a mark such as a comma follows the previous word directly."""
+    if new[0] in CLOSING:
+        start = len(text[:start].rstrip()) or start
+    return Operation("replacement", start, end, text[start:end], _spaced(text, start, end, new))
+
+
+def deletion(text: str, start: int, end: int) -> Operation | None:
+    """Return the deletion of some words with the white space on one side, or None if it does not leave whole words in order."""
+    left, right = text[:start], text[end:]
+    closed = not right or right[0].isspace() or right[0] in CLOSING
+    if left[-1:].isspace() and closed:
+        start = len(left.rstrip())
+    elif right[:1].isspace() and (not left or _opens(left)):
+        end = len(text) - len(right.lstrip())
+    if not left.strip() and (not right or right[0] in CLOSING):
+        return None
+    return _if_words_stay(text, Operation("deletion", start, end, text[start:end], ""))
+
+
+def swap(text: str, one: Word, other: Word) -> Operation | None:
+    """Return the exchange of two different words, or None if they are equal or a word grows together with a neighbour."""
+    if one.text == other.text:
+        return None
+    new = other.text + text[one.end : other.start] + one.text
+    return _if_words_stay(text, Operation("swap", one.start, other.end, text[one.start : other.end], new))
+
+
+def _spaced(text: str, start: int, end: int, new: str) -> str:
+    """Return new words with the blanks that they need between ``text[:start]`` and ``text[end:]``."""
+    before = text[:start]
+    apart = before and not before[-1].isspace() and not _opens(before) and new[0] not in CLOSING
+    return f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
+
+
+def _opens(left: str) -> bool:
+    """Tell whether a text ends with an opening mark: one after white space, unlike a closing quote."""
+    outer = left.rstrip(OPENING)
+    return outer != left and (not outer or outer[-1].isspace())
+
+
+def _if_words_stay(text: str, operation: Operation) -> Operation | None:
+    """Return the operation if the words after it are those before it without the deleted ones."""
+    before, after, old, new = (
+        Counter(WORD.findall(part)) for part in (text, applied(text, operation), operation.original, operation.new)
+    )
+    return operation if after and before - (old - new) == after else None
+
+
+class Draft:
+    """A text under change: no edit may touch what an earlier edit wrote or removed (the table q of SEScore §3.2).
 
     Attributes
     ----------
     steps
-        From left to right; none when the words are the same.
+        The edits, each with the text before it.
     """
 
-    anchor: str
-    neighbour: str
-    steps: tuple[Step, ...]
-    words: tuple[tuple[WordSpan, ...], tuple[WordSpan, ...]] = field(repr=False)
-    places: tuple[Place, ...] = field(repr=False)
+    def __init__(self, text: str) -> None:
+        self.text, self.steps = text, list[tuple[str, Operation]]()
+        self.untouched = [True] * len(text)
 
-    @classmethod
-    def between(cls, anchor: str, neighbour: str) -> EditSequence:
-        """The steps between two texts, either of which may be empty."""
-        old, new = tuple(words_of(anchor)), tuple(words_of(neighbour))
-        places = [Place(n, -1) for n in range(len(old))]
-        steps: list[Step] = []
-        for code in Levenshtein.opcodes([word.text for word in old], [word.text for word in new]):
-            step = Step(code.src_start, code.src_end, code.dest_start, code.dest_end)
-            if code.tag == "equal":
-                pairs = zip(range(step.start, step.end), range(step.new_start, step.new_end), strict=True)
-                places[step.start : step.end] = [Place(*pair) for pair in pairs]
-            elif steps and (steps[-1].end, steps[-1].new_end) == (step.start, step.new_start):
-                steps[-1] = Step(steps[-1].start, step.end, steps[-1].new_start, step.new_end)
-            else:
-                steps.append(step)
-        return cls(anchor, neighbour, tuple(steps), (old, new), tuple(places))
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """Return the edits in order."""
+        return tuple(operation for _, operation in self.steps)
 
-    def operations(self, steps: Iterable[Step]) -> tuple[Operation, ...]:
-        """The chain of some steps, each with the characters of the text before it, from left to right, without severities.
+    def allows(self, operation: Operation) -> bool:
+        """Tell whether an operation touches no earlier edit; an insertion needs an untouched character on both sides."""
+        return _is_untouched(self.untouched, operation)
 
-        Raises InputError when two of them touch or overlap: such a chain would change what it wrote itself.
-
-        Parameters
-        ----------
-        steps
-            Of this sequence, or deletions of kept words (their neighbour side is empty).
-        """
-        ordered = sorted(steps)
-        for before, after in zip(ordered, ordered[1:], strict=False):
-            if after.start <= before.end:
-                raise InputError(f"the steps {before} and {after} touch: leave a word between them")
-        places, shift, found = list(self.places), 0, []
-        for step in ordered:
-            at, until = step.start + shift, step.end + shift
-            new = [Place(-1, n) for n in range(step.new_start, step.new_end)]
-            found.append(self._operation(places, at, until, new, step.kind))
-            places[at:until] = new
-            shift += len(new) - (until - at)
-        return tuple(found)
-
-    def _pieces(self, places: Sequence[Place]) -> list[str]:
-        """Leading white space, then word and gap by turns, the last gap being the trailing white space."""
-        old = self.words[0]
-        pieces = [self.anchor[: old[0].start] if old else ""]
-        for n, place in enumerate(places):
-            _, words, where = self._side(place)
-            pieces += [words[where].text, self._gap(place, places[n + 1]) if n + 1 < len(places) else ""]
-        return [*pieces, self.anchor[old[-1].end if old else 0 :]]
-
-    def _operation(self, places: Sequence[Place], at: int, until: int, new: Sequence[Place], kind: str) -> Operation:
-        """What the replacement of the words at:until by new words does to the characters of the text."""
-        before, after = self._pieces(places), self._pieces([*places[:at], *new, *places[until:]])
-        start = len("".join(before[: 2 * at]))  # behind the word before, which stays
-        original, text = "".join(before[2 * at : 2 * until + 1]), "".join(after[2 * at : 2 * (at + len(new)) + 1])
-        start, original, text = _without_shared_space(start, original, text)
-        return Operation(kind, start, start + len(original), original, text)
-
-    def _side(self, place: Place) -> tuple[str, tuple[WordSpan, ...], int]:
-        """The text that a word comes from, its words, and which one it is."""
-        if place.anchor >= 0:
-            return self.anchor, self.words[0], place.anchor
-        return self.neighbour, self.words[1], place.neighbour
-
-    def _gap(self, left: Place, right: Place) -> str:
-        """The white space between two words."""
-        for text, words, n, m in zip((self.anchor, self.neighbour), self.words, left, right, strict=True):
-            if n >= 0 and m == n + 1:
-                return text[words[n].end : words[m].start]
-        return "" if self._clings(left, 1) or self._clings(right, -1) else " "
-
-    def _clings(self, place: Place, side: int) -> bool:
-        """Whether a sign stands without white space beside what follows it (side 1) or precedes it (-1) in its own text."""
-        _, words, n = self._side(place)
-        if not words[n].is_sign or not 0 <= n + side < len(words):
-            return False
-        return words[min(n, n + side)].end == words[max(n, n + side)].start
+    def apply(self, *operations: Operation) -> bool:
+        """Carry out a chain of operations, or nothing if one of them touches an earlier edit; return whether it was done."""
+        text, untouched, steps = self.text, list(self.untouched), []
+        for one in operations:
+            if not _is_untouched(untouched, one):
+                return False
+            steps.append((text, one))
+            text = applied(text, one)
+            untouched[one.start : one.end] = [False] * len(one.new)
+            if not one.new and untouched:  # so that nothing is put in the place of a deletion
+                untouched[one.start if text[one.start : one.start + 1].isspace() else max(one.start - 1, 0)] = False
+        self.text, self.untouched = text, untouched
+        self.steps += steps
+        return True
 
 
-def _without_shared_space(start: int, old: str, new: str) -> tuple[int, str, str]:
-    """A replacement without the white space that both texts begin or end with."""
+def _is_untouched(untouched: Sequence[bool], operation: Operation) -> bool:
+    start, end = operation.start, operation.end
+    return all(untouched[start:end] if start < end else untouched[max(start - 1, 0) : end + 1])
+
+
+class Difference(NamedTuple):
+    """Words ``first`` to ``last`` (exclusive) of a text and the operation that replaces them by ``added`` other words, or drops them."""
+
+    first: int
+    last: int
+    added: int
+    operation: Operation
+    is_drop: bool = False
+
+
+def differences(before: str, after: str) -> list[Difference]:
+    """Return the fewest word edits between two texts (Levenshtein), in order, each as an edit of ``before`` alone.
+
+    White space is part of a difference: all of them together give ``after`` exactly. Between two differences there is a common word.
+    """
+    old, new = words_of(before), words_of(after)
+    codes = Levenshtein.opcodes([word.text for word in old], [word.text for word in new])
+    common = [(block.a + n, block.b + n) for block in codes.as_matching_blocks() for n in range(block.size)]
+    old.append(Word("", len(before), len(before)))
+    new.append(Word("", len(after), len(after)))
+    found: list[Difference] = []
+    first = new_first = start = new_start = 0
+    for last, new_last in [*common, (len(old) - 1, len(new) - 1)]:
+        operation = _exchange(before, start, old[last].start, after[new_start : new[new_last].start])
+        if operation.original != operation.new:
+            found.append(Difference(first, last, new_last - new_first, operation))
+        first, new_first, start, new_start = last + 1, new_last + 1, old[last].end, new[new_last].end
+    return found
+
+
+def _exchange(text: str, start: int, end: int, new: str) -> Operation:
+    """Return the replacement of ``text[start:end]``, without the white space that both sides begin or end with."""
+    old = text[start:end]
     head = _shared_space(old, new)
-    old, new = old[head:], new[head:]
-    tail = _shared_space(old[::-1], new[::-1])
-    return start + head, old[: len(old) - tail], new[: len(new) - tail]
+    tail = _shared_space(old[head:][::-1], new[head:][::-1])
+    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    kind = KINDS.get((bool(old.strip()), bool(new.strip())), SPACING)
+    return Operation(kind, start + head, end - tail, old, new)
 
 
 def _shared_space(one: str, other: str) -> int:
-    """How much white space both texts begin with alike."""
+    """Return how much white space both texts begin with."""
     shared = commonprefix([one, other])
     return len(shared) - len(shared.lstrip())
 
 
 def diff_operations(before: str, after: str, type: str = "") -> tuple[Operation, ...]:
-    """The fewest word edits from ``before`` to ``after``, from left to right, without severities; none for equal texts.
-
-    Unlike a chain of an edit sequence, whose white space is chosen anew, carrying all of them out gives ``after`` exactly: what
-    stands between two kept words is replaced where it differs, white space and all.
-    """
-    edits = EditSequence.between(before, after)
-    old, new = edits.words
-    kept = [(old[place.anchor], new[place.neighbour]) for place in edits.places if place.neighbour >= 0]
-    ends = WordSpan("", len(before), len(before)), WordSpan("", len(after), len(after))
-    operations: list[Operation] = []
-    at, new_at, shift = 0, 0, 0
-    for one, other in [*kept, ends]:
-        start, took, brought = _without_shared_space(at + shift, before[at : one.start], after[new_at : other.start])
-        if took != brought:
-            kind = KINDS.get((bool(took.strip()), bool(brought.strip())), SPACING)
-            operations.append(Operation(kind, start, start + len(took), took, brought, type=type))
-        at, new_at, shift = one.end, other.end, other.start - one.start
-    return tuple(operations)
+    """Return the chain of edits that makes ``after`` of ``before``, without severities."""
+    return tuple(replace(one, type=type) for one in chained(found.operation for found in differences(before, after)))

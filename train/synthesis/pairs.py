@@ -1,4 +1,4 @@
-"""What every synthesis pipeline is and yields: a text and what was done to it step by step; and its file of JSON lines."""
+"""Synthetic pairs, their file of JSON lines, and the base class of the pipelines that make them."""
 
 from __future__ import annotations
 
@@ -17,73 +17,36 @@ from typing import Any, TypeVar
 from rome.batch.checkpoint import Checkpoint
 from rome.exceptions import InputError
 from rome.storage.files import open_lines, open_output
+from rome.train.synthesis.edits import Operation, applied, words_of
 
 LOWEST_LABEL = -25.0
-"""The most that all mistakes of a text can cost, as in MQM and SEScore (labels lie in [-25, 0])."""
+"""Lowest sum of the costs of all mistakes in a text, as in MQM and SEScore."""
 FORMAT = 1
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """One step.
-
-    Attributes
-    ----------
-    start, end
-        Characters of the text **before** this step; ``original`` stood there, ``new`` took its place.
-    kind
-        Insertion, deletion, replacement, swap, or another pipeline's own word.
-    type
-        What it is about, such as noun, number.
-    severity
-        None, minor or major.
-    label
-        What it costs, at most 0 (SEScore: -1 or -5; None where a pipeline gives no severity).
-    details
-        Numbers behind the severity, such as the probabilities of entailment or the likelihood in context.
-    """
-
-    kind: str
-    start: int
-    end: int
-    original: str
-    new: str
-    severity: str = "none"
-    label: float | None = None
-    type: str = ""
-    details: Mapping[str, float] = field(default_factory=dict)
-
-
-def applied(text: str, *operations: Operation) -> str:
-    """The text after some operations, one after the other."""
-    for one in operations:
-        text = text[: one.start] + one.new + text[one.end :]
-    return text
-
-
-@dataclass(frozen=True, slots=True)
 class SyntheticPair:
-    """A reference, the hypothesis that was made of it, and everything needed to make it again.
+    """A reference, the hypothesis made of it, and everything needed to make it again.
 
     Attributes
     ----------
     id
         Unique within a run.
     pipeline
-        Its name and settings that change the output, ``sescore|fill:...``.
+        Name and settings that change the output, ``sescore|fill:...``.
     seed
         Of this pair.
     reference
         The anchor text.
     hypothesis
-        The text after all operations, which are in the order they were carried out.
+        The text after all operations, in the order in which they are carried out.
     label
-        The sum of the operations' labels, at least -25; None where they have none.
+        The sum of the labels of the operations, at least -25; None if they have none.
     signals
-        Further numbers of the pair (BLEURT's pre-training signals).
+        Other numbers of the pair (BLEURT's pre-training signals).
     source
-        Where the reference came from, ``file:line``.
+        Place of the reference, ``file:line``.
     """
 
     id: str
@@ -97,12 +60,12 @@ class SyntheticPair:
     source: str = ""
 
     def to_json(self) -> str:
-        """One line of JSON; equal pairs give equal bytes."""
+        """Return one line of JSON; equal pairs give equal bytes."""
         return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
     def from_json(line: str, place: str = "") -> SyntheticPair:
-        """What to_json wrote. Raises InputError, naming the place, for anything else."""
+        """Read what to_json wrote. Raises InputError, naming the place, for anything else."""
         try:
             row: dict[str, Any] = json.loads(line)
             if row.pop("format") != FORMAT:
@@ -110,11 +73,11 @@ class SyntheticPair:
             operations = tuple(Operation(**operation) for operation in row.pop("operations"))
             return SyntheticPair(operations=operations, **row)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{place}: no generated pair ({error}): take a file that `rome synthesize` wrote") from error
+            raise InputError(f"{place} is no generated pair ({error}): take a file that `rome synthesize` wrote") from error
 
 
 class Pipeline(ABC):
-    """Makes pairs of texts; a kind of pipeline says how a text is damaged and what each step costs.
+    """Makes pairs of texts; each kind of pipeline damages a text and weighs the damage in its own way.
 
     Parameters
     ----------
@@ -122,28 +85,28 @@ class Pipeline(ABC):
         Every choice that changes its pairs.
     block
         Texts at a time, for speed.
+    least_words
+        Texts of fewer words and signs are skipped.
 
     Attributes
     ----------
-    name
-        What it is called.
     skipped
-        How many texts gave nothing, by reason.
+        Number of texts that gave nothing, by reason.
     """
 
     name: str
 
-    def __init__(self, signature: str, block: int) -> None:
-        self.signature, self.block = signature, block
+    def __init__(self, signature: str, block: int, least_words: int) -> None:
+        self.signature, self.block, self.least_words = signature, block, least_words
         self.skipped: Counter[str] = Counter()
 
-    @abstractmethod
     def is_long_enough(self, text: str) -> bool:
-        """Whether something can be done to the text; others are skipped."""
+        """Tell whether a text has enough words and signs."""
+        return len(words_of(text)) >= self.least_words
 
     @abstractmethod
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterable[SyntheticPair]:
-        """The pairs of a block of (source, text), in its order. What gives nothing is counted in ``skipped``."""
+        """Return the pairs of a block of (source, text), in its order; count texts that give nothing in ``skipped``."""
 
     def pairs(self, texts: Iterable[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         """Yield the pairs of (source, text), in their order, a block at a time; those of a text depend on it and the seed alone."""
@@ -163,7 +126,7 @@ class Pipeline(ABC):
         name: str = "",
         signals: Mapping[str, float] | None = None,
     ) -> SyntheticPair:
-        """The pair that some operations make of a text.
+        """Return the pair that some operations make of a text.
 
         Parameters
         ----------
@@ -178,34 +141,34 @@ class Pipeline(ABC):
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in lists of at most ``size``, read only as far as they are asked for."""
+    """Yield the items in lists of at most ``size``, lazily."""
     stream = iter(items)
     while batch := list(islice(stream, size)):
         yield batch
 
 
 def pair_seed(seed: int, text: str) -> int:
-    """48 bits that depend on the run's seed and the text alone."""
+    """Return 48 bits that depend on the seed of the run and the text alone."""
     return int.from_bytes(hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest()[:6], "big")
 
 
 def settings_signature(settings: Any) -> str:
-    """Every value of a dataclass of numbers by its name."""
+    """Return every value of a dataclass of numbers by its name."""
     return "|".join(f"{name}:{value:g}" for name, value in asdict(settings).items())
 
 
 def identifier(*parts: object) -> str:
-    """16 hexadecimal digits that depend on the parts alone."""
+    """Return 16 hexadecimal digits that depend on the parts alone."""
     return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def write_synthetic(
     path: str | Path, pipeline: Pipeline, texts: Sequence[tuple[str, str]], seed: int
 ) -> Iterator[list[SyntheticPair]]:
-    """Write the pairs of (source, text) to a file, and yield the new ones block by block; an empty list for a block that was there.
+    """Write the pairs of (source, text) to a file, and yield the new ones block by block, an empty list for a finished block.
 
-    What is finished waits in the folder ``FILE.partial`` until all is done: the same run, begun again after an interruption, goes on there
-    and ends with the same bytes. The file appears when it is whole.
+    Finished blocks are kept in the folder ``FILE.partial``: the same run, started again after an interruption, continues there and ends
+    with the same bytes. The file appears when it is complete.
 
     Raises InputError when the folder holds another run, and when the file cannot be written.
     """
@@ -228,7 +191,7 @@ def write_synthetic(
 
 
 def read_synthetic(path: str | Path) -> Iterator[SyntheticPair]:
-    """Yield the pairs of a file, one a line. Raises InputError, naming file and line, for what is none."""
+    """Yield the pairs of a file, one per line. Raises InputError, naming file and line, for a line that is no pair."""
     with open_lines(str(path)) as lines:
         for number, line in enumerate(lines, 1):
             yield SyntheticPair.from_json(line, f"{path}:{number}")

@@ -1,20 +1,19 @@
-"""The perturbations of data/perturbations, and TextAttack's (RoMe section 3.4), as pipelines: pairs with one mistake each, and what it weighs."""
+"""The perturbations of data/perturbations and TextAttack's (RoMe section 3.4) as pipelines: pairs with weighted mistakes."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rome.data.perturbations.perturbation import Materials, Replacement, Severity
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, perturb_texts
-from rome.exceptions import InputError
 from rome.train.common.textattack import Perturber, Request
 from rome.train.scorer.chains import DRAW, edit_severity
-from rome.train.synthesis.edits import KINDS, diff_operations, words_of
-from rome.train.synthesis.pairs import LOWEST_LABEL, Operation, Pipeline, SyntheticPair, identifier, pair_seed
+from rome.train.synthesis.edits import KINDS, Draft, Operation, diff_operations
+from rome.train.synthesis.pairs import LOWEST_LABEL, Pipeline, SyntheticPair, identifier, pair_seed
 
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
@@ -23,60 +22,42 @@ LABELS: dict[Severity, tuple[str, float]] = {
     "critical": ("major", -5.0),
     "base": ("major", LOWEST_LABEL),
 }
-"""Severity of the table -> severity and label here. SEScore and MQM know no more than major; baselines leave nothing of the text."""
-NEEDS_TEXTS = ("unrelated_text",)
-"""Left out: they draw on the other texts, and a pair must depend on its own text alone."""
+"""Severity and label by the severity of the table: SEScore and MQM have no more than major; baselines keep nothing of the text."""
+NAMES = tuple(name for name in PERTURBATIONS if name != "unrelated_text")
+"""A pair must depend on its own text alone, so `unrelated_text` is left out."""
+LEAST_WORDS = 4
 VERSION = 1
 
 
 class PerturbationPipeline(Pipeline):
-    """Of each text ``each`` pairs, by perturbations drawn from those that apply.
+    """Make ``each`` pairs per text by perturbations drawn from those that apply.
 
-    The type of an operation is the perturbation's name; the first operation of a pair bears its label, and ``details`` marks what the table
-    calls critical. Raises InputError for an unknown name.
+    The type of an operation is the name of the perturbation; the first operation of a pair has its label, and ``details`` marks critical ones.
 
     Parameters
     ----------
     analyse
-        What analyses texts, such as ``RoMe().analyse``.
+        Analyser of texts, such as ``RoMe().analyse``.
     identity
-        Which analyser, for the signature.
-    names
-        Those to draw from (None: all but those that need other texts).
+        Name of the analyser for the signature.
     """
 
     name = "perturbations"
 
     def __init__(
-        self,
-        analyse: Analyse,
-        identity: str,
-        *,
-        names: Sequence[str] | None = None,
-        each: int = 4,
-        materials: Materials | None = None,
-        least_words: int = 4,
-        block: int = 32,
+        self, analyse: Analyse, identity: str, *, each: int = 4, materials: Materials | None = None, block: int = 32
     ) -> None:
-        unknown = [name for name in names or () if name not in PERTURBATIONS]
-        if unknown:
-            raise InputError(f"there is no perturbation {unknown[0]!r}: see `rome perturb --list`")
-        self.names = tuple(name for name in names or PERTURBATIONS if name not in NEEDS_TEXTS)
-        self.analyse, self.each, self.least_words = analyse, each, least_words
+        self.analyse, self.each = analyse, each
         self.materials = materials_for([]) if materials is None else materials
         inflected = "no" if inflection_note() else "yes"
-        parts = (f"analyser:{identity}", f"each:{each}", f"least_words:{least_words}", f"inflection:{inflected}")
-        super().__init__("|".join((f"perturbations{VERSION}", *parts, f"names:{identifier(*self.names)}")), block)
-
-    def is_long_enough(self, text: str) -> bool:
-        """By its words and signs."""
-        return len(words_of(text)) >= self.least_words
+        parts = (f"analyser:{identity}", f"each:{each}", f"least_words:{LEAST_WORDS}", f"inflection:{inflected}")
+        super().__init__("|".join((f"perturbations{VERSION}", *parts, f"names:{identifier(*NAMES)}")), block, LEAST_WORDS)
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
-        """Up to ``each`` pairs a text."""
+        """Yield up to ``each`` pairs per text."""
         analyses = self.analyse([text for _, text in texts]) if texts else {}
         for source, text in texts:
-            perturbed = perturb_texts([analyses[text]], self.names, seed=seed, materials=self.materials)
+            perturbed = perturb_texts([analyses[text]], NAMES, seed=seed, materials=self.materials)
             made = [one for one in perturbed if one.perturbed not in (None, text)]
             if not made:
                 self.skipped["no perturbation applies"] += 1
@@ -87,49 +68,51 @@ class PerturbationPipeline(Pipeline):
 
 
 def _operations(edits: Sequence[Replacement], name: str) -> list[Operation]:
-    """A perturbation's edits one after the other, from left to right; the first one bears the label of all."""
+    """Return the edits of a perturbation one after the other, from left to right; the first one has the label of all."""
     severity, label = LABELS[PERTURBATIONS[name].severity]
     details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}
-    found: list[Operation] = []
-    for edit in edits:
-        kind = KINDS.get((bool(edit.original), bool(edit.perturbed)), "replacement")
-        end = edit.new_start + len(edit.original)
-        cost = 0.0 if found else label
-        found.append(Operation(kind, edit.new_start, end, edit.original, edit.perturbed, severity, cost, name, details))
-    return found
+    return [
+        Operation(
+            KINDS.get((bool(edit.original), bool(edit.perturbed)), "replacement"),
+            edit.new_start,
+            edit.new_start + len(edit.original),
+            edit.original,
+            edit.perturbed,
+            severity,
+            0.0 if number else label,
+            name,
+            details,
+        )
+        for number, edit in enumerate(edits)
+    ]
 
 
 HARMLESS = ("contract", "extend")
 MAJOR_FROM = 2.5
-"""From this weight of `edit_severity` on a step is major: wrong numbers, lost content words, swapped-in neighbours."""
+"""Least weight of `edit_severity` of a major step: wrong numbers, lost content words, swapped-in neighbours."""
 TRIES = 5
 """Operations drawn for a step before it is given up."""
-TEXTATTACK_VERSION = 2
+TEXTATTACK_VERSION = 3
 
 
 class TextAttackPipeline(Pipeline):
-    """Of each text one pair with up to ``most`` steps of TextAttack, each on what the former made; TextAttack's words for its steps.
+    """Make one pair per text with up to ``most`` steps of TextAttack, each on the text after the previous ones.
 
-    A step that changes nothing, or touches what a former one wrote, is drawn anew: what an edit cost can be told from the text. TextAttack
-    gives neither spans nor severities: spans come from the difference of both texts, severities from the weights with which the scorer's
-    negatives are made.
+    A step that changes nothing, or touches an earlier one, is drawn anew. TextAttack gives neither spans nor severities: spans are the
+    difference of both texts, severities the weights that the scorer's negatives have.
     """
 
     name = "rome"
 
-    def __init__(self, perturber: Perturber, *, most: int = 5, least_words: int = 4, block: int = 32) -> None:
-        self.perturber, self.most, self.least_words = perturber, most, least_words
+    def __init__(self, perturber: Perturber, *, most: int = 5, block: int = 32) -> None:
+        self.perturber, self.most = perturber, most
         self.operations = tuple(name for name in DRAW if name in perturber.operations)
         drawn = ",".join(f"{name}*{count}" for name, count in Counter(self.operations).items())
-        parts = f"textattack:{perturber.version}", f"most:{most}", f"least_words:{least_words}", f"draw:{drawn}"
-        super().__init__("|".join((f"rome{TEXTATTACK_VERSION}", *parts)), block)
-
-    def is_long_enough(self, text: str) -> bool:
-        """By its words and signs."""
-        return len(words_of(text)) >= self.least_words
+        parts = f"textattack:{perturber.version}", f"most:{most}", f"least_words:{LEAST_WORDS}", f"draw:{drawn}"
+        super().__init__("|".join((f"rome{TEXTATTACK_VERSION}", *parts)), block, LEAST_WORDS)
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
-        """One pair a text."""
+        """Yield one pair per text."""
         for source, text in texts:
             operations = self._steps(text, pair_seed(seed, text))
             if operations:
@@ -137,46 +120,25 @@ class TextAttackPipeline(Pipeline):
             else:
                 self.skipped["no perturbation applies"] += 1
 
-    def _steps(self, text: str, own: int) -> list[Operation]:
-        """1 to ``most`` perturbations; a step for which none is found is left out."""
-        chance = random.Random(own)
-        operations: list[Operation] = []
-        fresh = [True] * len(text)
+    def _steps(self, text: str, own: int) -> tuple[Operation, ...]:
+        """Return 1 to ``most`` perturbations; a step without one is left out."""
+        chance, draft = random.Random(own), Draft(text)
         for step in range(chance.randint(1, self.most)):
             for attempt in range(TRIES):
                 name = chance.choice(self.operations)
-                request = Request("", text, name, 1, own % 2**32 + TRIES * step + attempt)
-                after = next((after for _, after in self.perturber.run([request])), text)
-                found = weighed(text, after, name) if after.strip() else []
-                marks = _untouched(fresh, found) if found else None
-                if marks is not None:
-                    operations, text, fresh = operations + found, after, marks
+                request = Request(draft.text, name, 1, own % 2**32 + TRIES * step + attempt)
+                after = self.perturber.run(request)
+                operations = weighed(draft.text, after, name) if after and after.strip() else ()
+                if operations and draft.apply(*operations):
                     break
-        return operations
+        return draft.operations
 
 
-def _untouched(fresh: Sequence[bool], operations: Iterable[Operation]) -> list[bool] | None:
-    """For each character after some operations whether none wrote it; None when one of them changes what a former one wrote.
-
-    Parameters
-    ----------
-    fresh
-        The same before them.
-    """
-    marks = list(fresh)
-    for one in operations:
-        inside = one.start == one.end and 0 < one.start < len(marks) and not any(marks[one.start - 1 : one.start + 1])
-        if inside or not all(marks[one.start : one.end]):
-            return None
-        marks[one.start : one.end] = [False] * len(one.new)
-    return marks
-
-
-def weighed(before: str, after: str, name: str) -> list[Operation]:
-    """What a TextAttack operation did, as operations: their type is its name; the first one bears the label of the whole step."""
+def weighed(before: str, after: str, name: str) -> tuple[Operation, ...]:
+    """Return what a TextAttack operation did: its name is the type, and the first operation has the label of the whole step."""
     weight = edit_severity(before, after, name)[1]
     severity, label = ("none", 0.0) if name in HARMLESS else ("major", -5.0) if weight >= MAJOR_FROM else ("minor", -1.0)
-    found = diff_operations(before, after, name)
-    return [
-        replace(one, severity=severity, label=0.0 if n else label, details={"weight": weight}) for n, one in enumerate(found)
-    ]
+    return tuple(
+        replace(one, severity=severity, label=0.0 if number else label, details={"weight": weight})
+        for number, one in enumerate(diff_operations(before, after, name))
+    )

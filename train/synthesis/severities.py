@@ -1,7 +1,7 @@
-"""How bad a single edit of a text is: the papers' own rules, and the reader of both texts or a checkpoint of entailment as judges.
+"""Severity of a single edit of a text: the rules of the papers, and the reader of both texts.
 
-SEScore2's (§4.2): an edit is minor when what it brings is likely there, or when what it takes weighs little; else major. Three things are
-done otherwise than printed:
+SEScore2's rule (§4.2): an edit is minor if the new words are likely in their place, or if the deleted words weigh little, else major.
+Three things differ from the paper:
 
 - The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
   likely word ("of") does not excuse an unlikely one beside it.
@@ -28,68 +28,54 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, EMBEDDED, SETS, set_folder
 from rome.features.analyser.model_set import file_digest, layers_below, models_identity
 from rome.features.analyser.pair_reader import PairReader
-from rome.features.analyser.pieces import batches_of
 from rome.features.errors.evidence import READER_FILE, WEIGHTS, PairErrorModel
 from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.train.synthesis.edits import words_of
-from rome.train.synthesis.fillers import FillRequest, Likelihood
-from rome.train.synthesis.language_models import Use, load_checkpoint, window_of
-from rome.train.synthesis.pairs import Operation, applied
+from rome.train.synthesis.edits import Operation, applied, words_of
+from rome.train.synthesis.fillers import FillRequest, Likelihood, Use, load_checkpoint, window_of
+from rome.train.synthesis.pairs import batches
 
 Edits = Sequence[tuple[str, Operation]]
-"""Texts, each with an edit of it; each is carried out alone."""
+"""Texts, each with one edit of it."""
 Verdict = tuple[bool, dict[str, float]]
-"""Whether an edit is minor, and the number behind it by its name."""
+"""True for a minor edit, and the number behind it by its name."""
 
 
 class SeverityModel(Protocol):
-    """Tells minor edits from major ones.
-
-    Attributes
-    ----------
-    signature
-        Every choice that changes a verdict: models and thresholds in one line.
-    """
+    """Tells minor edits from major ones; ``signature`` is models and thresholds in one line."""
 
     signature: str
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """One verdict an edit, in order; it depends on the edit and its text alone."""
+        """Return one verdict per edit, in order; it depends on the edit and its text alone."""
 
 
 def with_severity(operation: Operation, verdict: Verdict, minor: float, major: float) -> Operation:
-    """The operation with the severity, label and numbers of a verdict."""
+    """Return the operation with the severity, label and numbers of a verdict."""
     severity, label = ("minor", minor) if verdict[0] else ("major", major)
     return replace(operation, severity=severity, label=label, details={**operation.details, **verdict[1]})
 
 
 class Entailment(Protocol):
-    """Says how probable it is that one text entails another.
-
-    Attributes
-    ----------
-    signature
-        The model in one line.
-    """
+    """Estimates how probable it is that one text entails another; ``signature`` names the model."""
 
     signature: str
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """(n,) probability in [0, 1] that the first text of each pair entails the second; (0,) for no pairs."""
+        """Return (n,) probabilities in [0, 1] that the first text of each pair entails the second."""
 
 
 class EntailmentSeverity:
-    """SEScore's rule (§3.3, eq. 2): minor where the texts before and after entail each other, both with at least gamma, to three decimals."""
+    """SEScore's rule (§3.3, eq. 2): minor if the texts before and after entail each other, both with at least gamma."""
 
     def __init__(self, entailment: Entailment, gamma: float = 0.9) -> None:
         self.entailment, self.gamma = entailment, gamma
         self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """By both probabilities, all asked for at once."""
+        """Judge by both probabilities, to three decimals, all asked for at once."""
         steps = [(text, applied(text, edit)) for text, edit in edits]
         both = [*steps, *((after, before) for before, after in steps)]
         found = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
@@ -107,9 +93,9 @@ class LikelihoodSeverity:
     idf
         Weights of deleted words, the embedded table by default.
     gamma
-        A likelihood of at least this makes an insertion or replacement minor (0.1).
+        Least likelihood of a minor insertion or replacement (0.1).
     weight
-        Lambda, deleted words all below this make a deletion minor (1).
+        Lambda: a deletion is minor if all its words weigh less (1).
     """
 
     def __init__(self, likelihood: Likelihood, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
@@ -119,7 +105,7 @@ class LikelihoodSeverity:
         self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:hypothesis"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """By likelihood or weight, all likelihoods asked for at once."""
+        """Judge by likelihood or weight, all likelihoods asked for at once."""
         requests = [self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]
         found = iter(zip(requests, self.likelihood.of(requests), strict=True)) if requests else iter(())
         verdicts: list[Verdict] = []
@@ -135,24 +121,24 @@ class LikelihoodSeverity:
         return verdicts
 
     def _request(self, text: str, edit: Operation) -> FillRequest:
-        """The place of what an edit brings."""
+        """Return the place of the new words of an edit."""
         blanks = len(edit.new) - len(edit.new.lstrip())
         return FillRequest(applied(text, edit), edit.start + blanks, edit.start + len(edit.new.rstrip()))
 
 
 HARMLESS = 3.0
-"""An edit that weighs less is minor: half way between a minor error (1) and a major one (5)."""
+"""Weight below which an edit is minor: halfway between a minor error (1) and a major one (5)."""
 
 
 class ReaderSeverity:
-    """Minor where the worst word of the edit weighs less than ``harmless``, by the reader of both texts.
+    """Rule of the reader of both texts: minor if the worst word of the edit weighs less than ``harmless``.
 
     Parameters
     ----------
     analyse
-        Such as ``RoMe().analyse``.
+        Analyser of texts, such as ``RoMe().analyse``.
     identity
-        Of its models and the reader, for the signature.
+        Name of its models and the reader for the signature.
     """
 
     def __init__(self, analyse: Analyse, reader: PairErrorModel, identity: str = "", harmless: float = HARMLESS) -> None:
@@ -160,13 +146,13 @@ class ReaderSeverity:
         self.signature = f"severity:reader{identity and '@' + identity}|harmless:{harmless:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """By the weight of each edit."""
+        """Judge by the weight of each edit."""
         return [(weight < self.harmless, {"weight": weight}) for weight in self.weights(edits)]
 
     def weights(self, edits: Edits) -> list[float]:
-        """What each edit of a text weighs, carried out alone: the expected weight, in [0, 10], of the worst word that it takes or brings.
+        """Return the weight of each edit, carried out alone: the expected weight, in [0, 10], of the worst word it removes or adds.
 
-        An edit that touches no word of either text weighs 0; what one weighs does not depend on its neighbours.
+        An edit that touches no word of either text weighs 0.
         """
         texts = [(text, applied(text, edit)) for text, edit in edits]
         analyses = self.analyse([text for pair in texts for text in pair]) if texts else {}
@@ -180,12 +166,12 @@ class ReaderSeverity:
 
 
 def _within(analysis: Analysis, start: int, end: int) -> list[bool]:
-    """For every word whether it shares a character with a place."""
+    """Return for every word if it shares a character with a place."""
     return [word.start < end and word.end > start for word in analysis.words]
 
 
 def load_reader(models: str = EMBEDDED, threads: int | None = None) -> ReaderSeverity:
-    """The severities of a model set: its name or folder, ``embedded`` for the default one.
+    """Return the severities of a model set: its name or folder, ``embedded`` for the default one.
 
     Raises ModelMissingError for a set without a reader of both texts.
     """
@@ -200,19 +186,18 @@ def load_reader(models: str = EMBEDDED, threads: int | None = None) -> ReaderSev
     return ReaderSeverity(metric.analyse, PairReader(own.folder, layers_below(own.folder), threads), identity)
 
 
-BATCH_PIECES = 2048
+BATCH = 32
 CLASSIFIER = Use(
     "does not classify pairs of texts",
     "a classifier fine-tuned on entailment",
-    lambda _, kind: not kind or "SequenceClassification" in kind,
     lambda _: AutoModelForSequenceClassification,
 )
 
 
 class TransformerEntailment:
-    """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); which class is which is read from its label names.
+    """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); its label names tell the class of entailment.
 
-    Raises ModelMissingError when it is not there, with the command that gets it; InputError, naming it, when it is of another kind.
+    Raises the errors of load_checkpoint.
 
     Parameters
     ----------
@@ -227,25 +212,20 @@ class TransformerEntailment:
 
     @torch.no_grad()
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """(n,) probability that the first text entails the second; a pair too long for its window loses the end of the longer text."""
-        out = np.zeros(len(pairs))
-        if not pairs:
-            return out
-        first, second = (list(side) for side in zip(*pairs, strict=True))
-        window = window_of(self.model, self.tokenizer)
-        rows = self.tokenizer(first, second, truncation="longest_first", max_length=window)
-        for chosen in batches_of([len(row) for row in rows["input_ids"]], BATCH_PIECES):
-            batch = self.tokenizer.pad([{key: rows[key][n] for key in rows} for n in chosen], return_tensors="pt")
-            logits = self.model(**batch.to(self.model.device)).logits
-            out[chosen] = torch.softmax(logits.double(), dim=1)[:, self.column].cpu().numpy()
-        return np.round(out, 6)
+        """Return (n,) probabilities that the first text entails the second; a pair beyond the window loses the end of the longer text."""
+        window, found = window_of(self.model, self.tokenizer), np.zeros(0)
+        for block in batches(pairs, BATCH):
+            first, second = (list(side) for side in zip(*block, strict=True))
+            limits = {"truncation": "longest_first", "max_length": window, "padding": True, "return_tensors": "pt"}
+            logits = self.model(**self.tokenizer(first, second, **limits).to(self.model.device)).logits
+            found = np.append(found, torch.softmax(logits.double(), dim=1)[:, self.column].cpu().numpy())
+        return np.round(found, 6)
 
 
 def load_severity(spec: str = EMBEDDED, device: str = "cpu", threads: int | None = None) -> SeverityModel:
-    """The severities that ``spec`` names: ``embedded`` or a model set (its reader of both texts), else the entailment of a local folder,
-    or of the hub name of a model that is on this machine.
+    """Return the severities of ``spec``: ``embedded`` or a model set (its reader of both texts), else an entailment checkpoint.
 
-    Raises what TransformerEntailment raises, and ModelMissingError for a set without a reader.
+    Raises the errors of load_checkpoint, and ModelMissingError for a set without a reader.
     """
     if spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file():
         return load_reader(spec, threads)
@@ -253,11 +233,11 @@ def load_severity(spec: str = EMBEDDED, device: str = "cpu", threads: int | None
 
 
 def _entailed(spec: str, labels: dict[int, str]) -> int:
-    """Which class is entailment. Raises InputError that lists the labels when none of them is."""
+    """Return the class of entailment. Raises InputError that lists the labels if none of them is."""
     for number, label in labels.items():
         if re.sub(r"[^a-z]", "", str(label).lower()) in ("entailment", "entails", "entailed", "entail"):
             return int(number)
     names = ", ".join(map(str, labels.values()))
     raise InputError(
-        f"{spec} knows the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
+        f"{spec} has the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
     )

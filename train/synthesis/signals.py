@@ -1,11 +1,10 @@
-"""BLEURT's pre-training signals (§4.2, table 1) that need no further model: each a few numbers of a pair, with a signature and a loss."""
+"""BLEURT's pre-training signals (§4.2, table 1) that need no further model: each gives a few numbers per pair and has a loss."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -16,107 +15,81 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.pairs import SyntheticPair, batches
 
 FLAG = "backtranslation_flag"
-"""Column, and key in a pair's own signals: 1 for a pair made by back-translation, 0 otherwise."""
+"""Key in the signals of a pair: 1 for a pair made by back-translation, else 0."""
 BACK_TRANSLATION = "back-translation"
 """Type of the operations that back-translation made."""
 REGRESSION, CLASSES = "regression", "classes"
+Texts = list[tuple[str, str]]
 Rows = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One pre-training task; its columns are learnt together.
+    """One pre-training task.
 
     Attributes
     ----------
-    columns
-        Names of its numbers.
     loss
         Regression or classes (table 1).
-    signature
-        What made them.
     rows
-        Pairs -> (n, columns) float64. A pair's row depends on the pair only.
+        (n, k) float64 of n pairs; the row of a pair depends on the pair only.
     """
 
     name: str
-    columns: tuple[str, ...]
     loss: str
-    signature: str
     rows: Callable[[Sequence[SyntheticPair]], Rows]
 
 
-def make_signal(name: str) -> Signal:
-    """The signal of that name. Raises ModelMissingError for one whose package is absent, InputError for no such name."""
-    if name not in SIGNALS:
-        raise InputError(f"{name}: choose a signal among {', '.join(SIGNALS)}")
-    return SIGNALS[name]()
+def _regression(name: str, function: Callable[[Texts], Any], width: int) -> Signal:
+    """Return a signal of (reference, hypothesis) pairs."""
 
+    def rows(pairs: Sequence[SyntheticPair]) -> Rows:
+        texts = [(pair.reference, pair.hypothesis) for pair in pairs]
+        return np.array(function(texts), dtype=np.float64).reshape(-1, width)
 
-def available_signals() -> list[Signal]:
-    """Every signal that can be made here."""
-    made = []
-    for name in SIGNALS:
-        with suppress(ModelMissingError):
-            made.append(make_signal(name))
-    return made
-
-
-def _texts(pairs: Sequence[SyntheticPair]) -> list[tuple[str, str]]:
-    return [(pair.reference, pair.hypothesis) for pair in pairs]
+    return Signal(name, REGRESSION, rows)
 
 
 def _bleu() -> Signal:
-    signature, function = LEXICAL["bleu"][1]()
+    """Return BLEU in [0, 1]; two blank texts are equal."""
+    function = LEXICAL["bleu"][1]()[1]
 
-    def rows(pairs: Sequence[SyntheticPair]) -> Rows:
-        """In [0, 1]; two blank texts are equal."""
-        blank = [not any(map(str.split, pair)) for pair in _texts(pairs)]
-        scores = np.array(function(_texts(pairs)), dtype=np.float64)
-        return np.where(blank, 1.0, np.clip(scores / 100.0, 0.0, 1.0)).reshape(-1, 1)
+    def score(texts: Texts) -> Rows:
+        blank = [not any(map(str.split, pair)) for pair in texts]
+        return np.where(blank, 1.0, np.clip(np.array(function(texts), dtype=np.float64) / 100.0, 0.0, 1.0))
 
-    return Signal("bleu", ("bleu",), REGRESSION, f"{signature}|scale:1", rows)
+    return _regression("bleu", score, 1)
 
 
 def _rouge() -> Signal:
+    """Return precision, recall and F1 of ROUGE-1; two texts without words are equal."""
     module = library("rouge_score.rouge_scorer", "rouge-score")
     tokenizer = library("rouge_score.tokenizers", "rouge-score").DefaultTokenizer(use_stemmer=True)
     scorer = module.RougeScorer(["rouge1"], tokenizer=tokenizer)
 
     def one(reference: str, hypothesis: str) -> tuple[float, float, float]:
-        """0 / 0 is decided: texts that both have no word are equal."""
         if not any(map(tokenizer.tokenize, (reference, hypothesis))):
             return 1.0, 1.0, 1.0
         score = scorer.score(reference, hypothesis)["rouge1"]
-        return float(score.precision), float(score.recall), float(score.fmeasure)
+        return score.precision, score.recall, score.fmeasure
 
-    def rows(pairs: Sequence[SyntheticPair]) -> Rows:
-        return np.array([one(*pair) for pair in _texts(pairs)], dtype=np.float64).reshape(-1, 3)
-
-    signature = f"rouge1:rouge-score|stem:porter|version:{version('rouge-score')}"
-    return Signal("rouge", ("rouge_precision", "rouge_recall", "rouge_f1"), REGRESSION, signature, rows)
+    return _regression("rouge", lambda texts: [one(*pair) for pair in texts], 3)
 
 
 def _bertscore() -> Signal:
+    """Return precision, recall and F1 of BERTScore."""
     score = BertScore()
-    score.parts([("a", "a")])  # what is missing is said now, not after the first batch
-
-    def rows(pairs: Sequence[SyntheticPair]) -> Rows:
-        return np.array(score.parts(_texts(pairs)), dtype=np.float64).reshape(-1, 3)
-
-    columns = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-    return Signal("bertscore", columns, REGRESSION, score.signature.replace(":f1|", ":p,r,f1|", 1), rows)
+    score.parts([("a", "a")])  # reports a missing model now, not after the first batch
+    return _regression("bertscore", score.parts, 3)
 
 
 def _backtranslation() -> Signal:
+    """Return the flag of each pair, or if it has none, 1 if one of its operations is a back-translation."""
+
     def flag(pair: SyntheticPair) -> float:
-        """What the pair itself says, else whether one of its operations is a back-translation."""
         return float(pair.signals.get(FLAG, any(step.type == BACK_TRANSLATION for step in pair.operations)))
 
-    def rows(pairs: Sequence[SyntheticPair]) -> Rows:
-        return np.array([[flag(pair)] for pair in pairs], dtype=np.float64).reshape(-1, 1)
-
-    return Signal("backtranslation", (FLAG,), CLASSES, "backtranslation:flag", rows)
+    return Signal("backtranslation", CLASSES, lambda pairs: np.array([[flag(pair)] for pair in pairs]))
 
 
 SIGNALS: dict[str, Callable[[], Signal]] = {
@@ -128,15 +101,22 @@ SIGNALS: dict[str, Callable[[], Signal]] = {
 """In the order of table 1."""
 
 
+def available_signals() -> list[Signal]:
+    """Return every signal whose package is installed."""
+    made = []
+    for make in SIGNALS.values():
+        with suppress(ModelMissingError):
+            made.append(make())
+    return made
+
+
 def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal], *, batch: int = 256) -> dict[str, NDArray[Any]]:
-    """A target for each task of multi-task training (section 4.3), by the signal's name: (n, k) float64, or (n,) int64 of a class flag.
+    """Return a target for each task of multi-task training (section 4.3) by name: (n, k) float64, or (n,) int64 of a class.
 
     Raises InputError for two pairs of one id.
     """
-    ids = {pair.id for pair in pairs}
-    if len(ids) < len(pairs):
+    if len({pair.id for pair in pairs}) < len(pairs):
         raise InputError("two pairs have one id: give each run's pairs ids of their own")
     blocks = list(batches(pairs, batch))
-    found = {signal.name: np.concatenate([signal.rows(block) for block in blocks]) for signal in signals}
-    flags = {signal.name: found[signal.name][:, 0].astype(np.int64) for signal in signals if signal.loss == CLASSES}
-    return {**found, **flags}
+    rows = {signal: np.concatenate([signal.rows(block) for block in blocks]) for signal in signals}
+    return {one.name: found[:, 0].astype(np.int64) if one.loss == CLASSES else found for one, found in rows.items()}

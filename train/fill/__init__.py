@@ -1,1 +1,0 @@
-"""The recipe of the head that fills gaps."""
