@@ -21,13 +21,11 @@ from rome.features.values import Analysis, Sentence, Word
 from handmade import analysis
 from perturbation_sentences import (
     ALBUM,
-    ANN,
     BOOK,
     CUP,
     DOGS,
     FRANCE,
     MUSEUM,
-    NURSE,
     PAPER,
     PARIS,
     ROOMS,
@@ -108,17 +106,6 @@ ROWS = {
     "spelling_variant": (BOOK, "Doctor Brown gave Mary a gray book, and she thanked him."),
     "abbreviated_name": (BOOK, r"Dr\.? Brown gave Mary a grey book, and she thanked him\."),
     "synonym_reworded": (ALBUM, "The (firm|company) released an? (important|significant) album."),
-    "function_words_reworded": (CUP, "John .* in (the year )?1990 .* Rome (up until|until|till) (the year )?1996."),
-    "dative_changed": (BOOK, "Doctor Brown gave a grey book to Mary, and she thanked him."),
-    "fronted": (NURSE, "Because it was ill, the dog found by John and Mary was saved by the nurse."),
-    "active_form": (NURSE, "The nurse saved the dog found by John and Mary because it was ill."),
-    "relative_clause_opened": (
-        NURSE,
-        "The dog (that|which) was found by John and Mary was saved by the nurse because it was ill.",
-    ),
-    "coordination_order": (NURSE, "The dog found by Mary and John was saved by the nurse because it was ill."),
-    "clauses_split": (BOOK, "Doctor Brown gave Mary a grey book. She thanked him."),
-    "reported_speech": (ANN, "According to Ann, the firm was closed.|The firm was closed, Ann said."),
     "opposite_word": (ALBUM, "The company released an (unimportant|insignificant) album."),
     "relation_reversed": (DOGS, "She quickly told him that three old dogs had found her brother far from the river."),
     "converse_verb": (PAPER, "(She sold .* to her father on .*|She bought .* from her son on .*)"),
@@ -224,7 +211,7 @@ def test_rows_and_table_are_complete() -> None:
     assert set(ROWS) == set(PERTURBATIONS)
     numbers = {p.identifier for p in PERTURBATIONS.values()} - {None}
     assert numbers | set(NOT_AUTOMATED) == set(range(1, 36)) and not numbers & set(NOT_AUTOMATED)
-    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 22
+    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 14
     assert all(p.function.__doc__ and p.name.islower() for p in PERTURBATIONS.values())
     severities = {"repeated_twice": "minor", "hypernym": "major", "antonym": "critical", "tense": "major", "empty_text": "base"}
     assert {name: PERTURBATIONS[name].severity for name in severities} == severities

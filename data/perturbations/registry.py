@@ -15,7 +15,6 @@ from . import (
     order,
     quantities,
     rewording,
-    rewriting,
     robustness,
     roles,
     typography,
@@ -26,7 +25,7 @@ from .perturbation import Perturbation
 
 FAMILIES = (
     *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
-    *(notation, rewording, rewriting, opposites, quantities, logic, roles),
+    *(notation, rewording, opposites, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}

@@ -1,4 +1,4 @@
-"""The same text in other words: synonyms that fit nearly everywhere, and other function words."""
+"""Synonyms that fit nearly everywhere."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from .lexicons import alternatives, names_of, replacements, table, word_sequence, word_set
-from .notation import longest, matches, several, word_at
+from .lexicons import table, word_set
+from .notation import longest, several, word_at
 from .perturbation import OPEN_CLASSES, Change, Outcome, Parse, in_case_of, perturbation
 
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
@@ -127,97 +127,3 @@ def _with_particle(parse: Parse, n: int, new: str) -> Change | None:
         if word.xpos != "VBN" or word.relation != "acl":
             return word.start, parse.words[target].end, in_case_of(f"{form} {parse.form(target)} {rest}", word.text)
     return word.start, word.end, in_case_of(new, word.text)
-
-
-@perturbation("robustness", "function words", "none")
-def function_words_reworded(parse: Parse) -> Outcome:
-    """Function words exchanged, dropped or put in without another meaning: *also*, *that*, *Maria's brother*, *no money*."""
-    spots = [*_patterns(parse), *_also(parse), *_complement_that(parse), *_relatives(parse)]
-    spots += [*_of_persons(parse), *_no_objects(parse)]
-    return several(parse, longest(spots), "no function word that can be another")
-
-
-def _patterns(parse: Parse) -> Iterator[Change]:
-    """Exchanges that need no parse."""
-    for pattern, forms in alternatives("rewording.phrases").items():
-        for match in re.finditer(pattern, parse.text, re.I):
-            seldom = forms == ("in the year ",)
-            if match.group()[1:] != match.group()[1:].lower() or seldom and parse.rng.random() < 0.7:
-                continue
-            if forms:
-                yield (*match.span(), in_case_of(parse.rng.choice(forms), match.group()))
-            elif match.group(1).lower() == "can":
-                subject = next((s for n in range(len(parse.words)) if (s := parse.child(n, "nsubj:pass")) is not None), -1)
-                plural = parse.matches(subject, tag="NNS NNPS") or parse.low(subject) == "they"
-                if subject >= 0 and not parse.reads(subject, "that which"):
-                    yield (*match.span(), "are found " if plural else "is found ")
-    for old, new in replacements("rewording.double_negations").items():
-        yield from matches(parse, rf"\b{old}\b", new)
-
-
-def _also(parse: Parse) -> Iterator[Change]:
-    """*too* or *as well* at the end of a clause exchanged; the former for the latter."""
-    for match in re.finditer(r",? too(?=[.!;]|$)|,? as well(?=[.!;]|$)", parse.text):
-        if not re.search(r"(?:\bme|\byou|\bas|\bjust)$", parse.text[: match.start()]):
-            yield (*match.span(), " as well" if match.group().endswith("too") else " too")
-
-
-def _complement_that(parse: Parse) -> Iterator[Change]:
-    """*that* after a verb of saying or thinking dropped, or put in right before the subject of the clause."""
-    for n, word in enumerate(parse.words):
-        clause = parse.child(n, "ccomp")
-        if clause is None or parse.lemma(n) not in word_set("rewording.saying") or word.upos != "VERB" or clause < n:
-            continue
-        first, subject = parse.subtree(clause)[0], parse.subject(clause)
-        if first != n + 1 or subject is None or parse.head(subject) != clause or subject > clause:
-            continue
-        lead, start, that = parse.words[first], parse.subtree(subject)[0], parse.form(first) == "that"
-        if that and lead.relation == "mark" and start == first + 1 and not parse.reads(start, "that this"):
-            yield lead.start, parse.words[start].start, ""
-        elif not that and start == first and parse.text[word.end : lead.start] == " " and parse.matches(first, tag=SUBJECTS):
-            yield lead.start, lead.start, "that "
-
-
-SUBJECTS = "PRP DT PRP$ NNP"
-
-
-def _relatives(parse: Parse) -> Iterator[Change]:
-    """*that* and *which* exchanged in relative clauses that no comma sets apart."""
-    for n, word in enumerate(parse.words):
-        if n and word.text in ("that", "which") and word.xpos == "WDT" and parse.relates(n, "nsubj", "obj"):
-            clause = parse.pos(n - 1) == "NOUN" and parse.relation(word.head) == "acl:relcl" and parse.head(word.head) == n - 1
-            person = parse.low(n - 1).endswith(word_sequence("rewording.persons"))
-            if clause and not person and parse.text[parse.words[n - 1].end : word.start] == " ":
-                yield word.start, word.end, "which" if word.text == "that" else "that"
-
-
-def _of_persons(parse: Parse) -> Iterator[Change]:
-    """*the brother of Maria* <-> *Maria's brother*."""
-    kin, name = "|".join(word_sequence("rewording.kin")), r"((?:[A-Z]\w+ )?[A-Z]\w+)"
-    given = names_of("male name") | names_of("female name")
-    for match in re.finditer(rf"\bthe (({kin})s?) of {name}\b(?! [A-Z]| of\b| and\b|['’,])", parse.text):
-        if match.group(3).split()[0] in given:
-            yield (*match.span(), f"{match.group(3)}'s {match.group(1)}")
-    pattern = rf"(?<![A-Z]\w )(?<!\w[’'])\b{name}['’]s ({kin})\b(?! [a-z]*(?:s|er|ing)\b)(?!['’-])"
-    for match in re.finditer(pattern, parse.text):
-        longer = re.search(r"(?:[A-Z][\w.]*|\bthe|[A-Z]\.| and) $", parse.text[: match.start()])
-        if match.group(1).split()[0] in given and not longer and match.group(2) not in ("house", "book"):
-            yield (*match.span(), f"the {match.group(2)} of {match.group(1)}")
-
-
-def _no_objects(parse: Parse) -> Iterator[Change]:
-    """*has no money* <-> *does not have any money*."""
-    helpers = {"has": "does", "have": "do", "had": "did"}
-    nothing = r"\b(has|have|had) no (?=[a-z]+)(?!one\b|longer\b|more\b|less\b|fewer\b|idea\b|doubt\b|choice\b|other\b)"
-    for match in re.finditer(nothing, parse.text):
-        place = word_at(parse, match.start())
-        if place is not None and parse.matches(place, pos="VERB", tag="VBZ VBP VBD") and not parse.has(place, "aux"):
-            subject = parse.subject(place)
-            if subject is not None and subject < place and parse.relation(place) != "conj":
-                yield (*match.span(), f"{helpers[match.group(1)]} not have any ")
-    back = {do: have for have, do in helpers.items()}
-    for match in re.finditer(r"\b(does|do|did)(?: not|n['’]t) have any (?=[a-z])", parse.text):
-        place = word_at(parse, match.start())
-        subject = parse.subject(parse.head(place)) if place is not None and parse.head(place) >= 0 else None
-        if place is not None and subject is not None and subject < place:
-            yield (*match.span(), f"{back[match.group(1)]} no ")
