@@ -22,7 +22,7 @@ from test_readers_released import MISPAIRED, Files, single
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.data.readers.conllu import read_conllu, read_trees
+from rome.data.readers.conllu import read_trees
 from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
@@ -55,7 +55,6 @@ READERS: list[Reader] = [
     ("pairs as JSON", PAIRS_JSON, single(lambda path: read_pairs(str(path)), PAIRS_JSON)),
     ("Wikipedia", WIKIPEDIA, single(lambda path: list(read_wikipedia(path)), WIKIPEDIA)),
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
-    ("CoNLL-U", CONLLU, single(lambda path: list(read_conllu(path)), CONLLU)),
     ("CoNLL-U trees", CONLLU, single(lambda path: list(read_trees(path)), CONLLU)),
 ]
 VALUES = (

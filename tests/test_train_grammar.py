@@ -15,7 +15,8 @@ import torch
 from torch import nn
 from transformers import AutoModel, BertConfig, BertModel
 
-from rome.data.perturbations.treebank_words import Corruption, TreebankWords, render, tokenise
+from rome.data.perturbations.damage import Corruption
+from rome.data.perturbations.perturbation import Materials
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.encoder import PIECES_FILE, TRUNK_FILE, load_tokenizer, load_trunk
@@ -27,6 +28,8 @@ from rome.train.grammar import recipe as grammar
 from rome.train.grammar.data import Example, batches, clean_or_corrupt, collate, encode
 from rome.train.grammar.figures import area_under_curve, matthews, sentence_figures, temperature
 from rome.train.grammar.teacher import start_from_teacher, taught_loss
+
+from perturbation_sentences import ALBUM, parsed
 
 ENCODER = Path(load_trunk.__code__.co_filename).resolve().parents[2] / "data" / "models" / "small" / "encoder"
 NOUNS, VERBS = ("dog", "child", "farmer", "teacher", "river", "school"), ("sees", "likes", "follows", "finds", "knows")
@@ -217,7 +220,7 @@ def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_labels_follow_the_characters(tokenizer: object) -> None:
     """Pieces of a wrong word are 0, of an unsure one -1, the special tokens -1, all others 1."""
-    item = Corruption("the dogz sleeps here", "x", True, (1,), ((4, 8),), ((9, 15),))
+    item = Corruption("the dogz sleeps here", "x", True, ((4, 8),), ((9, 15),))
     (example,) = encode([item], tokenizer)
     pieces = tokenizer.convert_ids_to_tokens(example.pieces)  # type: ignore[attr-defined]
     expected = {"the": 1, "dog": 0, "##z": 0, "sleeps": -1, "here": 1, "[CLS]": -1, "[SEP]": -1}
@@ -227,21 +230,17 @@ def test_labels_follow_the_characters(tokenizer: object) -> None:
 
 def test_examples_are_clean_or_corrupted() -> None:
     """About four in ten stay as they are, and those have no wrong word."""
-    lexicon, rng = TreebankWords(()), random.Random(0)
-    tokens = lexicon.tag(tokenise("The dog sees a child in the small school."))
-    made = [clean_or_corrupt(tokens, rng, lexicon) for _ in range(300)]
+    rng = random.Random(0)
+    made = [clean_or_corrupt(parsed(ALBUM), rng, Materials()) for _ in range(300)]
     clean = [item for item in made if not item.operation]
     assert 0.3 < len(clean) / 300 < 0.5
     assert all(item.spans == () and item.ungrammatical is False for item in clean)
-    assert {item.text for item in clean} == {
-        "The dog sees a child in the small school.",
-        "The dog sees a child in the small school",
-    }
+    assert {item.text for item in clean} == {ALBUM, ALBUM.removesuffix(".")}
 
 
 def test_batches_hold_every_example_once(tokenizer: object) -> None:
     """Grouped by length, none lost, padded places unknown and masked."""
-    examples = encode([render(tokenise("go " * n)) for n in range(1, 40)], tokenizer)
+    examples = encode([Corruption("go " * n) for n in range(1, 40)], tokenizer)
     found = list(batches(examples, random.Random(0), pieces=100))
     assert sum(batch.pieces.shape[0] for batch in found) == len(examples)
     assert all(batch.pieces.numel() <= 100 or batch.pieces.shape[0] == 1 for batch in found)

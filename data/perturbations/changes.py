@@ -1,4 +1,4 @@
-"""Texts with their changes: what each becomes with some of them, and texts worse than one mistake makes them.
+"""Texts with their changes, and what each text becomes with some of them.
 
 A change is kept as its edits, so that a harmless and a critical one can be made of the same text at once, and the words of the
 result are known without a parser: those of the text outside the edits, and what a simple rule finds within them.
@@ -6,9 +6,8 @@ result are known without a parser: those of the text outside the edits, and what
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .perturbation import Perturbed, apply_edits
@@ -18,10 +17,6 @@ TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d
 """Roughly the words of Universal Dependencies."""
 ENDS = re.compile(r"(?<=[a-z0-9)\"])[.!?][\"”]?\s+(?=[A-Z\"“])")
 """Where a sentence ends."""
-SHORT = 3
-"""Letters of a word that is lost without much harm."""
-TRIES = 4
-"""For each change that is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ def made(text: Text, changes: Sequence[NamedChange]) -> Made:
         return Made(text.text, text.words, text.sentences, ())
     named = sorted((edit, change) for change in changes for edit in change.edits)
     result = apply_edits(text.text, [edit for edit, _ in named])
-    words, kept = _words(text, result)
+    words = words_after(text.words, result)
     marks = []
     for edit, (_, change) in zip(result.edits, named, strict=True):
         if change.severity != "none":
@@ -134,20 +129,19 @@ def _moved(spans: Spans, result: Perturbed) -> Spans:
     return tuple((a, min(b, len(result.text))) for a, b in found if a < b)
 
 
-def _words(text: Text, result: Perturbed) -> tuple[Spans, int]:
-    """The words of a perturbed text: those that no edit touches, and what stands between them cut by a rule."""
-    touched = [any(e.start <= b and a <= e.end for e in result.edits) for a, b in text.words]
+def words_after(spans: Spans, result: Perturbed) -> Spans:
+    """Return the words of a perturbed text, given those of the old one; what no old word covers is cut by a rule."""
     found: list[tuple[int, int]] = []
     at = 0
-    for (a, b), changed in zip(text.words, touched, strict=True):
-        if changed:
+    for a, b in spans:
+        if any(edit.start <= b and a <= edit.end for edit in result.edits) or b <= a:
             continue
-        start = a + sum(len(e.perturbed) - len(e.original) for e in result.edits if e.end < a)
+        start = a + sum(len(edit.perturbed) - len(edit.original) for edit in result.edits if edit.end < a)
         found += _cut(result.text, at, start)
-        found.append((start, start + b - a))
-        at = max(at, start + b - a)
-    found += _cut(result.text, at, len(result.text))
-    return tuple(found), at
+        if start >= at:
+            found.append((start, start + b - a))
+            at = start + b - a
+    return (*found, *_cut(result.text, at, len(result.text)))
 
 
 def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -159,43 +153,3 @@ def plain(text: str) -> Made:
     cuts = [0, *(match.end() for match in ENDS.finditer(text)), len(text)]
     sentences = tuple((a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
     return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())
-
-
-def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Random) -> list[NamedChange]:
-    """Up to so many changes that fit together.
-
-    Parameters
-    ----------
-    strangers
-        Words that may stand in the place of others.
-    """
-    found: list[NamedChange] = []
-    draw = _drawn(text, strangers, chance)
-    for _ in range(TRIES * wanted if text.words else 0):
-        change = next(draw)
-        ((start, end, new),) = change.edits
-        if len(found) < wanted and text.text[start:end] != new and fits([*found, change]):
-            found.append(change)
-    return found
-
-
-def _drawn(text: Text, strangers: Sequence[str], chance: random.Random) -> Iterator[NamedChange]:
-    """One change after the other, each anywhere in the text."""
-    while True:
-        kind = chance.choice(("lost", "lost", "stranger", "shuffled", "twice"))
-        first = chance.randrange(len(text.words))
-        count = {"lost": chance.choice((1, 1, 2, 4)), "shuffled": chance.choice((2, 3, 5)), "twice": chance.choice((1, 2, 3))}
-        places = text.words[first : first + count.get(kind, 1)]
-        start, end = places[0][0], places[-1][1]
-        words = [text.text[a:b] for a, b in places]
-        if kind == "lost":
-            after = end + 1 if text.text[end : end + 1] == " " else end
-            severity = "critical" if len(words) > 2 else "major" if max(map(len, words)) > SHORT else "minor"
-            yield NamedChange("omitted_words", severity, ((start, after, ""),))
-        elif kind == "stranger":
-            yield NamedChange("words_by_token", "major", ((start, end, chance.choice(strangers)),))
-        elif kind == "shuffled":
-            chance.shuffle(words)
-            yield NamedChange("word_swap", "major" if len(words) > 2 else "minor", ((start, end, " ".join(words)),))
-        else:
-            yield NamedChange("repeated_twice", "minor", ((end, end, " " + text.text[start:end]),))

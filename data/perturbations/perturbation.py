@@ -80,6 +80,8 @@ class Materials:
         Word -> similar words, nearest first.
     inflect
         (lemma, Penn tag) -> the inflected form, or None where the language has none.
+    draw
+        (tag, generator, words to avoid) -> a random word with that tag, or None.
     """
 
     antonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -89,6 +91,7 @@ class Materials:
     texts: Sequence[str] = ()
     similar: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inflect: Callable[[str, str], str | None] = lambda lemma, tag: None
+    draw: Callable[[str, random.Random, Sequence[str]], str | None] = lambda tag, chance, unlike: None
 
 
 def apply_edits(text: str, changes: Sequence[Change]) -> Perturbed:

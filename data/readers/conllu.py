@@ -1,4 +1,4 @@
-"""CoNLL-U files such as UD English EWT (Silveira et al. 2014): sentences with words, lemmas and Penn tags, or with their trees."""
+"""CoNLL-U files such as UD English EWT (Silveira et al. 2014): sentences with their trees."""
 
 from __future__ import annotations
 
@@ -13,24 +13,6 @@ from rome.storage.rows import shown
 COLUMNS = 10
 Rows = Sequence[tuple[str, list[str]]]
 """``file:line`` and the ten columns of each line of a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreebankWord:
-    """One surface word: form, lemma, Penn tag, and whether white space follows it."""
-
-    form: str
-    lemma: str
-    xpos: str
-    space_after: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TreebankSentence:
-    """One sentence as its authors wrote it, and its words in order."""
-
-    text: str
-    words: tuple[TreebankWord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +47,6 @@ class TreeSentence:
 
     text: str
     words: tuple[TreeWord, ...]
-
-
-def read_conllu(path: Path) -> Iterator[TreebankSentence]:
-    """Yield the sentences of a CoNLL-U file; words of a multi-word token such as *do* + *n't* stay apart, without white space.
-
-    Where the words of a multi-word token do not spell it, the token itself is taken as one word. Raises InputError naming the
-    line that does not have ten columns, or where a multi-word token names words that are not there.
-    """
-    for text, rows in _sentences(path):
-        yield TreebankSentence(text, tuple(_surface_words(rows)))
 
 
 def read_trees(path: Path) -> Iterator[TreeSentence]:
@@ -127,16 +99,6 @@ def _parts(number: str, by_number: Mapping[str, list[str]], place: str) -> list[
     if len(found) < len(parts):
         raise InputError(f"{place}: {number} names words that this sentence does not have: it is not a CoNLL-U file")
     return found
-
-
-def _surface_words(rows: Rows) -> Iterator[TreebankWord]:
-    for _, row, parts in _tokens(rows):
-        form, space = row[1], "SpaceAfter=No" not in row[9]
-        if "".join(part[1] for part in parts) != form:
-            yield TreebankWord(form, form.lower(), parts[0][4], space)
-            continue
-        for part in parts:
-            yield TreebankWord(part[1], part[2], part[4], space and part is parts[-1])
 
 
 def spans_of_parts(token: str, parts: list[str], start: int) -> list[tuple[int, int]]:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from rome.data.perturbations.treebank_words import render
-from rome.data.perturbations.ungrammatical import corrupt_randomly
+from rome.data.perturbations.damage import corrupt_randomly, corruption
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
 from rome.features.analyser.trunk import Trunk
 from rome.train.common.batches import cut_batches
 from rome.train.errors.texts import wmt_segments
-from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
+from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, without_final_stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,9 @@ def grammar_batches(
 def _pairs(material: Material, rng: random.Random, count: int) -> Iterator[tuple[Example, ...]]:
     """Clean sentences of the pool, each with a corruption whose sentence counts as wrong where the operation says so."""
     for source in rng.choices(material.pool, k=count):
-        tokens = tokens_of(source, material.lexicon)
-        if len(tokens) > 3 and tokens[-1].text == "." and rng.random() < 0.15:
-            tokens.pop()
-        made = corrupt_randomly(tokens, rng, material.lexicon, count=1 + (rng.random() < 0.15))
-        yield tuple(encode([render(tokens)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
+        bare = without_final_stop(source, rng)
+        made = corrupt_randomly(source, rng, material.materials, 1 + (rng.random() < 0.15), bare)
+        yield tuple(encode([corruption(source, bare)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
 
 
 def _grouped(units: list[tuple[Example, ...]], rng: random.Random, pieces: int) -> Iterator[PairedBatch]:

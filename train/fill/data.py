@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from rome.data.readers.conllu import read_conllu
+from rome.data.readers.conllu import read_trees
 from rome.data.readers.texts import read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.train.common.batches import cut_batches, padded
@@ -38,7 +38,7 @@ def training_texts() -> list[str]:
 
     Raises InputError, with the remedy, when they are not below the data folder.
     """
-    texts = [s.text for s in read_conllu(data_file("ud_english_ewt/train.conllu"))]
+    texts = [s.text for s in read_trees(data_file("ud_english_ewt/train.conllu"))]
     texts += read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz"))
     for year in (22, 23):
         texts += [text for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz")) for text in s.references]
@@ -47,7 +47,7 @@ def training_texts() -> list[str]:
 
 def judging_texts() -> list[str]:
     """The sentences of EWT's development part, which no training reads."""
-    return list(dict.fromkeys(s.text for s in read_conllu(data_file("ud_english_ewt/dev.conllu"))))
+    return list(dict.fromkeys(s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu"))))
 
 
 def tokenised(texts: Sequence[str], tokenizer: Any) -> list[tuple[int, ...]]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
-from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
-from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
-from rome.data.readers.conllu import TreebankSentence, read_conllu
+from rome.data.perturbations.changes import NamedChange
+from rome.data.perturbations.damage import OPERATIONS, Corruption, Vocabulary, corrupt, corrupt_randomly, corruption
+from rome.data.perturbations.lexicons import default_materials
+from rome.data.perturbations.perturbation import Materials
+from rome.data.readers.conllu import read_trees
 from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
 from rome.data.sources import data_file
+from rome.features.values import Analysis
 from rome.train.common.batches import cut_batches, padded
 
 IGNORED = -1
@@ -25,6 +29,9 @@ DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
 CLEAN_SHARE = 0.4
 TWICE_SHARE = 0.15
 BARE_SHARE = 0.15
+BLOCK = 1000
+"""Sentences that are analysed together."""
+NO_VECTORS = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +53,20 @@ class Batch:
     labels: torch.Tensor
 
 
-def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
-    """Tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
-    if isinstance(source, str):
-        return lexicon.tag(tokenise(source))
-    return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
+def without_final_stop(analysis: Analysis, rng: random.Random) -> list[NamedChange]:
+    """Return the change that takes the final full stop away, for BARE_SHARE of the sentences; it is no mistake."""
+    last = analysis.words[-1] if len(analysis.words) > 3 else None
+    bare = last is not None and last.text == "." and rng.random() < BARE_SHARE
+    return [NamedChange("", "none", ((last.start, last.end, ""),))] if bare and last is not None else []
 
 
-def clean_or_corrupt(tokens: Sequence[TaggedWord], rng: random.Random, lexicon: TreebankWords) -> Corruption:
-    """The sentence itself, or a corruption of it; either may have lost its final full stop, which is no mistake."""
-    kept = list(tokens)
-    if len(kept) > 3 and kept[-1].text == "." and rng.random() < BARE_SHARE:
-        kept.pop()
+def clean_or_corrupt(analysis: Analysis, rng: random.Random, materials: Materials) -> Corruption:
+    """Return the sentence itself, or a corruption of it; either may have lost its final full stop."""
+    bare = without_final_stop(analysis, rng)
+    made = None
     if rng.random() >= CLEAN_SHARE:
-        made = corrupt_randomly(kept, rng, lexicon, count=1 + (rng.random() < TWICE_SHARE))
-        if made is not None:
-            return made
-    return render(kept)
+        made = corrupt_randomly(analysis, rng, materials, 1 + (rng.random() < TWICE_SHARE), bare)
+    return made or corruption(analysis, bare)
 
 
 def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
@@ -119,8 +123,8 @@ class Material:
     """
 
     tokenizer: Any
-    lexicon: TreebankWords
-    pool: Sequence[str | TreebankSentence]
+    materials: Materials
+    pool: Sequence[Analysis]
     judged: Sequence[Example]
     calibration: Sequence[Example]
     held_pairs: Sequence[tuple[str, Example, Example]]
@@ -130,14 +134,14 @@ class Material:
     def fresh(self, count: int, rng: random.Random) -> list[Example]:
         """``count`` sentences drawn from the pool, clean or corrupted."""
         drawn = rng.choices(self.pool, k=count)
-        made = [clean_or_corrupt(tokens_of(item, self.lexicon), rng, self.lexicon) for item in drawn]
+        made = [clean_or_corrupt(item, rng, self.materials) for item in drawn]
         return encode(made, self.tokenizer, limit=LIMIT)
 
 
 def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:
     """Examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
     kept = list(rows)
-    examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)
+    examples = encode([Corruption(row.text) for row in kept], tokenizer, limit=LIMIT)
     return [
         Example(e.pieces, int(row.acceptable), e.labels if row.acceptable else (IGNORED,) * len(e.labels))
         for row, e in zip(kept, examples, strict=True)
@@ -145,15 +149,14 @@ def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Ex
 
 
 def minimal_pairs(
-    sources: Iterable[str | TreebankSentence], lexicon: TreebankWords, tokenizer: Any, rng: random.Random
+    sources: Iterable[Analysis], materials: Materials, tokenizer: Any, rng: random.Random
 ) -> list[tuple[str, Example, Example]]:
-    """For each sentence one operation drawn evenly; sentences that it does not apply to give no pair."""
+    """Return a pair for each sentence and an operation drawn evenly; sentences that it does not apply to give no pair."""
     found = []
     for source in sources:
-        tokens = tokens_of(source, lexicon)
-        made = corrupt(tokens, rng.choice(list(OPERATIONS)), rng, lexicon)
+        made = corrupt(source, rng.choice(list(OPERATIONS)), rng.getrandbits(32), materials)
         if made is not None:
-            clean, corrupted = encode([render(tokens), made], tokenizer, limit=LIMIT)
+            clean, corrupted = encode([Corruption(source.text), made], tokenizer, limit=LIMIT)
             found.append((made.operation, clean, corrupted))
     return found
 
@@ -161,32 +164,43 @@ def minimal_pairs(
 def load_material(tokenizer: Any) -> Material:
     """Read the corpora below the data folder; what is held out is the same in every run, whatever its seed.
 
-    Raises InputError, with the remedy, when they are not there.
+    Sentences are analysed by the set ``small``. Raises InputError, with the remedy, when the corpora are not there.
     """
     rng = random.Random(SPLIT)
-    treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
+    treebank = [sentence.text for sentence in read_trees(data_file("ud_english_ewt/train.conllu"))]
     segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]
     texts = list(read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz")))
     texts += [text for s in segments for text in (*s.references, rng.choice(s.outputs)[1])]
-    pool: list[str | TreebankSentence] = [s for s in treebank if _fits(s.text)]
-    pool += [text for text in dict.fromkeys(texts) if _fits(text)]
+    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
+    pool = [text for text in treebank if _fits(text)]
+    pool += [text for text in dict.fromkeys(texts) if _fits(text) and text not in judged_elsewhere]
     rng.shuffle(pool)
     held_out, pool = pool[:HELD_OUT], pool[HELD_OUT:]
     judgements = list(read_cola(data_file("cola/in_domain_train.tsv")))
     rng.shuffle(judgements)
-    lexicon = TreebankWords(treebank)
-    for source in pool[::2]:
-        lexicon.count_pairs(tokens_of(source, lexicon))
-    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
-    pool = [source for source in pool if not isinstance(source, str) or source not in judged_elsewhere]
     calibration, judgements = judgements[:CALIBRATION], judgements[CALIBRATION:]
     pool += [row.text for row in judgements if row.acceptable and _fits(row.text)] * 2
     judging = {name: judged_examples(read_cola(data_file(f"cola/{name}.tsv")), tokenizer) for name in DEVELOPMENT}
-    held_pairs = minimal_pairs(held_out, lexicon, tokenizer, rng)
-    unseen = [s for s in read_conllu(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
-    pairs = minimal_pairs(unseen, lexicon, tokenizer, rng)
+    unseen = [s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
+    analyses = _analysed([*pool, *held_out, *unseen])
+    given = [analyses[text] for text in pool]
+    materials = replace(default_materials(pool), draw=Vocabulary(given).draw)
+    held_pairs = minimal_pairs([analyses[text] for text in held_out], materials, tokenizer, rng)
+    pairs = minimal_pairs([analyses[text] for text in unseen], materials, tokenizer, rng)
     judged, held = judged_examples(judgements, tokenizer), judged_examples(calibration, tokenizer)
-    return Material(tokenizer, lexicon, pool, judged, held, held_pairs, judging, pairs)
+    return Material(tokenizer, materials, given, judged, held, held_pairs, judging, pairs)
+
+
+def _analysed(texts: Sequence[str]) -> dict[str, Analysis]:
+    """Return the words and trees of each text, without its vectors, which would fill the memory."""
+    from rome.metric import RoMe
+
+    metric = RoMe(models="small")
+    found: dict[str, Analysis] = {}
+    for start in range(0, len(texts), BLOCK):
+        for text, analysis in metric.analyse(texts[start : start + BLOCK]).items():
+            found[text] = Analysis(text, analysis.sentences, analysis.words, NO_VECTORS, NO_VECTORS)
+    return found
 
 
 def _fits(text: str) -> bool:
