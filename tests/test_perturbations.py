@@ -265,19 +265,17 @@ def test_a_deletion_at_the_start_moves_the_capital() -> None:
     [
         ("It rose by 99% then.", r"It rose by (\d+)% then\.", lambda n: 0 < n <= 100),
         ("It fell from 12 to 14 then.", r"It fell from (\d+) to (?:\d+) then\.", lambda n: 2 <= n < 14),
-        ("It met on 31 January then.", r"It met on (\d+) \w+ then\.", lambda n: 1 <= n <= 31),
         ("It cost 1,250,000 then.", r"It cost (\d,\d{3},\d{3}) then\.", lambda n: 600_000 < n < 2_600_000),
         ("It weighs 3.25 then.", r"It weighs (\d\.\d\d) then\.", lambda n: 2 <= n <= 10),
         ("It began in 2024 then.", r"It began in (\d{4}) then\.", lambda n: 1990 < n <= 2025),
         ("It was the 1st then.", r"It was the (2nd|3rd|\d+th) then\.", lambda n: True),
-        ("It left at 9:30 then.", r"It left at (\d+):30 then\.", lambda n: 1 <= n <= 12),
     ],
 )
 def test_numbers_stay_in_range_and_format(text: str, pattern: str, allowed: Callable[[float], bool]) -> None:
-    """Percentages at most 100, days in a month, years not in the future, commas and decimals as before, and no order of two
+    """Percentages at most 100, years not in the future, commas and decimals as before, and no order of two
     numbers turned round."""
     forms = re.findall(r"\d[\d,.:]*\d(?:st)?|\dst|\w+|\S", text)
-    kinds = ["NUM CD" if form[0].isdigit() else "PROPN NNP" if form == "January" else "X FW" for form in forms]
+    kinds = ["NUM CD" if form[0].isdigit() else "X FW" for form in forms]
     rows = "\n".join(f"{form} {form} {kind} {n - 1} dep" for n, (form, kind) in enumerate(zip(forms, kinds, strict=True)))
     for seed in range(30):
         result = PERTURBATIONS["number_changed"](parsed(text, rows), seed, Materials())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 
-from rome.data.perturbations.numbers import CARDINALS, ordinal_ending
+from rome.data.perturbations.quantities import CARDINALS, NUMBER_WORDS, SCALES, TENS, in_words, ordinal_ending
 
 from .lexicons import MONTHS, alternatives, names_of, replacements, table, word_sequence, word_set
 from .perturbation import Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
@@ -15,9 +15,7 @@ NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 CONTRACTED = replacements("notation.contracted")
 CONTRACTS_WITH = alternatives("notation.contracts_with")
-TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
 ORDINALS = (*word_sequence("notation.ordinals"), "twenty-first")
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 DAYS = replacements("notation.days")
 DECADES = {"60": "sixties", "70": "seventies", "80": "eighties", "90": "nineties"}
 UNITS = alternatives("notation.units")
@@ -142,23 +140,6 @@ def _helpers(parse: Parse) -> Iterator[Change]:
             yield before.end, word.end, CONTRACTED[low]
 
 
-def in_words(value: int) -> str | None:
-    """A whole number below a hundred, or a round one, in words."""
-    if value < 20:
-        return CARDINALS[value]
-    if value < 100:
-        return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
-    for name, scale in reversed(SCALES.items()):
-        if value >= scale and value % scale == 0 and value // scale < 100:
-            return f"{in_words(value // scale)} {name}"
-    return None
-
-
-def value_of(words: str) -> int:
-    """The value of a number below a hundred in words."""
-    return sum(CARDINALS.index(part) if part in CARDINALS else 10 * TENS.index(part) for part in words.lower().split("-"))
-
-
 @perturbation("robustness", "notation - numbers", "none")
 def number_notation(parse: Parse) -> Outcome:
     """Numbers written otherwise, of the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
@@ -199,7 +180,7 @@ def _counted(parse: Parse, match: re.Match[str]) -> str | None:
 
 def _in_digits(parse: Parse, match: re.Match[str]) -> str | None:
     """Numbers in words, in digits; *2.5 million* -> *2,500,000*."""
-    place, value, scale = word_at(parse, match.start()), value_of(match.group(1)), match.group(2)
+    place, value, scale = word_at(parse, match.start()), NUMBER_WORDS[match.group(1).lower()], match.group(2)
     if place is None or parse.pos(place) != "NUM" or parse.in_title_case(place):
         return None
     total = value * SCALES[scale] if scale else value

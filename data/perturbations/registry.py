@@ -9,7 +9,6 @@ from . import (
     logic,
     names,
     notation,
-    numbers,
     omission,
     opposites,
     order,
@@ -24,7 +23,7 @@ from . import (
 from .perturbation import Perturbation
 
 FAMILIES = (
-    *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
+    *(order, lexical, omission, names, word_forms, typography, robustness, verb_forms),
     *(notation, rewording, opposites, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]

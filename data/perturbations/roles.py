@@ -10,7 +10,7 @@ from itertools import combinations
 from rome.data.perturbations.names import PLACES, Entity, entities
 from rome.data.perturbations.verb_forms import form_of_be
 
-from .lexicons import MONTHS, replacements, word_set
+from .lexicons import replacements, word_set
 from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, is_contiguous, perturbation, split
 
 LONGEST = 12
@@ -250,81 +250,6 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
     if any(parse.starts_sentence(parse.words[core[0]].start) and parse.pos(core[0]) != "PROPN" for core in cores):
         return None
     return sorted([*parse.replace(a, b, parse.text[c:d]), *parse.replace(c, d, parse.text[a:b])])
-
-
-SMALL = word_set("roles.small")
-DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d{1,2}:\d{2}")
-NOT_COUNTED = re.compile(r"(?:[-–/x×=:.№#]|no\.|page|chapter|article|section|version|part|volume)\s?$", re.IGNORECASE)
-RANGED = re.compile(
-    r"(?:[-–—~/x×,:;]|and|or|to|through|until|till|by|, and|, or|percent (?:and|or|to)|out of|of|in|-?year(?:s)? (?:or|to))?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A number in the text: its word, its value, what it counts."""
-
-    word: int
-    value: str
-    kind: str
-
-
-@perturbation("accuracy", "mistranslation - numbers", "critical")
-def numbers_exchanged(parse: Parse) -> Outcome:
-    """Two numbers of one kind exchange places: *3 men and 7 women* -> *7 men and 3 women*."""
-    figures = [figure for n in range(len(parse.words)) for figure in (_figure(parse, n),) if figure]
-    pairs = [pair for pair in combinations(figures, 2) if _two_numbers(parse, *pair)]
-    return parse.choose(pairs, lambda pair: _numbers(parse, *pair), "no two numbers that can change places")
-
-
-def _figure(parse: Parse, n: int) -> _Figure | None:
-    """A number that stands alone; None for 0 and 1, for a part of a longer number, and for anything else."""
-    word, near = parse.words[n], (n - 1, n + 1)
-    before, after = parse.text[: word.start], parse.text[word.end :]
-    touched = any(c.isalnum() or c in "-–/@_:#'’+*" for c in parse.touching(word.start, word.end))
-    if word.upos != "NUM" or not parse.has_own_span(n) or touched:
-        return None
-    if parse.low(n) in SMALL:
-        return None if parse.some(near, pos="NUM") else _Figure(n, parse.low(n), "word")
-    if not DIGITS.fullmatch(word.text) or re.match(r"\.\d|\s?(?:[:/x×=–-]|--)\s?\d", after) or NOT_COUNTED.search(before):
-        return None
-    if ":" in word.text:
-        return _Figure(n, word.text, "clock")
-    value = float(word.text.replace(",", ""))
-    if value <= 1:
-        return None
-    counted = word.relation == "nummod" and parse.tag(word.head) == "NNS"
-    if re.match(r"\s?(?:%|percent\b|per cent\b)", after[:10]):
-        kind = "percentage"
-    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not counted:
-        kind = "year"
-    elif any(parse.tag(m) == "NNP" and parse.form(m) in MONTHS for m in near):
-        kind = "day"
-    else:
-        kind = "money" if before.rstrip().endswith(("$", "€", "£")) else "number"
-    return _Figure(n, str(value), kind)
-
-
-def _two_numbers(parse: Parse, first: _Figure, second: _Figure) -> bool:
-    """Whether two numbers are of one kind, differ, and are not the ends of a range or parts of a list."""
-    if first.kind != second.kind or first.value == second.value:
-        return False
-    between = parse.text[parse.words[first.word].end : parse.words[second.word].start].strip().lower().strip("%$€£ ")
-    listed = not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))
-    dashed = first.kind in ("year", "day") and re.search(r"[–—-]", between) is not None and len(between) < 20
-    if RANGED.fullmatch(between) or listed or dashed or _leader(parse, first.word) == _leader(parse, second.word):
-        return False
-    low, high = (0.0, 0.0) if first.kind in ("word", "clock") else sorted((float(first.value), float(second.value)))
-    return high <= 1000 * low
-
-
-def _numbers(parse: Parse, first: _Figure, second: _Figure) -> list[Change]:
-    """Each number in the place of the other, a or an before it mended, a capital where the sentence starts."""
-    changes: list[Change] = []
-    for old, new in ((first, second), (second, first)):
-        word, text = parse.words[old.word], parse.form(new.word)
-        changes += parse.replace(word.start, word.end, text.capitalize() if word.text[0].isupper() else text.lower())
-    return changes
 
 
 CAUSING = replacements("roles.causing")
