@@ -1,23 +1,21 @@
-"""The same text in another notation: contractions, numbers, times, units, spellings, abbreviated names."""
+"""The same text in another notation or with synonyms: contractions, numbers, times, units, spellings, abbreviated names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 
 from rome.data.perturbations.quantities import CARDINALS, NUMBER_WORDS, SCALES, TENS, in_words, ordinal_ending
 
 from .lexicons import MONTHS, alternatives, names_of, replacements, table, word_sequence, word_set
-from .perturbation import Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
+from .perturbation import OPEN_CLASSES, Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
 
 NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 CONTRACTED = replacements("notation.contracted")
 CONTRACTS_WITH = alternatives("notation.contracts_with")
 ORDINALS = (*word_sequence("notation.ordinals"), "twenty-first")
-DAYS = replacements("notation.days")
-DECADES = {"60": "sixties", "70": "seventies", "80": "eighties", "90": "nineties"}
 UNITS = alternatives("notation.units")
 CURRENCIES = {"$": "dollars", "€": "euros", "£": "pounds", "US$": "US dollars", "¥": "yen"}
 ONE_WAY = word_set("notation.one_way")
@@ -55,7 +53,6 @@ def _pattern(name: str) -> str:
     """A pattern of the lexicons, with the words of a list where it names one between per cent signs."""
     lists: dict[str, Iterable[str]] = {
         "months": MONTHS,
-        "days": DAYS,
         "cardinals": CARDINALS,
         "ordinals": ORDINALS[:1:-1],
         "tens": TENS[2:],
@@ -143,56 +140,32 @@ def _helpers(parse: Parse) -> Iterator[Change]:
 @perturbation("robustness", "notation - numbers", "none")
 def number_notation(parse: Parse) -> Outcome:
     """Numbers written otherwise, of the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
-    spans = alternatives("notation.spans").items()
-    spots = [*_by_patterns(parse, NUMBERS), *(new for pattern, forms in spans for new in matches(parse, pattern, forms))]
-    return several(parse, spots, "no number that can be written otherwise")
+    return several(parse, _by_patterns(parse, NUMBERS), "no number that can be written otherwise")
 
 
 def _counted(parse: Parse, match: re.Match[str]) -> str | None:
-    """Digits before what they count, in words or with other commas."""
+    """Return digits before what they count in words, or with other commas."""
     place, old = word_at(parse, match.start()), match.group()
-    if (
-        place is None
-        or parse.relation(place) != "nummod"
-        or parse.head(place) <= place
-        or parse.words[place].end != match.end()
-    ):
+    if place is None or parse.relation(place) != "nummod" or parse.words[place].end != match.end():
         return None
-    head, value = parse.words[parse.head(place)], int(old.replace(",", ""))
-    before = parse.text[max(match.start() - 8, 0) : match.start()]
-    ranged = re.search(
-        r"(?: to| or| and|-) #|\d[\d,.]* #|# (?:to|or|and|by|x) ?\d", f"{before}#{parse.text[match.end() :][:8]}"
-    )
-    if head.upos != "NOUN" or head.text in UNITS or len(head.text) < 3 or ranged or parse.in_title_case(max(place - 1, 0)):
+    head, value = parse.head(place), int(old.replace(",", ""))
+    ranged = parse.reads(place - 1, "to or and - –") or parse.reads(place + 1, "to or and by x - –")
+    if head <= place or not parse.matches(head, pos="NOUN") or ranged or parse.form(head) in UNITS:
         return None
     words = in_words(value) if value else None
     forms = [words] if words else []
-    if value in (100, 1000) and words:
-        forms += [f"a {words.removeprefix('one ')}"]
-    if value >= 1000 and not (value < 2100 and head.xpos != "NNS"):
-        forms += [f"{value:,}" if "," not in old else str(value)]
-    if value % 100000 == 0 and value > 1000000:
-        forms += [f"{value / 1000000:g} million"]
-    chosen = parse.rng.choice(forms) if forms else ""
-    determined = chosen.startswith("a ") and parse.low(place - 1) in word_set("notation.determiners")
-    return (in_words(value) if determined else None) or chosen
+    if value >= 1000 and (value >= 2100 or parse.tag(head) == "NNS"):
+        forms.append(f"{value:,}" if "," not in old else str(value))
+    return parse.rng.choice(forms) if forms else None
 
 
 def _in_digits(parse: Parse, match: re.Match[str]) -> str | None:
-    """Numbers in words, in digits; *2.5 million* -> *2,500,000*."""
+    """Return a number in words in digits."""
     place, value, scale = word_at(parse, match.start()), NUMBER_WORDS[match.group(1).lower()], match.group(2)
     if place is None or parse.pos(place) != "NUM" or parse.in_title_case(place):
         return None
     total = value * SCALES[scale] if scale else value
-    return parse.rng.choice([f"{value} {scale}" if total >= 10**6 else str(total), f"{total:,}"]) if scale else str(value)
-
-
-def _unscaled(parse: Parse, match: re.Match[str]) -> str | None:
-    """*2.5 million* -> *2,500,000*, *2 million* -> *two million*."""
-    old, scale = match.groups()
-    if "." not in old and parse.rng.random() < 0.7:
-        return f"{in_words(int(old))} {scale}" if int(old) < 100 else None
-    return f"{round(float(old) * SCALES[scale]):,}"
+    return f"{value} {scale}" if total >= 10**6 else f"{total:,}"
 
 
 def _percentage(parse: Parse, match: re.Match[str]) -> str:
@@ -219,9 +192,7 @@ def _rank(parse: Parse, match: re.Match[str]) -> str | None:
 NUMBERS: dict[str, Make] = {
     "counted": _counted,
     "in words": _in_digits,
-    "scaled": _unscaled,
     "percentage": _percentage,
-    "half": ("50 percent of", "50% of"),
     "rank": _rank,
 }
 
@@ -229,25 +200,17 @@ NUMBERS: dict[str, Make] = {
 @perturbation("robustness", "notation - times", "none")
 def time_notation(parse: Parse) -> Outcome:
     """Times and dates written otherwise: *3 pm* -> *15:00*, *12 May 2010* -> *May 12, 2010*."""
-    spots = _by_patterns(parse, TIMES)
-    if parse.rng.random() < 0.15:
-        spots += _by_patterns(parse, {"on a day": lambda parse, match: DAYS[match.group(1)]})
-    return several(parse, spots, "no time or date that can be written otherwise")
+    return several(parse, _by_patterns(parse, TIMES), "no time or date that can be written otherwise")
 
 
 def _twelve_hours(parse: Parse, match: re.Match[str]) -> str | None:
-    """*3 pm* otherwise, or in twenty-four hours."""
+    """Return *3 pm* otherwise, or in twenty-four hours."""
     hour, minute, half = int(match.group(1)), match.group(2) or "", match.group(3).lower()
-    if not 1 <= hour <= 12:
+    if not 1 <= hour <= 12 or match.group().endswith(".") and not re.match(r" [a-z]", parse.text[match.end() :]):
         return None
-    tail, clock, full = parse.text[match.end() :], f"{hour}:{minute}" if minute else str(hour), hour % 12 + 12 * (half == "p")
-    forms = [f"{clock} {half}m", f"{clock} {half}.m.", f"{clock}{half}m", f"{full:02}:{minute or '00'}"]
-    part = "in the morning" if half == "a" else "in the afternoon" if hour < 6 or hour == 12 else "in the evening"
-    if re.search(r"\bat $", parse.text[: match.start()]) and 4 < full < 22:
-        forms.append(f"{clock} {part}")
-    new = parse.rng.choice([form for form in forms if form != match.group()])
-    ends = match.group().endswith(".") and (not tail or re.match(r"[\"”]?(?: [A-Z]|$)", tail))
-    return new + "." if ends and not new.endswith(".") else new
+    clock, full = f"{hour}:{minute}" if minute else str(hour), hour % 12 + 12 * (half == "p")
+    forms = [f"{clock} {half}m", f"{clock}{half}m", f"{full:02}:{minute or '00'}"]
+    return parse.rng.choice([form for form in forms if form != match.group()])
 
 
 def _twenty_four_hours(parse: Parse, match: re.Match[str]) -> str | None:
@@ -270,16 +233,7 @@ def _date(parse: Parse, match: re.Match[str], day: str, month: str) -> str | Non
         forms.append(f"the {ordinal} of {month}{after}")
     if not year:
         forms.append(f"{month} {ordinal}")
-    if len(month) > 5 and parse.rng.random() < 0.15 and year:
-        forms = [f"{day} {month[:3]} {year}", f"{month[:3]}. {day}, {year}"]
     return parse.rng.choice([form for form in forms if form != match.group()])
-
-
-def _decade(parse: Parse, match: re.Match[str]) -> str:
-    """*1990s* -> *nineties* for the decades that are meant by it, else with an apostrophe."""
-    year = match.group(1)
-    named = parse.rng.random() >= 0.5 and year.startswith("19") and year[2:] in DECADES
-    return DECADES[year[2:]] if named else f"{year}'s"
 
 
 TIMES: dict[str, Make] = {
@@ -291,30 +245,13 @@ TIMES: dict[str, Make] = {
     "o'clock": ":00",
     "British date": lambda parse, match: _date(parse, match, match.group(1), match.group(2)),
     "American date": lambda parse, match: _date(parse, match, match.group(2), match.group(1)),
-    "decade": _decade,
-    "BC": "BCE",
-    "BCE": "BC",
-    "AD": "CE",
-    "in a month": lambda parse, match: f"{match.group(1)} of " if parse.rng.random() < 0.5 else None,
 }
 
 
 @perturbation("robustness", "notation - units", "none")
 def unit_notation(parse: Parse) -> Outcome:
     """Units and money written otherwise: *5 km* -> *5 kilometres*, *$5* -> *5 dollars*."""
-    spots = _by_patterns(parse, AMOUNTS)
-    for unit, names in alternatives("notation.speeds").items():
-        for name in (unit, *names):
-            others = tuple(one for one in (unit, *names) if one != name)
-            pattern = _pattern("measure").replace("%unit%", re.escape(name))
-            spots += matches(parse, pattern, partial(_measure, others))
-    return several(parse, spots, "no unit that can be written otherwise")
-
-
-def _measure(others: tuple[str, ...], parse: Parse, match: re.Match[str]) -> str:
-    """A speed, a temperature or an area under another name."""
-    new = parse.rng.choice(others)
-    return f"{match.group(1)}{'' if new.startswith('°') else ' '}{new}"
+    return several(parse, _by_patterns(parse, AMOUNTS), "no unit that can be written otherwise")
 
 
 def _ends_phrase(parse: Parse, end: int) -> bool:
@@ -340,12 +277,6 @@ def _short_unit(parse: Parse, match: re.Match[str]) -> str | None:
     return f"{match.group(1)}{match.group(2)}{unit}" if unit else None
 
 
-def _metre(parse: Parse, match: re.Match[str]) -> str:
-    """*metre* and *litre* with the other ending."""
-    amount, joint, name = match.groups()
-    return f"{amount}{joint}{name[:-2]}{'er' if name.endswith('re') else 're'}"
-
-
 def _after_amount(parse: Parse, match: re.Match[str]) -> str | None:
     """A currency as a word after the amount."""
     sign, amount, old = match.group(1), match.group(2), match.group(3) or ""
@@ -364,7 +295,6 @@ def _before_amount(parse: Parse, match: re.Match[str]) -> str | None:
 AMOUNTS: dict[str, Make] = {
     "short unit": _long_unit,
     "long unit": _short_unit,
-    "metre": _metre,
     "sign": _after_amount,
     "currency": _before_amount,
 }
@@ -454,3 +384,118 @@ def _abbreviations() -> Mapping[str, tuple[str, ...]]:
             if form not in AMBIGUOUS:
                 found[form] = tuple(dict.fromkeys((*found.get(form, ()), *(o for o in (long, *shorts) if o != form))))
     return found
+
+
+TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
+LONGEST = 7
+"""Words of a listed phrase, at most."""
+
+
+@perturbation("robustness", "synonym", "none")
+def synonym_reworded(parse: Parse) -> Outcome:
+    """One to three words or phrases become others that say the same: *due to* -> *because of*, *postponed* -> *put off*."""
+    spots = [*_listed_phrases(parse), *_listed_words(parse)]
+    return several(parse, longest(spots), "no word or phrase with a synonym that fits")
+
+
+@cache
+def _lexicon(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """The rows of one word class, or of ``PHRASE``: what is reworded -> what says the same."""
+    ending = f"/{kind}"
+    return {key.removesuffix(ending): others for key, others in table("rewordings").items() if key.endswith(ending)}
+
+
+def _listed_phrases(parse: Parse) -> Iterator[Change]:
+    """Runs of words that are listed as phrases, the longest at each place."""
+    phrases, words = _lexicon("PHRASE"), list(re.finditer(r"[\w'’-]+(?:\.(?=$))?", parse.text))
+    for n, first in enumerate(words):
+        for last in reversed(words[n : n + LONGEST]):
+            old = parse.text[first.start() : last.end()]
+            options = phrases.get(old.lower())
+            if options and (old[1:] == old[1:].lower()) and _phrase_fits(parse, old.lower(), first.start(), last.end()):
+                yield first.start(), last.end(), parse.rng.choice(options)
+                break
+
+
+def _phrase_fits(parse: Parse, old: str, start: int, end: int) -> bool:
+    """Return whether a phrase is what it looks like: prepositions with what follows, no part of a longer expression."""
+    before, after, words = parse.text[:start].rstrip().lower(), parse.text[end : end + 12], old.split()
+    if before.endswith(("-", "n't", " not", " no", "exactly", "quite", "just")) or after[:1] in ("-", ","):
+        return False
+    governs = words[-1] in word_set("rewording.governing") or old in ("despite", "besides", "near")
+    if governs and not re.match(r" [\w\"“‘'(]", after):
+        return False
+    if words[-1] == "to" and len(words) > 1 and words[0] in word_set("rewording.not_reworded_with_to"):
+        place = word_at(parse, end + 1)
+        return place is not None and parse.tag(place) == "VB"
+    return not old.endswith("ly") or len(words) > 1 or _at_edge(parse, end)
+
+
+def _at_edge(parse: Parse, end: int) -> bool:
+    """Whether an adverb of several words can stand here: a comma or the end of the clause follows."""
+    return re.match(r"[.,;!?]|$", parse.text[end:]) is not None
+
+
+def _listed_words(parse: Parse) -> Iterator[Change]:
+    """Single words of the open classes, in the form of the old one; a particle goes behind a pronoun that is its object."""
+    for n, word in enumerate(parse.words):
+        known = word.upos in OPEN_CLASSES and word.xpos in TAGS and parse.stands_alone(n) and not parse.in_title_case(n)
+        options = _lexicon(word.upos).get(parse.lemma(n), ()) if known else ()
+        if not options or word.text.isupper() or not _stands_free(parse, n):
+            continue
+        phrase = parse.rng.choice(options)
+        if word.upos == "ADV" and " " in phrase and not _at_edge(parse, word.end):
+            continue
+        form = _form(parse, phrase, word.xpos) if (word.upos == "VERB") == word.xpos.startswith("VB") else None
+        change = _with_particle(parse, n, form) if form and word.upos == "VERB" else None
+        if form and word.upos != "VERB":
+            change = (word.start, word.end, in_case_of(form, word.text))
+        if change and change[2].lower() != word.text.lower():
+            yield change
+
+
+def _stands_free(parse: Parse, n: int) -> bool:
+    """Whether the word is no part of a compound, a fixed expression, a phrasal verb or a comparison."""
+    upos, below = parse.pos(n), parse.children(n)
+    if parse.relates(n, *BOUND) or parse.has(n, "fixed", "compound:prt", "flat", "goeswith"):
+        return False
+    if upos == "NOUN":
+        return not parse.has(n, "compound")
+    if upos == "ADJ":
+        measured = parse.has(n, "obl", "nmod", "xcomp", "ccomp", "advcl")
+        graded = any(parse.low(m) in word_set("rewording.graded") for m in below)
+        return not (measured or graded) and parse.relates(n, "amod", "root", "conj", "xcomp", "ccomp")
+    if upos == "ADV":
+        return not below and parse.relates(n, "advmod")
+    return parse.relation(n) in CLAUSES and parse.low(n + 1) not in word_set("rewording.particles")
+
+
+BOUND = ("fixed", "compound", "flat", "aux", "cop", "mark", "case")
+CLAUSES = ("root", "conj", "ccomp", "advcl", "xcomp", "acl:relcl", "acl", "parataxis")
+
+
+def _form(parse: Parse, phrase: str, tag: str) -> str | None:
+    """The phrase under a tag: its first word inflected as a verb, its last one with the plural of a noun."""
+    first, _, rest = phrase.partition(" ")
+    if tag in ("VB", "VBP", "NN", "JJ", "RB"):
+        return phrase
+    if tag != "NNS":
+        form = parse.inflect(first, tag)
+        return f"{form} {rest}".strip() if form else None
+    before, _, last = phrase.rpartition(" ")
+    plural = parse.inflect(last, "NNS")
+    return f"{before} {plural}".strip() if plural and not phrase.startswith(("point of", "brother or")) else None
+
+
+def _with_particle(parse: Parse, n: int, new: str) -> Change | None:
+    """A verb with the rest of its phrase: a particle follows a pronoun, a phrase with a preposition needs an object after it."""
+    word, target = parse.words[n], parse.child(n, "obj", "nsubj:pass")
+    form, _, rest = new.partition(" ")
+    relation = parse.relation(target) if target is not None else ""
+    particle = rest in word_set("rewording.particle_words")
+    if rest and not particle and (relation == "nsubj:pass" or word.xpos == "VBN" and word.relation == "acl"):
+        return None
+    if particle and target == n + 1 and parse.tag(target) == "PRP" and relation != "nsubj:pass":
+        if word.xpos != "VBN" or word.relation != "acl":
+            return word.start, parse.words[target].end, in_case_of(f"{form} {parse.form(target)} {rest}", word.text)
+    return word.start, word.end, in_case_of(new, word.text)

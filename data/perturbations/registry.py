@@ -13,7 +13,6 @@ from . import (
     opposites,
     order,
     quantities,
-    rewording,
     robustness,
     roles,
     typography,
@@ -24,7 +23,7 @@ from .perturbation import Perturbation
 
 FAMILIES = (
     *(order, lexical, omission, names, word_forms, typography, robustness, verb_forms),
-    *(notation, rewording, opposites, quantities, logic, roles),
+    *(notation, opposites, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}
