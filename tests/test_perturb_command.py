@@ -62,7 +62,7 @@ INVENTED = (
 )
 
 # The share of the invented sentences that a perturbation must apply to, with the embedded parser and lemminflect.
-CONSTRUCTIONS = ("logic", "notation", "opposites", "quantities", "roles")
+CONSTRUCTIONS = ("logic", "notation", "relations", "quantities", "roles")
 LEAST = {
     **dict.fromkeys(PERTURBATIONS, 0.9),
     **dict.fromkeys(("omitted_subject", "omitted_final_punctuation", "shuffled_words"), 0.85),

@@ -5,25 +5,24 @@ from __future__ import annotations
 from rome.exceptions import InputError
 
 from . import (
-    lexical,
     logic,
     names,
     notation,
     omission,
-    opposites,
     order,
     quantities,
+    relations,
     robustness,
     roles,
     typography,
     verb_forms,
-    word_forms,
+    words,
 )
 from .perturbation import Perturbation
 
 FAMILIES = (
-    *(order, lexical, omission, names, word_forms, typography, robustness, verb_forms),
-    *(notation, opposites, quantities, logic, roles),
+    *(order, words, omission, names, typography, robustness, verb_forms),
+    *(notation, relations, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}

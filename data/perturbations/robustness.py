@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rome.data.perturbations.lexical import exchanged, may_turn, open_words
+from rome.data.perturbations.words import exchanged, has_safe_antonym, open_words
 
 from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
 
@@ -81,8 +81,12 @@ def adjectives_by_antonyms(parse: Parse) -> Outcome:
 
 
 def _adjectives(parse: Parse, words: Mapping[str, Sequence[str]], reason: str) -> Outcome:
-    found = [n for n in open_words(parse, ("ADJ",)) if may_turn(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")]
-    changes = [change for n in found for change in exchanged(parse, n, words) or ()]
+    found = [
+        n
+        for n in open_words(parse, ("ADJ",))
+        if has_safe_antonym(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")
+    ]
+    changes = [change for n in found for change in exchanged(parse, n, words.get(parse.lemma(n), ())) or ()]
     return parse.finish(changes, reason) if changes else NotApplicable(reason)
 
 

@@ -1,4 +1,4 @@
-"""Words and relations turned round: opposites, converses, words of the same kind, how often something happens."""
+"""Relations reversed: of place, time, order and amount, between persons, and how often something happens."""
 
 from __future__ import annotations
 
@@ -6,25 +6,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from .lexical import BASE_TAGS, open_words
-from .lexicons import replacements, table, word_set
-from .perturbation import Change, Materials, Outcome, Parse, is_contiguous, perturbation
+from .lexicons import table, word_set
+from .perturbation import Change, Outcome, Parse, is_contiguous, perturbation
+from .words import CLAUSES, form_of
 
 Phrase = tuple[int, int, tuple[str, ...]]
 """First and last word of a phrase that a lexicon has, and what it may become."""
 
-COMPARATIVES, SUPERLATIVES = ("JJR", "RBR"), ("JJS", "RBS")
-PHRASAL = replacements("opposites.phrasal")
-"""Verbs with their particle, and the verb, with or without one, that turns them round."""
-INTRANSITIVE = word_set("opposites.intransitive")
-"""Verbs that take no object."""
-OBJECT_VERBS = word_set("opposites.object_verbs")
-"""Verbs that do not stand without an object."""
-WITH_CLAUSE = word_set("opposites.with_clause")
-"""Verbs that take a clause or an infinitive, on both sides of a pair."""
-UNTURNED = word_set("opposites.unturned")
-LINKED = ("as", "so", "at", "each")
-PERSONS = word_set("opposites.persons")
 MOTION = word_set("opposites.motion")
 VOTING = word_set("opposites.voting")
 ATTACHED = word_set("opposites.attached")
@@ -33,120 +21,6 @@ TIMES = word_set("opposites.times")
 NOT_ORDERED = TIMES | {"few", "couple", "two", "three", "several"}
 PLACES = frozenset("table bed bridge tree roof ground water door river sea city desk sofa tunnel surface head mountain".split())
 STAYS_WITH = frozenset("birth way up rise place support attention notice chance access off in".split())
-CLAUSES = ("xcomp", "ccomp")
-NO_CHANGE = "no word with a known opposite that can stand in its place"
-
-
-def turned_form(materials: Materials, lemma: str, tag: str) -> str | None:
-    """The lemma in the form that a Penn tag names, its first word inflected; *more* or *most* where a degree has no ending."""
-    first, _, rest = lemma.partition(" ")
-    if tag in BASE_TAGS:
-        return lemma
-    if tag in COMPARATIVES + SUPERLATIVES:
-        short = len(re.findall("[aeiouy]+", first.removesuffix("e"))) < 2 or first.endswith(("y", "ow", "le", "er"))
-        ended = materials.inflect(first, tag) if short and not first.endswith("ly") else None
-        return ended or f"{'more' if tag in COMPARATIVES else 'most'} {lemma}"
-    form = materials.inflect(first, tag)
-    return f"{form} {rest}".strip() if form else None
-
-
-@perturbation("accuracy", "mistranslation - opposite", "critical")
-def opposite_word(parse: Parse) -> Outcome:
-    """An adjective, adverb, verb or noun becomes its opposite: *rejected* -> *approved*, *went up* -> *went down*."""
-    words: list[tuple[int, bool]] = [(n, False) for n in open_words(parse) if _may_turn(parse, n)]
-    words += [(n, True) for n, word in enumerate(parse.words) if word.upos == "VERB" and parse.stands_alone(n)]
-
-    def make(pair: tuple[int, bool]) -> list[Change] | None:
-        n, phrasal = pair
-        return _phrasal(parse, n) if phrasal else _opposite(parse, n)
-
-    return parse.choose(words, make, NO_CHANGE)
-
-
-def _opposite(parse: Parse, n: int) -> list[Change] | None:
-    """One word in the form of the old one becomes an opposite that can stand where it stands."""
-    upos, rows, tag = parse.pos(n), table("opposites"), parse.tag(n)
-    direct = f"{parse.low(n)}/{upos}"
-    if upos in ("ADJ", "ADV") and direct in rows:
-        options, tag = [*rows[direct]], "JJ"
-    elif upos == "ADJ" and tag not in COMPARATIVES + SUPERLATIVES:
-        return None
-    else:
-        options = [*rows.get(f"{parse.lemma(n)}/{upos}", ())]
-    parse.rng.shuffle(options)
-    for option in options:
-        form = turned_form(parse.materials, option, tag) if _fits(parse, n, option) else None
-        if form and not _holds(parse, form):
-            return _put(parse, n, form, option)
-    return None
-
-
-def _put(parse: Parse, n: int, form: str, option: str) -> list[Change]:
-    """The form in the word's place; *more expensive* becomes *cheaper*, and *the more old*, *the older*."""
-    if parse.reads(n - 1, "more most") and parse.head(n - 1) == n and parse.matches(n, pos="ADJ ADV"):
-        tags = COMPARATIVES if parse.low(n - 1) == "more" else SUPERLATIVES
-        return parse.put(n - 1, turned_form(parse.materials, option, tags[parse.pos(n) == "ADV"]) or form, n)
-    return parse.put(n, form)
-
-
-def _phrasal(parse: Parse, n: int) -> list[Change] | None:
-    """A verb with its particle, together or apart, becomes the one that turns it round."""
-    particle = parse.child(n, "compound:prt")
-    if particle is None or particle < n or not parse.stands_alone(particle) or parse.tag(n) not in (*BASE_TAGS, *VERB_TAGS):
-        return None
-    mark = parse.words[particle]
-    verb, _, rest = PHRASAL.get(f"{parse.lemma(n)} {parse.low(particle)}", "").partition(" ")
-    form = turned_form(parse.materials, verb, parse.tag(n)) if verb else None
-    if not form or parse.has(n, *CLAUSES):
-        return None
-    return [*parse.spelled(n, form), (mark.start if rest else mark.start - 1, mark.end, rest)]
-
-
-VERB_TAGS = ("VBZ", "VBD", "VBN", "VBG")
-
-
-def _may_turn(parse: Parse, n: int) -> bool:
-    """Whether an opposite can stand here: no measure (*two years old*), no *as soon as possible*, no bare *in fact*."""
-    upos, modifies = parse.pos(n), parse.matches(n, pos="ADJ ADV")
-    if {f"{parse.lemma(n)}/{upos}", f"{parse.low(n)}/{upos}"} & UNTURNED:
-        return False
-    if modifies and parse.pos(n - 1) == "NOUN" and parse.head(n - 1) == n:
-        return False
-    if upos == "ADJ" and parse.reads(n, "last first next past final") and (n + 1 < len(parse.words)):
-        if parse.words[n + 1].lemma in (*TIMES, "few", "couple"):
-            return False
-    if modifies and parse.low(n - 1) in LINKED:
-        return parse.low(n - 1) == "so" and upos == "ADJ"
-    if upos == "NOUN" and parse.tag(n) == "NN":
-        return [parse.relation(m) for m in parse.children(n)] != ["case"]
-    return not (upos == "VERB" and parse.relation(n) == "xcomp" and parse.tag(n) == "VBN")
-
-
-def _fits(parse: Parse, n: int, option: str) -> bool:
-    """Whether what hangs on a verb or adjective fits its opposite: objects, clauses, persons for *young*."""
-    upos, head = parse.pos(n), parse.head(n)
-    if upos == "ADJ" and {parse.low(n), option} & {"old", "older", "oldest"} and head >= 0:
-        person = parse.lemma(head) in PERSONS or parse.matches(head, pos="PROPN PRON")
-        return parse.relation(n) == "amod" and option != "new" if person else option not in ("young", "younger")
-    if upos == "ADV":
-        return parse.relates(n, "advmod") and parse.low(n + 1) not in LINKED
-    return upos != "VERB" or _verb_fits(parse, n, option)
-
-
-def _verb_fits(parse: Parse, n: int, option: str) -> bool:
-    """Whether a verb's object, passive or clause goes with its opposite."""
-    if parse.has(n, *CLAUSES):
-        return parse.lemma(n) in WITH_CLAUSE and option in WITH_CLAUSE
-    below = [parse.relation(m) for m in parse.children(n)]
-    passive = parse.tag(n) == "VBN" and ({"nsubj:pass", "aux:pass"} & {*below} or parse.relates(n, "acl"))
-    if "iobj" in below:
-        return option in ("refuse", "deny", "offer")
-    return option not in INTRANSITIVE and " " not in option if passive or "obj" in below else option not in OBJECT_VERBS
-
-
-def _holds(parse: Parse, form: str) -> bool:
-    """Whether the text has the new word already, as *men and women* has both."""
-    return form.lower() in {word.text.lower() for word in parse.words}
 
 
 def phrases_in(parse: Parse, lexicon: Mapping[str, Sequence[str]]) -> list[Phrase]:
@@ -304,8 +178,8 @@ def _converse(parse: Parse, n: int) -> list[Change] | None:
     turns = _verb_turns(parse, n, option) if verb else option in ("lose", "loser", "winner") or _is_related(parse, n)
     if not turns and parse.pos(n) in ("VERB", "NOUN"):
         return None
-    form = turned_form(parse.materials, option, parse.tag(n))
-    if not form or _holds(parse, form) or form.lower() in ("fathers", "mothers"):
+    form = form_of(parse.materials, option, parse.tag(n))
+    if not form or form.lower() in [word.text.lower() for word in parse.words] or form.lower() in ("fathers", "mothers"):
         return None
     changes = parse.put(n, form)
     for m in parse.children(n) if verb else ():
@@ -344,63 +218,6 @@ def _verb_turns(parse: Parse, n: int, option: str) -> bool:
     if lemma in word_set("opposites.not_turned"):
         return passive and lemma in ("follow", "precede") or bool(objects)
     return bool(objects) or passive
-
-
-@perturbation("accuracy", "mistranslation - related word", "critical")
-def related_replaced(parse: Parse) -> Outcome:
-    """A word becomes another of its kind: *brother* -> *sister*, *dog* -> *cat*, *French* -> *German*."""
-
-    def make(n: int) -> list[Change] | None:
-        options = [*_relatives()[_related_key(parse, n)]]
-        parse.rng.shuffle(options)
-        tag = parse.tag(n).replace("NNP", "NN") if parse.pos(n) in ("NOUN", "PROPN") else parse.tag(n)
-        for option in options:
-            bare = tag in ("NN", "JJ", "JJR") or option[:1].isupper() and parse.pos(n) == "ADJ"
-            form = option if bare else turned_form(parse.materials, option, tag)
-            if form and not _holds(parse, form) and (parse.pos(n) != "VERB" or _verb_fits(parse, n, option)):
-                return parse.put(n, form)
-        return None
-
-    words = [n for n in range(len(parse.words)) if _is_replaceable(parse, n)]
-    return parse.choose(words, make, "no word with others of its kind")
-
-
-@cache
-def _relatives() -> dict[str, tuple[str, ...]]:
-    """``word/CLASS`` -> all others of its groups."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, group in table("related").items():
-        for word in group:
-            key = f"{word}/{name.partition(' ')[0]}"
-            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *(other for other in group if other != word))))
-    return found
-
-
-def _related_key(parse: Parse, n: int) -> str:
-    """The key of a word in the groups: its lemma, or its letters where it is a capitalised word such as *French*."""
-    word = parse.words[n]
-    if word.text[:1].isupper():
-        single = word.text.removesuffix("s") if word.xpos in ("NNPS", "NNS") else word.text
-        capital = f"{single}/{'NOUN' if word.upos == 'PROPN' else word.upos}"
-        if capital in _relatives():
-            return capital
-    return f"{word.lemma.lower()}/{word.upos}"
-
-
-def _is_replaceable(parse: Parse, n: int) -> bool:
-    """Whether a word has others of its kind, stands alone and is no part of a name or fixed expression."""
-    word, key, below = parse.words[n], _related_key(parse, n), parse.children(n)
-    if key not in _relatives() or not word.text.isalpha() or not parse.stands_alone(n):
-        return False
-    if parse.relates(n, "fixed", "flat", "aux", "cop", "case") or parse.has(n, "fixed", "compound:prt", "flat"):
-        return False
-    if key[0].islower() and (parse.in_title_case(n) or word.xpos.startswith("NNP")):
-        return False
-    near = [m for m in (n - 1, n + 1) if parse.tag(m).startswith("NNP") and parse.words[m].sentence == word.sentence]
-    if key[0].isupper() and near:
-        return False
-    bare = word.upos == "NOUN" and word.xpos == "NN" and word.text.islower() and len(below) == 1
-    return not (bare and parse.reads(below[0], "at by on of"))
 
 
 @perturbation("accuracy", "mistranslation - frequency", "critical")
