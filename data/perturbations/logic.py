@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .lexicons import alternatives, replacements, word_set
-from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
+from .perturbation import Change, Outcome, Parse, perturbation
 
 TIMES = word_set("logic.times")
 VAGUE = TIMES | word_set("logic.vague")
@@ -20,24 +20,18 @@ WHOLE = replacements("logic.whole")
 @perturbation("accuracy", "mistranslation - quantifier", "critical")
 def quantifier_changed(parse: Parse) -> Outcome:
     """How many changes: *all passengers* -> *no passengers*, *most of them* -> *few of them*, *at least* -> *at most*."""
-    return parse.by_rules((_bound, _share, _pair, _whole, _only), "no quantifier with a contrary one")
+    return parse.by_rules((_bound, _share, _pair, _whole), "no quantifier with a contrary one")
 
 
 def _drawn(parse: Parse, n: int, options: tuple[str, ...], last: int | None = None) -> list[Change] | None:
     """One of the options in the place of a word; None where there is none."""
-    return _put(parse, n, parse.rng.choice(options), last) if options else None
-
-
-def _put(parse: Parse, n: int, new: str, last: int | None = None) -> list[Change]:
-    """A phrase in the place of a word, up to the last, with a capital where the old one has it, a or an before it mended."""
-    start, end = parse.span((n, n if last is None else last))
-    return parse.replace(start, end, in_case_of(new, parse.form(n)[:1]))
+    return parse.put(n, parse.rng.choice(options), last) if options else None
 
 
 def _table(parse: Parse, n: int, table: dict[str, str]) -> list[Change] | None:
     """The first phrase of a table that starts at a word, replaced by the other; the longest phrases stand first."""
     found = ((parse.phrase_at(n, phrase), new) for phrase, new in table.items())
-    return next((_put(parse, n, new, last) for last, new in found if last is not None), None)
+    return next((parse.put(n, new, last) for last, new in found if last is not None), None)
 
 
 def _is_number(parse: Parse, n: int) -> bool:
@@ -57,14 +51,14 @@ def _bound(parse: Parse, n: int) -> list[Change] | None:
             lasting = phrase != "up to" and any(parse.low(m) in TIMES for m in (last + 2, last + 3))
             moving = parse.relation(n) in ("advmod:prt", "compound:prt")
             year = re.fullmatch(r"(1[5-9]|20)\d\d", parse.low(last + 1))
-            return None if place and (lasting or moving or year) else _put(parse, n, new, last)
+            return None if place and (lasting or moving or year) else parse.put(n, new, last)
     return None
 
 
 def _share(parse: Parse, n: int) -> list[Change] | None:
     """*all*, *every*, *each*, *most*, *many*, *few*, *some*, *none*, *no*, *half* before a noun or before *of*."""
     if parse.low(n) == "not" and parse.reads(n + 1, "all every everyone everybody everything many"):
-        return None if parse.matches(n - 1, pos="AUX VERB") else _put(parse, n, parse.low(n + 1), n + 1)
+        return None if parse.matches(n - 1, pos="AUX VERB") else parse.put(n, parse.low(n + 1), n + 1)
     right = parse.reads(n, "all every each most many few some none no half several") and parse.stands_alone(n)
     if not right or parse.reads(n - 1, "not n't how the") or _denied(parse, n):
         return None
@@ -98,7 +92,7 @@ def _of_them(parse: Parse, n: int) -> list[Change] | None:
     if not options or before in word_set("logic.not_before_partitive"):
         return None
     agrees = low in ("none", "each") and plural and parse.relation(n) in SUBJECTS
-    return [*_put(parse, n, parse.rng.choice(options)), *(plural_form(parse, n) if agrees else [])]
+    return [*parse.put(n, parse.rng.choice(options)), *(plural_form(parse, n) if agrees else [])]
 
 
 def _of_owned(parse: Parse, n: int) -> list[Change] | None:
@@ -113,35 +107,26 @@ def _of_owned(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _before_noun(parse: Parse, n: int, head: int) -> tuple[str, ...]:
-    """What the quantifier right before a noun phrase may become, as the noun's number and place allow."""
-    low = parse.low(n)
-    plural, subject = parse.matches(head, tag="NNS NNPS"), parse.relation(head) in SUBJECTS
-    bare = subject or parse.relation(head) == "obj"
+    """Return what the quantifier right before a noun phrase may become, as the noun's number and place allow."""
+    plural, numbered = parse.matches(head, tag="NNS NNPS"), parse.tag(n + 1) == "CD"
+    there = parse.has(parse.head(head), "expl") if parse.head(head) >= 0 else False
+    bare = parse.relation(head) in (*SUBJECTS, "obj") and not there
     after_preposition = parse.matches(n - 1, pos="ADP SCONJ")
-    there = parse.head(head) >= 0 and parse.has(parse.head(head), "expl")
-    numbered = parse.tag(n + 1) == "CD"
-    single = parse.tag(head) == "NN" and not numbered and not there and not parse.reads(n + 1, "other few single one last")
-    all_of = ("none of the", "some of the") if numbered else ("no",) if parse.low(n - 1) in NEARLY else ("no", "some")
-    some_of = ("no",) if bare and not plural else ("all",) if after_preposition else ("no", "all")[: 1 + (bare and not there)]
+    determined = parse.reads(n - 1, f"a at {OWNERS}") or parse.low(n - 1) in word_set("logic.not_before_quantifier")
+    single = parse.tag(head) == "NN" and not parse.reads(n + 1, "other few single one last")
     rows = {
-        "all": (
-            plural and not (numbered and after_preposition) and not parse.reads(n - 1, "at above after for with despite"),
-            ("some",) if after_preposition and all_of == ("no", "some") else all_of,
-        ),
-        "every": (single, ("no",)),
-        "each": (single and not after_preposition, ("no",)),
-        "most": (plural and (n + 1 == head or parse.low(n + 1) == "other") and not parse.reads(n - 1, "the at"), ("few",)),
-        "many": (plural and not parse.reads(n - 1, "a the his her its their") and parse.low(n + 1) != "more", ("few",)),
-        "few": (plural and not parse.reads(n - 1, f"a {OWNERS}") and not numbered, ("many",)),
-        "some": (not numbered and parse.low(n - 1) != "and" and (plural or bare), some_of),
-        "no": (
-            plural and not numbered and not parse.reads(n + 1, "more fewer less longer other such further"),
-            ("many", "all") if subject and not there else ("many",),
-        ),
+        "all": (plural, ("some",) if after_preposition else ("no", "some")),
+        "every": (single and not there, ("no",)),
+        "each": (single and not there and not after_preposition, ("no",)),
+        "most": (plural, ("few",)),
+        "many": (plural and parse.low(n + 1) != "more", ("few",)),
+        "few": (plural, ("many",)),
+        "some": (plural or bare, ("all",) if after_preposition else ("no",)),
+        "no": (plural and not parse.reads(n + 1, "more fewer less longer other such further"), ("many",)),
         "several": (plural and bare and not parse.reads(n + 1, "hundred thousand million other"), ("no",)),
     }
-    fits, options = rows.get(low, (False, ()))
-    return options if fits and parse.low(n - 1) not in word_set("logic.not_before_quantifier") else ()
+    fits, options = rows.get(parse.low(n), (False, ()))
+    return options if fits and not determined and not numbered else ()
 
 
 def plural_form(parse: Parse, subject: int) -> list[Change]:
@@ -155,32 +140,18 @@ def plural_form(parse: Parse, subject: int) -> list[Change]:
 
 
 def _pair(parse: Parse, n: int) -> list[Change] | None:
-    """*both teams* -> *neither of the teams*, *both A and B* -> *neither A nor B*, *neither of them is* -> *both of them are*."""
+    """*both teams* -> *neither of the teams*, *neither of them is* -> *both of them are*."""
     low, head = parse.low(n), parse.head(n)
-    if low not in ("both", "neither", "either") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
+    if low not in ("both", "neither") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
         return None
-    joint = _joint(parse, n)
-    if joint is not None:
-        first, second = ("both", "and") if low == "neither" else ("neither", "nor")
-        return [*_put(parse, n, first), *_put(parse, joint, second)]
     if low == "neither" and parse.low(n + 1) == "of":
-        return [*_put(parse, n, "both"), *(plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
+        return [*parse.put(n, "both"), *(plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
     if low == "both" and parse.low(n + 1) == "of":
-        return _put(parse, n, "neither")
+        return parse.put(n, "neither")
     noun = head > n and parse.matches(head, tag="NNS") and parse.low(head) not in VAGUE | {"sides"}
     if low == "both" and noun and parse.relates(n, "det", "amod"):
-        return _put(parse, n, "neither of" if parse.reads(n + 1, OWNERS) else "neither of the")
+        return parse.put(n, "neither of" if parse.reads(n + 1, OWNERS) else "neither of the")
     return None
-
-
-def _joint(parse: Parse, n: int) -> int | None:
-    """The *and*, *or* or *nor* that goes with *both*, *either* or *neither*; None where there is none or several."""
-    wanted, head = {"both": "and", "either": "or", "neither": "nor"}[parse.low(n)], parse.head(n)
-    if not parse.relation(n).startswith("cc") or head < n or not parse.matches(head, pos="NOUN PROPN PRON ADJ"):
-        return None
-    parts = [m for m in parse.children(head) if parse.relation(m) == "conj"]
-    found = [m for part in parts for m in parse.children(part) if parse.low(m) == wanted]
-    return found[0] if len(parts) == len(found) == 1 else None
 
 
 def _whole(parse: Parse, n: int) -> list[Change] | None:
@@ -191,19 +162,7 @@ def _whole(parse: Parse, n: int) -> list[Change] | None:
     if new is None or there or not parse.stands_alone(n) or parse.reads(n - 1, "not n't but or for and next almost"):
         return None
     bound = parse.low((n if last is None else last) + 1) in word_set("logic.not_after_whole")
-    return None if bound or _denied(parse, n) else _put(parse, n, new, last)
-
-
-def _only(parse: Parse, n: int) -> list[Change] | None:
-    """*only five* -> *more than five*; *only members* -> *not only members*."""
-    if not parse.reads(n, "only just") or parse.low(n - 1) in word_set("logic.not_before_only"):
-        return None
-    if _is_number(parse, n + 1) and parse.relation(n) == "advmod":
-        return _put(parse, n, "more than")
-    head = parse.head(n)
-    subject = 0 < head - n <= 4 and parse.relation(head) in SUBJECTS and parse.matches(head, pos="NOUN PROPN")
-    right = subject and parse.low(n) == "only" and not parse.reads(n + 1, "a one")
-    return _put(parse, n, "not only") if right else None
+    return None if bound or _denied(parse, n) else parse.put(n, new, last)
 
 
 @perturbation("accuracy", "mistranslation - condition", "critical")
@@ -219,7 +178,7 @@ def _condition(parse: Parse, n: int) -> list[Change] | None:
         whole = clause > n and parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
         apt = whole and parse.subject(clause) is not None and parse.low(n + 1) not in word_set("logic.not_after_if")
         denied = parse.some(parse.children(clause), low="not n't n’t never") if apt else True
-        return None if denied else _put(parse, n, "unless")
+        return None if denied else parse.put(n, "unless")
     if parse.reads(n, "as so"):
         last = parse.phrase_at(n, f"{parse.low(n)} long as")
         if last is None or parse.relation(last) != "mark" or parse.subject(parse.words[last].head) is None:
@@ -233,7 +192,7 @@ def _period(parse: Parse, n: int) -> list[Change] | None:
         return None
     since = parse.low(n) == "since"
     bound = since and parse.low(n + 1) == "then" or parse.some(range(n - 5, n), low="from")
-    return None if bound else _put(parse, n, "until" if since else "since")
+    return None if bound else parse.put(n, "until" if since else "since")
 
 
 @perturbation("accuracy", "mistranslation - concession", "critical")
@@ -317,14 +276,14 @@ def _duty(parse: Parse, n: int) -> list[Change] | None:
         return None
     if parse.pos(n) == "ADJ":
         other = replacements("logic.duties").get(parse.low(n))
-        return _put(parse, n, other) if other else None
+        return parse.put(n, other) if other else None
     if parse.low(n + 1) != "to" or parse.tag(n + 2) != "VB":
         return None
     if parse.matches(n, lemma="have need", tag="VBZ VBP VBD", pos="VERB"):
         right = (parse.head(n + 2) == n or parse.head(n) == n + 2) and not parse.some(parse.children(n), "aux obj")
         relative = parse.some(range(max(n - 3, 0), n), low="what which only nothing all that who")
         do = {"VBZ": "does", "VBP": "do", "VBD": "did"}[parse.tag(n)]
-        return _put(parse, n, f"{do} not {parse.lemma(n)}") if right and not relative and not _denied(parse, n) else None
+        return parse.put(n, f"{do} not {parse.lemma(n)}") if right and not relative and not _denied(parse, n) else None
     passive = parse.tag(n) == "VBN" and parse.has(n, "aux:pass")
     forced = passive and parse.matches(n, lemma="require oblige force compel order")
     return _drawn(parse, n, ("allowed", "forbidden")) if forced else None
@@ -335,17 +294,12 @@ def _leave(parse: Parse, n: int) -> list[Change] | None:
     lemma, tag = parse.lemma(n), parse.tag(n)
     if parse.pos(n) != "VERB" or not parse.stands_alone(n):
         return None
-    to, verb = _complement(parse, n)
+    to, _ = _complement(parse, n)
     if to == "to" and parse.matches(n, lemma="allow permit require force") and parse.has(n, "obj", "iobj", "aux:pass"):
         forbidden = {"VBN": "forbidden", "VBD": "forbade"}.get(tag) or _verb(parse, "forbid", tag)
         form = forbidden if lemma in ("allow", "permit") else _verb(parse, "allow", tag)
-        return _put(parse, n, form) if form and (lemma != "require" or parse.has(n, "obj")) else None
-    if to == "from" and verb is not None and parse.matches(n, lemma="ban prohibit forbid prevent bar stop block"):
-        form, bare = _verb(parse, "allow", tag), parse.words[verb]
-        mark = next(m for m in parse.children(verb) if parse.low(m) == "from")
-        freed = (bare.start, bare.end, bare.lemma.lower())
-        return [*_put(parse, n, form), *_put(parse, mark, "to"), freed] if form and mark + 1 == verb else None
-    return _put(parse, n, "allowed") if lemma == "forbid" and tag == "VBN" and to == "to" else None
+        return parse.put(n, form) if form and (lemma != "require" or parse.has(n, "obj")) else None
+    return parse.put(n, "allowed") if lemma == "forbid" and tag == "VBN" and to == "to" else None
 
 
 def _verb(parse: Parse, lemma: str, tag: str) -> str | None:
@@ -373,7 +327,7 @@ def _ability(parse: Parse, n: int) -> list[Change] | None:
     bound = (
         parse.reads(n - 1, "not n't as if where when no less only too") or low == "likely" and parse.reads(n - 1, "more most")
     )
-    return None if bound or not parse.stands_alone(n) or _denied(parse, n) else _put(parse, n, new)
+    return None if bound or not parse.stands_alone(n) or _denied(parse, n) else parse.put(n, new)
 
 
 @perturbation("accuracy", "mistranslation - certainty", "major")
@@ -389,17 +343,17 @@ def _future(parse: Parse, n: int) -> list[Change] | None:
         return None
     might = parse.low(n) == "might"
     bound = might and (parse.reads(n + 1, "have as well") or parse.low(n + 2) == "have")
-    return None if bound else _put(parse, n, "will" if might else "might")
+    return None if bound else parse.put(n, "will" if might else "might")
 
 
 def _certain(parse: Parse, n: int) -> list[Change] | None:
     """*probably* -> *certainly*; *it is possible that* -> *it is certain that*."""
     if parse.reads(n, "possible certain likely probable clear") and parse.low(n + 1) == "that":
         if parse.reads(n - 1, "is was seems"):
-            return _put(parse, n, "certain" if parse.reads(n, "possible likely probable") else "possible")
+            return parse.put(n, "certain" if parse.reads(n, "possible likely probable") else "possible")
     new = replacements("logic.certain").get(parse.low(n))
     bound = parse.reads(n - 1, "not most but quite almost very as") or parse.low(n + 1) == "not"
-    return _put(parse, n, new) if new and not bound and parse.stands_alone(n) and parse.relates(n, "advmod") else None
+    return parse.put(n, new) if new and not bound and parse.stands_alone(n) and parse.relates(n, "advmod") else None
 
 
 DENIABLE = frozenset("decide choose plan opt vow pledge promise intend seem appear".split())
@@ -419,10 +373,10 @@ def _tried(parse: Parse, n: int) -> list[Change] | None:
         return None
     if new and parse.low(n + 1) == "to" and parse.tag(n + 2) == "VB" and not parse.has(n, "aux:pass"):
         form = _verb(parse, new, parse.tag(n))
-        return _put(parse, n, form) if form else None
+        return parse.put(n, form) if form else None
     if lemma == "succeed" and parse.low(n + 1) == "in" and parse.tag(n + 2) == "VBG" and parse.stands_alone(n + 2):
         form = _verb(parse, "fail", parse.tag(n))
-        return _put(parse, n, f"{form} to {parse.lemma(n + 2)}", n + 2) if form else None
+        return parse.put(n, f"{form} to {parse.lemma(n + 2)}", n + 2) if form else None
     return None
 
 
@@ -431,12 +385,12 @@ def _went_on(parse: Parse, n: int) -> list[Change] | None:
     if parse.tag(n + 1) != "VBG" or not parse.stands_alone(n):
         return None
     if parse.low(n) == "without" and parse.relation(n) == "mark" and parse.head(n) == n + 1:
-        return None if parse.reads(n - 1, "not and or") or _denied(parse, n) else _put(parse, n, "after")
+        return None if parse.reads(n - 1, "not and or") or _denied(parse, n) else parse.put(n, "after")
     new = replacements("logic.ing_verbs").get(parse.lemma(n))
     if not new or parse.pos(n) != "VERB" or parse.head(n + 1) != n or not parse.relates(n + 1, "xcomp", "ccomp"):
         return None
     form = _verb(parse, new, parse.tag(n))
-    return _put(parse, n, form) if form else None
+    return parse.put(n, form) if form else None
 
 
 def _told(parse: Parse, n: int) -> list[Change] | None:

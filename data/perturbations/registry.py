@@ -9,19 +9,18 @@ from . import (
     names,
     notation,
     omission,
-    order,
     quantities,
     relations,
     robustness,
     roles,
-    typography,
+    slips,
     verb_forms,
     words,
 )
 from .perturbation import Perturbation
 
 FAMILIES = (
-    *(order, words, omission, names, typography, robustness, verb_forms),
+    *(slips, words, omission, names, robustness, verb_forms),
     *(notation, relations, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -171,28 +170,15 @@ def _is_whole(parse: Parse, entity: Entity) -> bool:
 
 
 def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
-    """Whether two entities are of one kind, differ, and are not named side by side."""
+    """Return whether two entities are of one kind, differ, and are not named side by side."""
     both = (first, second)
     kind, other = ("place" if one.kind in PLACES else one.kind for one in both)
-    short, long = sorted((one.text.lower() for one in both), key=len)
-    if (
-        kind != other
-        or kind == "date"
-        or first.modifier != second.modifier
-        or short in long
-        or {*short.split()} & {*long.split()}
-    ):
-        return False
-    cases = [parse.child(one.head, "case") for one in both]
-    alike: list[Sequence[object]] = [
-        [parse.matches(one.words[0] - 1, pos="DET PRON ADJ NUM") for one in both],
-        [parse.is_plural(one.head) for one in both],
-        [any(c in '"“‘”' for c in parse.touching(one.start, one.end)) for one in both],
-        [kind or (parse.low(case) if case is not None else "") for case in cases],
-    ]
+    words = [set(one.text.lower().split()) for one in both]
+    alike = kind == other and first.modifier == second.modifier and not words[0] & words[1]
+    alike = alike and parse.is_plural(first.head) == parse.is_plural(second.head)
     linked = _leader(parse, first.head) == _leader(parse, second.head) or _linked(parse, first.head, second.head)
     near = not re.search(r"\b(?!and\b)[a-z]{3}", parse.text[first.end : second.start])
-    return all(one == two for one, two in alike) and not linked and not near
+    return alike and kind not in ("", "date") and not linked and not near
 
 
 def _leader(parse: Parse, n: int) -> int:
@@ -254,18 +240,17 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
 
 CAUSING = replacements("roles.causing")
 CAUSED = {"result": "from", "stem": "from", "arise": "from"}
-BECAUSE_OF = ("because of", "due to", "as a result of", "owing to", "thanks to")
 MARKED = re.compile(r"[\"“”():;?…]")
 
 
 @perturbation("accuracy", "mistranslation - cause", "critical")
 def cause_and_effect_swapped(parse: Parse) -> Outcome:
     """The cause becomes the effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
-    return parse.by_rules((_clauses_swapped, _nouns_swapped, _participle_turned, _reason_turned), "no cause with its effect")
+    return parse.by_rules((_clauses_swapped, _nouns_swapped), "no cause with its effect")
 
 
 def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """*X because Y.* -> *Y because X.*, *Because Y, X.* -> *Because X, Y.* and *X, so Y.* -> *Y, so X.*"""
+    """Return the changes of *X because Y.* -> *Y because X.* and *X, so Y.* -> *Y, so X.*"""
     clause, main = parse.head(n), parse.head(parse.head(n))
     if clause <= n or main < 0 or not _joins(parse, n) or parse.subject(clause) is None or parse.subject(main) is None:
         return None
@@ -273,8 +258,6 @@ def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
     if not in_row([n], reason):
         return None
     whole = [m for m in parse.subtree(main) if m not in reason and m != n]
-    if parse.starts_sentence(parse.words[n].start):
-        return _fronted(parse, reason, whole) if parse.low(n) == "because" else None
     first = n
     while first - 1 in whole:
         first -= 1
@@ -329,17 +312,6 @@ def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> l
     return [(start, end, lead), (low, high, tail)] if loose else None
 
 
-def _fronted(parse: Parse, reason: list[int], main: list[int]) -> list[Change] | None:
-    """*Because Y, X* with both clauses exchanged."""
-    reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not reason or not _movable(parse, main) or reason[0] > main[0] or not is_contiguous(main):
-        return None
-    first, second = parse.span(reason), parse.span(main)
-    if parse.text[first[1] : second[0]] != ", " or MARKED.search(parse.text[first[0] : second[1]]):
-        return None
-    return [(*first, parse.phrase(main)), (*second, parse.phrase(reason))]
-
-
 def _noun(parse: Parse, n: int | None) -> _Phrase | None:
     """A noun phrase that can be cause or effect; None for pronouns and numbers."""
     return _phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
@@ -367,36 +339,3 @@ def _after(parse: Parse, n: int, *prepositions: str) -> bool:
     if case is None:
         return parse.relation(n) == "obj" and prepositions[0] == ""
     return parse.relation(n).startswith("obl") and parse.low(case) in [one for one in prepositions if one]
-
-
-def _participle_turned(parse: Parse, n: int) -> list[Change] | None:
-    """*The dam broke, causing a flood* -> *The dam broke because of a flood*; *a fire caused by smoke* -> *a fire causing smoke*."""
-    word, low = parse.words[n], parse.low(n)
-    if low == "caused" and word.relation == "acl" and parse.low(n + 1) == "by":
-        return [(word.start, parse.words[n + 1].end, "causing")]
-    joined = {"causing": "", "triggering": "", "leading": "to", "resulting": "in"}.get(low)
-    if joined is None or word.relation not in ("advcl", "acl") or joined and parse.low(n + 1) != joined:
-        return None
-    end = parse.words[n + 1].end if joined else word.end
-    phrase = _noun(parse, next((m for m in parse.children(n) if m > n and _after(parse, m, joined)), None))
-    touching = phrase is not None and parse.text[end : phrase.start] == " " and not parse.has(n, "xcomp", "advcl")
-    set_apart = parse.form(n - 1) == "," and not parse.starts_sentence(word.start)
-    return [(parse.words[n - 1].start, end, " due to")] if touching and set_apart else None
-
-
-def _reason_turned(parse: Parse, n: int) -> list[Change] | None:
-    """*The match was off due to a storm* -> *The match was off, which caused a storm*."""
-    text, start, head = parse.text, parse.words[n].start, parse.head(n)
-    found = next((p for p in BECAUSE_OF if text[start:].lower().startswith(f"{p} ")), None)
-    if found is None or n == 0 or head < n or parse.starts_sentence(start) or parse.form(n)[0].isupper():
-        return None
-    inner = [m for m in parse.subtree(head) if parse.words[m].start >= start + len(found) and m >= n]
-    clause = parse.head(head)
-    if not inner or text[parse.words[inner[-1]].end :][:1] not in (".", "", "!") or parse.some(inner, "acl advcl"):
-        return None
-    main = (
-        clause >= 0 and parse.relation(clause) == "root" and parse.pos(clause) == "VERB" and parse.subject(clause) is not None
-    )
-    plain = text[start - 1] == " " and parse.pos(n - 1) not in word_set("roles.plain")
-    fit = main and plain and parse.matches(head, "obl", pos="NOUN")
-    return [(start - 1, start + len(found), ", which caused")] if fit else None
