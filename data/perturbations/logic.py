@@ -290,16 +290,15 @@ def _duty(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _leave(parse: Parse, n: int) -> list[Change] | None:
-    """*allowed to stay* -> *forbidden to stay*, *banned from entering* -> *allowed to enter*, *allows them to* -> *forbids them to*."""
+    """*allowed to stay* -> *forbidden to stay*, *allows them to* -> *forbids them to*, *forbidden to* -> *allowed to*."""
     lemma, tag = parse.lemma(n), parse.tag(n)
-    if parse.pos(n) != "VERB" or not parse.stands_alone(n):
+    if parse.pos(n) != "VERB" or not parse.stands_alone(n) or _infinitive(parse, n) is None:
         return None
-    to, _ = _complement(parse, n)
-    if to == "to" and parse.matches(n, lemma="allow permit require force") and parse.has(n, "obj", "iobj", "aux:pass"):
+    if parse.matches(n, lemma="allow permit require force") and parse.has(n, "obj", "iobj", "aux:pass"):
         forbidden = {"VBN": "forbidden", "VBD": "forbade"}.get(tag) or _verb(parse, "forbid", tag)
         form = forbidden if lemma in ("allow", "permit") else _verb(parse, "allow", tag)
         return parse.put(n, form) if form and (lemma != "require" or parse.has(n, "obj")) else None
-    return parse.put(n, "allowed") if lemma == "forbid" and tag == "VBN" and to == "to" else None
+    return parse.put(n, "allowed") if lemma == "forbid" and tag == "VBN" else None
 
 
 def _verb(parse: Parse, lemma: str, tag: str) -> str | None:
@@ -307,16 +306,14 @@ def _verb(parse: Parse, lemma: str, tag: str) -> str | None:
     return lemma if tag in ("VB", "VBP") else parse.inflect(lemma, tag)
 
 
-def _complement(parse: Parse, n: int) -> tuple[str, int | None]:
-    """How a verb's complement verb is joined to it, *to* or *from*, and that verb."""
+def _infinitive(parse: Parse, n: int) -> int | None:
+    """Return the verb that follows a verb with *to*, or None."""
     for m in parse.children(n):
         if m > n and parse.relates(m, "xcomp", "advcl", "ccomp"):
-            marks = [parse.low(k) for k in parse.children(m) if n < k < m]
-            if parse.tag(m) == "VBG" and "from" in marks and parse.stands_alone(m):
-                return "from", m
-            if "to" in marks and parse.some((m, *parse.children(m)), tag="VB"):
-                return "to", m
-    return "", None
+            below = parse.children(m)
+            if parse.some([k for k in below if n < k < m], low="to") and parse.some((m, *below), tag="VB"):
+                return m
+    return None
 
 
 def _ability(parse: Parse, n: int) -> list[Change] | None:
@@ -367,25 +364,20 @@ def event_reversed(parse: Parse) -> Outcome:
 
 
 def _tried(parse: Parse, n: int) -> list[Change] | None:
-    """*failed to* -> *managed to*, *refused to* -> *agreed to*, *continued to* -> *ceased to*, *succeeded in winning* -> *failed to win*."""
+    """*failed to* -> *managed to*, *refused to* -> *agreed to*, *continued to* -> *ceased to*."""
     lemma, new = parse.lemma(n), replacements("logic.to_verbs").get(parse.lemma(n))
     if parse.pos(n) != "VERB" or not parse.stands_alone(n) or parse.low(n - 1) == "to" and lemma == "fail":
         return None
     if new and parse.low(n + 1) == "to" and parse.tag(n + 2) == "VB" and not parse.has(n, "aux:pass"):
         form = _verb(parse, new, parse.tag(n))
         return parse.put(n, form) if form else None
-    if lemma == "succeed" and parse.low(n + 1) == "in" and parse.tag(n + 2) == "VBG" and parse.stands_alone(n + 2):
-        form = _verb(parse, "fail", parse.tag(n))
-        return parse.put(n, f"{form} to {parse.lemma(n + 2)}", n + 2) if form else None
     return None
 
 
 def _went_on(parse: Parse, n: int) -> list[Change] | None:
-    """*stopped working* -> *kept working*, *started working* -> *stopped working*, *without paying* -> *after paying*."""
+    """*stopped working* -> *kept working*, *started working* -> *stopped working*."""
     if parse.tag(n + 1) != "VBG" or not parse.stands_alone(n):
         return None
-    if parse.low(n) == "without" and parse.relation(n) == "mark" and parse.head(n) == n + 1:
-        return None if parse.reads(n - 1, "not and or") or _denied(parse, n) else parse.put(n, "after")
     new = replacements("logic.ing_verbs").get(parse.lemma(n))
     if not new or parse.pos(n) != "VERB" or parse.head(n + 1) != n or not parse.relates(n + 1, "xcomp", "ccomp"):
         return None
@@ -395,8 +387,8 @@ def _went_on(parse: Parse, n: int) -> list[Change] | None:
 
 def _told(parse: Parse, n: int) -> list[Change] | None:
     """*decided to go* -> *decided not to go*, *told him to go* -> *told him not to go*, and back."""
-    joined, verb = _complement(parse, n)
-    if parse.pos(n) != "VERB" or parse.lemma(n) not in DENIABLE | DIRECTED or joined != "to" or verb is None:
+    verb = _infinitive(parse, n)
+    if parse.pos(n) != "VERB" or parse.lemma(n) not in DENIABLE | DIRECTED or verb is None:
         return None
     to = next(m for m in parse.children(verb) if parse.low(m) == "to" and n < m < verb)
     object_stands = parse.some([m for m in parse.children(n) if m < to], "obj iobj aux:pass")

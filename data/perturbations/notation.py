@@ -9,7 +9,8 @@ from functools import cache
 from rome.data.perturbations.quantities import CARDINALS, NUMBER_WORDS, SCALES, TENS, in_words, ordinal_ending
 
 from .lexicons import MONTHS, alternatives, names_of, replacements, table, word_sequence, word_set
-from .perturbation import OPEN_CLASSES, Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
+from .perturbation import Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
+from .words import form_of, open_words
 
 NOT_FORMS = {"will": "won't", "can": "can't", "shall": "shan't"}
 EXPANDED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
@@ -91,21 +92,18 @@ def contraction_changed(parse: Parse) -> Outcome:
 
 
 def _not_form(parse: Parse, match: re.Match[str]) -> str | None:
-    """*not* after an auxiliary, contracted or written out, where the subject does not follow."""
-    old, tail, place = match.group(), parse.text[match.end() :], word_at(parse, match.end() - 1)
+    """Return *not* after an auxiliary contracted or written out, where the subject does not follow."""
+    old, tail = match.group(), parse.text[match.end() :]
     low, whole, negated = old.lower().replace("’", "'"), alternatives("notation.whole_forms"), word_set("notation.negated")
-    head = parse.head(place) if place is not None else -1
-    subject = parse.subject(head) if head >= 0 else None
-    if place is None or (subject is not None and subject > place) or old[1:2].isupper():
-        return None
-    if re.match(r" (?:\w+ )?(?:i|you|he|she|we|they|it|there)\b", tail, re.I):
+    asked = re.match(r" (?:\w+ )?(?:i|you|he|she|we|they|it|there)\b", tail, re.I) or parse.starts_sentence(match.start())
+    if asked or old.isupper():
         return None
     if low in whole:
         return in_case_of(parse.rng.choice(whole[low]), old)
     if low.endswith("n't") and low[:-3] in negated:
         return f"{old[:-3]} not"
     contracted = low.endswith(" not") and low[:-4] in negated and re.match(r" \w", tail)
-    return in_case_of(NOT_FORMS.get(low[:-4], f"{low[:-4]}n't"), old) if contracted else None
+    return NOT_FORMS.get(low[:-4], f"{old[:-4]}n't") if contracted else None
 
 
 def _clitics(parse: Parse) -> Iterator[Change]:
@@ -125,16 +123,14 @@ def _clitics(parse: Parse) -> Iterator[Change]:
 
 
 def _helpers(parse: Parse) -> Iterator[Change]:
-    """Auxiliaries contracted with the pronoun before them, where what they belong to follows; seldom *will* with a noun."""
+    """Yield auxiliaries contracted with the pronoun before them, where what they belong to follows."""
     for n, word in enumerate(parse.words):
-        low, before = parse.low(n), parse.words[n - 1]
-        if not n or low not in CONTRACTED or not parse.relates(n, "aux", "cop") or word.head <= n or word.text != low:
-            continue
-        pronoun = parse.low(n - 1) in CONTRACTS_WITH[low] and before.xpos != "WDT"
-        noun = low == "will" and before.xpos == "NN" and parse.rng.random() < 0.1
-        joined = parse.text[before.end : word.start] == " " and re.match(r" \w", parse.text[word.end :])
-        if (pronoun or noun) and joined and before.head == word.head and parse.relates(n - 1, "nsubj", "expl"):
-            yield before.end, word.end, CONTRACTED[low]
+        before, joins = parse.words[n - 1], word.text in CONTRACTED and n > 0
+        joins = joins and parse.low(n - 1) in CONTRACTS_WITH[word.text] and before.xpos != "WDT"
+        if joins and parse.relates(n, "aux", "cop") and word.head > n and parse.relates(n - 1, "nsubj", "expl"):
+            spaced = parse.text[before.end : word.start] == " " and re.match(r" \w", parse.text[word.end :])
+            if before.head == word.head and spaced:
+                yield before.end, word.end, CONTRACTED[word.text]
 
 
 @perturbation("robustness", "notation - numbers", "none")
@@ -255,19 +251,17 @@ def unit_notation(parse: Parse) -> Outcome:
 
 
 def _ends_phrase(parse: Parse, end: int) -> bool:
-    """Whether no noun follows that the amount could modify."""
+    """Return whether no noun follows that the amount could modify."""
     after = re.match(r"[ -]([a-zA-Z]+)\b", parse.text[end:])
-    return after is None or after.group(1) in word_set("notation.light")
+    return after is None or after.group(1) in word_set("notation.light") | word_set("notation.measures")
 
 
 def _long_unit(parse: Parse, match: re.Match[str]) -> str | None:
-    """The long name of a unit after digits; singular before a noun, but for a word of measure: *5 km long*."""
-    name, one = parse.rng.choice(UNITS[match.group(2)]), match.group(1) == "1"
-    following = re.match(r" (\w+)", parse.text[match.end() :])
-    measuring = following is not None and following.group(1) in word_set("notation.measures")
-    if one or not _ends_phrase(parse, match.end()) and not measuring:
-        return f"{match.group(1)}{' ' if one else '-'}{name}"
-    return f"{match.group(1)} {name if name.endswith('hertz') else 'feet' if name == 'foot' else f'{name}s'}"
+    """Return the long name of a unit after digits; singular after 1 and before a noun."""
+    amount, name = match.group(1), parse.rng.choice(UNITS[match.group(2)])
+    if amount == "1" or not _ends_phrase(parse, match.end()):
+        return f"{amount}{' ' if amount == '1' else '-'}{name}"
+    return f"{amount} {name if name.endswith('hertz') else parse.inflect(name, 'NNS') or name + 's'}"
 
 
 def _short_unit(parse: Parse, match: re.Match[str]) -> str | None:
@@ -354,20 +348,17 @@ def longest(spots: list[Change]) -> list[Change]:
 
 
 def _occurrences(parse: Parse, old: str) -> Iterator[tuple[int, int]]:
-    """Where an abbreviation or a full name stands as a whole and is no part of a longer name."""
+    """Yield where an abbreviation or a full name is whole and no part of a longer name."""
     title = old.endswith(".") or old in names_of("title") or old in TITLES
     pattern = r"(?<![\w.&/-])" + ("[Tt]" + re.escape(old[1:]) if old.startswith("the ") else re.escape(old)) + r"(?![\w&/-])"
     for match in re.finditer(pattern, parse.text):
         before, after = parse.text[: match.start()], parse.text[match.end() :]
-        name = re.match(r" [A-Z]", after) is not None
-        whole = title or old.islower() or not name or old.startswith(ADJECTIVES)
-        ends = old.endswith(".") and (not after.strip("\"'”’ )") or re.match(r"[\"”’)]* [A-Z]", after) and not title)
-        if ends or not whole or title and not name and not old.islower():
-            continue
-        named = re.search(r"[A-Z][\w.]* $", before) and not parse.starts_sentence(len(before.rstrip().rpartition(" ")[0]) + 1)
-        bracketed = re.search(r"\($", before) and re.match(r"\)", after) or re.match(r" \([A-Z]", after)
-        shouted = old in ("US", "WHO", "IT") and re.search(r"[A-Z]{2,} $", before)
-        if not bracketed and not shouted and (title or not named):
+        before_name = re.match(r" [A-Z]", after) is not None
+        whole = before_name if title else old.islower() or not before_name or old.startswith(ADJECTIVES)
+        inside = not title and re.search(r"[A-Z][\w.]* $", before) is not None
+        explained = re.search(r"\($", before) or re.match(r" \([A-Z]", after)
+        ends = old.endswith(".") and not title and not re.match(r" [a-z]", after)
+        if whole and not inside and not explained and not ends:
             yield match.span()
 
 
@@ -437,28 +428,28 @@ def _at_edge(parse: Parse, end: int) -> bool:
 
 
 def _listed_words(parse: Parse) -> Iterator[Change]:
-    """Single words of the open classes, in the form of the old one; a particle goes behind a pronoun that is its object."""
-    for n, word in enumerate(parse.words):
-        known = word.upos in OPEN_CLASSES and word.xpos in TAGS and parse.stands_alone(n) and not parse.in_title_case(n)
-        options = _lexicon(word.upos).get(parse.lemma(n), ()) if known else ()
-        if not options or word.text.isupper() or not _stands_free(parse, n):
+    """Yield single words of the open classes with a synonym in their form."""
+    for n in open_words(parse):
+        word, options = parse.words[n], _lexicon(parse.pos(n)).get(parse.lemma(n), ())
+        options = [option for option in options if " " not in option or _takes_phrase(parse, n)]
+        if not options or word.xpos not in TAGS or word.text.isupper() or not _stands_free(parse, n):
             continue
-        phrase = parse.rng.choice(options)
-        if word.upos == "ADV" and " " in phrase and not _at_edge(parse, word.end):
-            continue
-        form = _form(parse, phrase, word.xpos) if (word.upos == "VERB") == word.xpos.startswith("VB") else None
-        change = _with_particle(parse, n, form) if form and word.upos == "VERB" else None
-        if form and word.upos != "VERB":
-            change = (word.start, word.end, in_case_of(form, word.text))
-        if change and change[2].lower() != word.text.lower():
-            yield change
+        form = form_of(parse.materials, parse.rng.choice(options), word.xpos)
+        if form and form.lower() != word.text.lower():
+            yield word.start, word.end, in_case_of(form, word.text)
+
+
+def _takes_phrase(parse: Parse, n: int) -> bool:
+    """Return whether several words can replace a word: no plural, no passive, no pronoun that would part the words."""
+    if parse.pos(n) == "ADV":
+        return _at_edge(parse, parse.words[n].end)
+    passive = parse.has(n, "nsubj:pass") or parse.relates(n, "acl")
+    return parse.tag(n) != "NNS" and not passive and parse.tag(n + 1) != "PRP"
 
 
 def _stands_free(parse: Parse, n: int) -> bool:
-    """Whether the word is no part of a compound, a fixed expression, a phrasal verb or a comparison."""
+    """Return whether the word is no part of a compound, a phrasal verb or a comparison."""
     upos, below = parse.pos(n), parse.children(n)
-    if parse.relates(n, *BOUND) or parse.has(n, "fixed", "compound:prt", "flat", "goeswith"):
-        return False
     if upos == "NOUN":
         return not parse.has(n, "compound")
     if upos == "ADJ":
@@ -470,32 +461,4 @@ def _stands_free(parse: Parse, n: int) -> bool:
     return parse.relation(n) in CLAUSES and parse.low(n + 1) not in word_set("rewording.particles")
 
 
-BOUND = ("fixed", "compound", "flat", "aux", "cop", "mark", "case")
 CLAUSES = ("root", "conj", "ccomp", "advcl", "xcomp", "acl:relcl", "acl", "parataxis")
-
-
-def _form(parse: Parse, phrase: str, tag: str) -> str | None:
-    """The phrase under a tag: its first word inflected as a verb, its last one with the plural of a noun."""
-    first, _, rest = phrase.partition(" ")
-    if tag in ("VB", "VBP", "NN", "JJ", "RB"):
-        return phrase
-    if tag != "NNS":
-        form = parse.inflect(first, tag)
-        return f"{form} {rest}".strip() if form else None
-    before, _, last = phrase.rpartition(" ")
-    plural = parse.inflect(last, "NNS")
-    return f"{before} {plural}".strip() if plural and not phrase.startswith(("point of", "brother or")) else None
-
-
-def _with_particle(parse: Parse, n: int, new: str) -> Change | None:
-    """A verb with the rest of its phrase: a particle follows a pronoun, a phrase with a preposition needs an object after it."""
-    word, target = parse.words[n], parse.child(n, "obj", "nsubj:pass")
-    form, _, rest = new.partition(" ")
-    relation = parse.relation(target) if target is not None else ""
-    particle = rest in word_set("rewording.particle_words")
-    if rest and not particle and (relation == "nsubj:pass" or word.xpos == "VBN" and word.relation == "acl"):
-        return None
-    if particle and target == n + 1 and parse.tag(target) == "PRP" and relation != "nsubj:pass":
-        if word.xpos != "VBN" or word.relation != "acl":
-            return word.start, parse.words[target].end, in_case_of(f"{form} {parse.form(target)} {rest}", word.text)
-    return word.start, word.end, in_case_of(new, word.text)
