@@ -111,7 +111,7 @@ def default_materials(
     Inflection comes from lemminflect where it is installed; without it, what needs an inflected form does not apply.
     """
     return Materials(
-        antonyms=both_ways(embedded_antonyms()) if antonyms is None else antonyms,
+        antonyms=both_ways(table("antonyms")) if antonyms is None else antonyms,
         hypernyms=table("hypernyms") if hypernyms is None else hypernyms,
         synonyms=table("synonyms") if synonyms is None else synonyms,
         names=_names(texts),
@@ -134,18 +134,6 @@ def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
             found[first] = (*found.get(first, ()), other)
             found[other] = (*found.get(other, ()), first)
     return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
-
-
-@lru_cache(maxsize=1)
-def embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
-    """Each first word of the embedded pairs of antonyms with its others."""
-    lines = (files("rome.data") / "lexicons" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
-    found: dict[str, tuple[str, ...]] = {}
-    for line in lines:
-        if line and not line.startswith("#"):
-            first, other = line.split("\t")[:2]
-            found[first] = (*found.get(first, ()), other)
-    return found
 
 
 def _names(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:

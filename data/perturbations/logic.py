@@ -6,6 +6,7 @@ import re
 
 from .lexicons import alternatives, replacements, word_set
 from .perturbation import Change, Outcome, Parse, perturbation
+from .verb_forms import agreeing
 
 TIMES = word_set("logic.times")
 VAGUE = TIMES | word_set("logic.vague")
@@ -92,7 +93,7 @@ def _of_them(parse: Parse, n: int) -> list[Change] | None:
     if not options or before in word_set("logic.not_before_partitive"):
         return None
     agrees = low in ("none", "each") and plural and parse.relation(n) in SUBJECTS
-    return [*parse.put(n, parse.rng.choice(options)), *(plural_form(parse, n) if agrees else [])]
+    return [*parse.put(n, parse.rng.choice(options)), *(_plural_form(parse, n) if agrees else [])]
 
 
 def _of_owned(parse: Parse, n: int) -> list[Change] | None:
@@ -129,14 +130,10 @@ def _before_noun(parse: Parse, n: int, head: int) -> tuple[str, ...]:
     return options if fits and not determined and not numbered else ()
 
 
-def plural_form(parse: Parse, subject: int) -> list[Change]:
-    """The change of the finite verb over a subject that has become plural: *has* -> *have*, *was* -> *were*."""
-    for predicate, finite in parse.clauses():
-        if predicate == parse.head(subject) and parse.stands_alone(finite):
-            new = {"is": "are", "was": "were", "has": "have", "does": "do"}.get(parse.low(finite))
-            new = new or (parse.lemma(finite) if parse.tag(finite) == "VBZ" else "")
-            return [(parse.words[finite].start, parse.words[finite].end, new)] if new else []
-    return []
+def _plural_form(parse: Parse, subject: int) -> list[Change]:
+    """Return the change of the finite verb of a subject that has become plural: *has* -> *have*, *was* -> *were*."""
+    clause = next((clause for clause in parse.clauses() if clause[0] == parse.head(subject)), None)
+    return agreeing(parse, clause, True) or [] if clause else []
 
 
 def _pair(parse: Parse, n: int) -> list[Change] | None:
@@ -145,7 +142,7 @@ def _pair(parse: Parse, n: int) -> list[Change] | None:
     if low not in ("both", "neither") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
         return None
     if low == "neither" and parse.low(n + 1) == "of":
-        return [*parse.put(n, "both"), *(plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
+        return [*parse.put(n, "both"), *(_plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
     if low == "both" and parse.low(n + 1) == "of":
         return parse.put(n, "neither")
     noun = head > n and parse.matches(head, tag="NNS") and parse.low(head) not in VAGUE | {"sides"}

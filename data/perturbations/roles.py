@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import combinations
 
 from rome.data.perturbations.names import PLACES, Entity, entities
-from rome.data.perturbations.verb_forms import form_of_be
+from rome.data.perturbations.verb_forms import NounPhrase, agreeing, moved, noun_phrase
 
 from .lexicons import replacements, word_set
-from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, is_contiguous, perturbation, split
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, perturbation, split
 
-LONGEST = 12
-"""Words of a noun phrase that may change its place."""
 PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}
 SYMMETRIC = word_set("roles.symmetric")
 MOTION = word_set("roles.motion")
 DIRECTIONS = ("to", "from", "against", "over", "behind", "after")
 PEOPLE = word_set("roles.people")
-
-
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    """A noun phrase that can stand elsewhere: its head, its words and its characters."""
-
-    head: int
-    words: list[int]
-    start: int
-    end: int
 
 
 @perturbation("accuracy", "mistranslation - roles", "critical")
@@ -39,19 +26,21 @@ def roles_swapped(parse: Parse) -> Outcome:
     return parse.choose(pairs, lambda pair: _exchanged(parse, *pair), "no two partners that can change roles")
 
 
-def _partners(parse: Parse, clause: tuple[int, int], places: frozenset[int]) -> list[tuple[tuple[int, int], _Phrase, _Phrase]]:
+def _partners(
+    parse: Parse, clause: tuple[int, int], places: frozenset[int]
+) -> list[tuple[tuple[int, int], NounPhrase, NounPhrase]]:
     """The subject of a clause with each phrase that can change roles with it."""
     verb = clause[0]
     subject = parse.child(verb, "nsubj")
     mutual = any(parse.low(n).endswith(("self", "selves", "other", "another")) for n in parse.children(verb))
     if parse.pos(verb) != "VERB" or subject is None or subject > verb or parse.lemma(verb) in SYMMETRIC | MOTION or mutual:
         return []
-    first = _phrase(parse, subject)
+    first = noun_phrase(parse, subject)
     early = any(parse.relation(n) == "obj" for n in parse.children(verb) if n < verb)
     if first is None or first.words[-1] >= verb or early:
         return []
     later = [n for n in parse.children(verb) if n > verb and _is_partner(parse, n, parse.has(verb, "iobj"))]
-    found = [(clause, first, second) for second in (_phrase(parse, n) for n in later) if second is not None]
+    found = [(clause, first, second) for second in (noun_phrase(parse, n) for n in later) if second is not None]
     return [pair for pair in found if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
 
 
@@ -78,7 +67,7 @@ def _is_pronoun(parse: Parse, n: int) -> bool:
     return parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
 
 
-def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozenset[int]) -> bool:
+def _may_exchange(parse: Parse, first: NounPhrase, second: NounPhrase, places: frozenset[int]) -> bool:
     """Whether each could do what the other does: both somebody, both no place or both a place, and not the same."""
     heads, texts = [first.head, second.head], [parse.phrase(one.words).lower() for one in (first, second)]
     same_side = len({n in places for n in heads}) == 1
@@ -88,66 +77,13 @@ def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozens
     return all(_is_person(parse, n) for n in heads) and not works and same_side and plain and texts[0] != texts[1]
 
 
-def _phrase(parse: Parse, head: int) -> _Phrase | None:
-    """The noun phrase of a head without its preposition, if it is whole, short, and can stand elsewhere."""
-    words = parse.subtree(head)
-    if parse.relates(head, "obl", "nmod"):
-        words = [n for n in words if n != parse.child(head, "case")]
-    nominal = parse.matches(head, pos="NOUN PROPN") or parse.pos(head) == "PRON" and parse.low(head) in PEOPLE - {"who"}
-    if not nominal and not _is_pronoun(parse, head) or not is_contiguous(words) or len(words) > LONGEST:
-        return None
-    (start, end), text, after = parse.span(words), parse.text, words[-1] + 1
-    touched, inside = parse.touching(start, end), text[start:end]
-    odd = text[:start].endswith(".") or any(c in '"“”‘():;' for c in inside) or inside[-1] in ",-"
-    if odd or any(c.isalnum() or c in "-'’/@#_" for c in touched):
-        return None
-    titled = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) != "PRON"
-    goes_on = (titled or parse.matches(after, pos="NUM PROPN")) and text[end : end + 1] in (" ", "-")
-    same = words[0] > 0 and parse.words[words[0] - 1].sentence == parse.words[head].sentence
-    cut = same and text[start - 1] == " " and parse.matches(words[0] - 1, pos="PROPN NUM ADJ X DET")
-    wrong = parse.matches(words[0], tag="WP WDT WP$") or parse.matches(words[0], pos="ADP SCONJ CCONJ")
-    return None if goes_on or cut or wrong else _Phrase(head, words, start, end)
-
-
-def _moved(parse: Parse, phrase: _Phrase, cases: dict[str, str], opens: bool) -> str:
-    """The phrase as it reads in its new place: a pronoun in the case of that place, a capital where the sentence starts."""
-    text, first, low = parse.text[phrase.start : phrase.end], phrase.words[0], parse.low(phrase.words[0])
-    if len(phrase.words) == 1 and low in PERSONAL:
-        text = cases.get(low, low if parse.form(first) != "I" else "I")
-    elif parse.starts_sentence(phrase.start):
-        text = _lowered(parse, first, text)
-    return capitalised(text) if opens else text
-
-
-def _lowered(parse: Parse, n: int, text: str) -> str:
-    """A text that a word starts, without the capital of the start of a sentence; names and *I* keep theirs."""
-    return parse.lowered(n, text, parse.words[n].lemma[:1].isupper())
-
-
-def _exchanged(parse: Parse, clause: tuple[int, int], first: _Phrase, second: _Phrase) -> list[Change] | None:
-    """Both phrases in each other's place, and the verb that agrees with the new subject."""
-    verb = _agreeing(parse, clause, second.head)
-    lead = _moved(parse, second, SUBJECTIVE, parse.starts_sentence(first.start))
-    follower = _moved(parse, first, OBJECTIVE, False)
+def _exchanged(parse: Parse, clause: tuple[int, int], first: NounPhrase, second: NounPhrase) -> list[Change] | None:
+    """Return both phrases in each other's place, and the verb that agrees with the new subject."""
+    plural = parse.is_plural(second.head) or parse.reads(second.head, "police people")
+    verb = agreeing(parse, clause, plural, parse.reads(second.head, "i me"))
+    lead = moved(parse, second, SUBJECTIVE, parse.starts_sentence(first.start))
+    follower = moved(parse, first, OBJECTIVE)
     return None if verb is None else [(first.start, first.end, lead), *verb, (second.start, second.end, follower)]
-
-
-def _agreeing(parse: Parse, clause: tuple[int, int], subject: int) -> list[Change] | None:
-    """The change that makes the finite verb of a clause agree with a new subject; None where it cannot be made."""
-    predicate, finite = clause
-    word, past, old = parse.words[finite], parse.reads(finite, "was were"), parse.subject(predicate)
-    if word.xpos == "MD" or (word.xpos == "VBD" and not past):
-        return []
-    plural, first_person = parse.is_plural(subject) or parse.reads(subject, "police people"), parse.reads(subject, "i me")
-    if old is not None and parse.is_plural(old) == plural and not first_person and parse.form(old) != "I":
-        return []
-    shared = any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
-    if shared or not parse.stands_alone(finite):
-        return None
-    lemma = word.lemma.lower()
-    form = {"have": "has", "do": "does"}.get(lemma) or parse.inflect(lemma, "VBZ")
-    new = form_of_be("past" if past else "present", plural, first_person) if lemma == "be" else lemma if plural else form
-    return [(word.start, word.end, new)] if new else None
 
 
 @perturbation("accuracy", "mistranslation - named entity", "critical")
@@ -307,14 +243,17 @@ def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> l
         return None
     lead, tail, earlier = parse.text[low:high], parse.text[start:end], main[0] - 1
     if parse.starts_sentence(start):
-        return [(start, end, capitalised(lead)), (low, high, _lowered(parse, main[0], tail))]
+        return [
+            (start, end, capitalised(lead)),
+            (low, high, parse.lowered(main[0], tail, parse.words[main[0]].lemma[:1].isupper())),
+        ]
     loose = earlier < 0 or parse.matches(earlier, pos="PUNCT CCONJ SCONJ") and not parse.reads(earlier, "both either")
     return [(start, end, lead), (low, high, tail)] if loose else None
 
 
-def _noun(parse: Parse, n: int | None) -> _Phrase | None:
+def _noun(parse: Parse, n: int | None) -> NounPhrase | None:
     """A noun phrase that can be cause or effect; None for pronouns and numbers."""
-    return _phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
+    return noun_phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
 
 
 def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .lexicons import word_set
 from .perturbation import (
     OBJECTIVE,
@@ -41,6 +43,69 @@ def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
     if parse.matches(n, tag="WDT WP WRB"):
         return parse.head(predicate) >= 0 and parse.is_plural(parse.head(predicate)), False
     return n >= 0 and parse.is_plural(n), first
+
+
+def agreeing(parse: Parse, clause: tuple[int, int], plural: bool, first_person: bool = False) -> list[Change] | None:
+    """Return the change that makes the finite verb of a clause agree with a new subject; None where it cannot be made."""
+    predicate, finite = clause
+    word, past, old = parse.words[finite], parse.reads(finite, "was were"), parse.subject(predicate)
+    if word.xpos == "MD" or word.xpos == "VBD" and not past:
+        return []
+    if old is not None and parse.is_plural(old) == plural and not first_person and parse.form(old) != "I":
+        return []
+    shared = any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
+    if shared or not parse.stands_alone(finite):
+        return None
+    lemma = word.lemma.lower()
+    form = lemma if plural else {"have": "has", "do": "does"}.get(lemma) or parse.inflect(lemma, "VBZ")
+    new = form_of_be("past" if past else "present", plural, first_person) if lemma == "be" else form
+    return [(word.start, word.end, new)] if new else None
+
+
+LONGEST = 12
+"""Words of a noun phrase that may change its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class NounPhrase:
+    """A noun phrase that can change its place: its head, its words and its characters."""
+
+    head: int
+    words: list[int]
+    start: int
+    end: int
+
+
+def noun_phrase(parse: Parse, head: int) -> NounPhrase | None:
+    """Return the noun phrase of a head without its preposition, if it is whole, short, and can change its place."""
+    words = parse.subtree(head)
+    if parse.relates(head, "obl", "nmod"):
+        words = [n for n in words if n != parse.child(head, "case")]
+    mutual = parse.low(head).endswith(("self", "selves")) or parse.reads(head, "each other another there part place")
+    if not parse.matches(head, pos="NOUN PROPN PRON") or mutual or not is_contiguous(words) or len(words) > LONGEST:
+        return None
+    (start, end), text, after = parse.span(words), parse.text, words[-1] + 1
+    touched, inside = parse.touching(start, end), text[start:end]
+    odd = text[:start].endswith(".") or any(c in '"“”‘():;' for c in inside) or inside[-1] in ",-"
+    if odd or any(c.isalnum() or c in "-'’_/@#" for c in touched):
+        return None
+    titled = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) != "PRON"
+    goes_on = (titled or parse.matches(after, pos="NUM PROPN")) and text[end : end + 1] in (" ", "-")
+    same = words[0] > 0 and parse.words[words[0] - 1].sentence == parse.words[head].sentence
+    cut = same and text[start - 1] == " " and parse.matches(words[0] - 1, pos="PROPN NUM ADJ X DET")
+    wrong = parse.matches(words[0], tag="WP WDT WP$ EX") or parse.matches(words[0], pos="ADP SCONJ CCONJ")
+    return None if goes_on or cut or wrong else NounPhrase(head, words, start, end)
+
+
+def moved(parse: Parse, phrase: NounPhrase, cases: dict[str, str], opens: bool = False) -> str:
+    """Return the phrase as it reads in its new place: a pronoun in the case of that place, a capital where the sentence starts."""
+    first = phrase.words[0]
+    text = parse.text[phrase.start : phrase.end]
+    if len(phrase.words) == 1 and parse.tag(first) == "PRP":
+        text = cases.get(parse.low(first), text if text == "I" else parse.low(first))
+    elif parse.starts_sentence(phrase.start):
+        text = parse.lowered(first, text, parse.words[first].lemma[:1].isupper())
+    return capitalised(text) if opens else text
 
 
 def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
@@ -262,8 +327,6 @@ def _any_to_some(parse: Parse, n: int) -> list[Change]:
     return [change for m in words for change in parse.spelled(m, SOME[parse.low(m)])]
 
 
-LONGEST = 10
-"""Words of an object that a passive form may begin with."""
 NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
 
 
@@ -276,25 +339,17 @@ def passive_form(parse: Parse) -> Outcome:
 
 
 def _passive(parse: Parse, verb: int) -> list[Change] | None:
-    """Object, verb and *by* with the subject, each in the place of what stood there."""
+    """Return object, verb and *by* with the subject, each in the place of what was there."""
     subject, target = parse.child(verb, "nsubj"), parse.child(verb, "obj")
     if subject is None or target is None or parse.lemma(verb) in word_set("passive.not_passive") or not _plain(parse, verb):
         return None
-    first, last = parse.subtree(subject), parse.subtree(target)
-    apart = is_contiguous(first) and is_contiguous(last) and first[-1] < verb < last[0] and len(last) <= LONGEST
-    if not apart or not _movable(parse, subject, first) or not _movable(parse, target, last):
+    first, last = noun_phrase(parse, subject), noun_phrase(parse, target)
+    if first is None or last is None or not first.words[-1] < verb < last.words[0]:
         return None
-    group = list(range(first[-1] + 1, last[0]))
+    group = list(range(first.words[-1] + 1, last.words[0]))
     verbs = _passive_group(parse, verb, group, parse.is_plural(target), parse.form(target) == "me")
-    if verbs is None:
-        return None
-    lead, agent = _noun_phrase(parse, last, SUBJECTIVE), _noun_phrase(parse, first, {**OBJECTIVE, "who": "whom"})
-    start, end = parse.span(first)
-    return [
-        (start, end, capitalised(lead) if parse.starts_sentence(start) else lead),
-        *verbs,
-        (*parse.span(last), f"by {agent}"),
-    ]
+    lead, agent = moved(parse, last, SUBJECTIVE, parse.starts_sentence(first.start)), moved(parse, first, OBJECTIVE)
+    return None if verbs is None else [(first.start, first.end, lead), *verbs, (last.start, last.end, f"by {agent}")]
 
 
 def _plain(parse: Parse, verb: int) -> bool:
@@ -303,27 +358,6 @@ def _plain(parse: Parse, verb: int) -> bool:
         return False
     verbs = [n for n in parse.children(verb) if parse.pos(n) == "VERB" and not parse.has(n, "nsubj")]
     return not any(parse.relation(n) == "conj" or parse.relates(n, "ccomp", "advcl") for n in verbs)
-
-
-def _movable(parse: Parse, head: int, phrase: list[int]) -> bool:
-    """Whether a noun phrase can stand elsewhere: a noun, a name or a personal pronoun, no relative or reflexive one."""
-    nominal = (
-        parse.matches(head, pos="NOUN PROPN") or parse.tag(head) == "PRP" and not parse.low(head).endswith(("self", "selves"))
-    )
-    (start, end), after = parse.span(phrase), phrase[-1] + 1
-    text, touched = parse.text[start:end], parse.touching(start, end)
-    goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.text[end : end + 1] == " "
-    quoted = text.endswith(",") or any(c in '"“”‘' for c in text) or text[0] in "'’"
-    cut = parse.pos(phrase[0] - 1) == "PROPN" and touched[:1] == " "
-    odd = cut or goes_on or quoted or any(c.isalnum() or c in "-'’" for c in touched)
-    return nominal and not odd and not parse.reads(head, "each other another there part place")
-
-
-def _noun_phrase(parse: Parse, phrase: list[int], cases: dict[str, str]) -> str:
-    """The phrase as it stands elsewhere: pronouns in the other case, no capital unless the first word keeps it."""
-    if len(phrase) == 1 and parse.low(phrase[0]) in cases:
-        return cases[parse.low(phrase[0])]
-    return parse.lowered(phrase[0], parse.phrase(phrase), not parse.starts_sentence(parse.span(phrase)[0]))
 
 
 def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, first_person: bool) -> list[Change] | None:
