@@ -138,19 +138,16 @@ def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 def _names(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """For each kind the listed names that the texts hold, or all of the list where the texts hold few."""
-    runs = {name for text in texts for name in _capitalised(text)}
+    runs = {name for text in texts for name in _runs(text)}
     names = {kind: table("names")[kind] for kind in NAME_KINDS}
     seen = {kind: tuple(name for name in every if name.removeprefix("the ") in runs) for kind, every in names.items()}
     return {kind: seen[kind] if len(seen[kind]) >= ENOUGH else every for kind, every in names.items()}
 
 
-def _capitalised(text: str) -> set[str]:
-    """Every run of one to three capitalised words in a text."""
-    words = re.findall(r"[A-Z][\w.]*(?: (?=[A-Z])|)", text)
-    found = {word.strip().rstrip(".") for word in words}
-    for size in (2, 3):
-        found |= {m.group() for n in range(size) for m in re.finditer(r"\b[A-Z]\w*" + r" [A-Z]\w*" * (size - 1), text)}
-    return found
+def _runs(text: str) -> set[str]:
+    """Return every run of one to three words of a text."""
+    words = re.findall(r"\w+", text)
+    return {" ".join(words[n : n + size]) for size in (1, 2, 3) for n in range(len(words))}
 
 
 @lru_cache(maxsize=50_000)

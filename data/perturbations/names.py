@@ -6,14 +6,13 @@ import random
 from dataclasses import dataclass
 
 from .lexicons import names_of, word_sequence
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, capitalised, perturbation
 
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
 IN_PLACES = ("in", "near", "throughout", "outside", "around")
 LINKS = ("of", "de", "von", "van", "da", "del", "la", "al")
 OF_NAMES = word_sequence("names.of_names")
-FOR_NAMES = frozenset("Campaign Centre Center Award Prize Fund Alliance Coalition Movement Programme Program".split())
 SAYING = ("say", "tell", "ask", "write", "think", "believe", "marry", "announce", "add", "claim", "argue", "explain", "state")
 
 
@@ -114,9 +113,7 @@ def _cut(parse: Parse, run: list[int]) -> bool:
     starts = before >= 0 and parse.in_title_case(before) and parse.pos(before) in (*classes, "PROPN")
     touches = starts and parse.text[parse.words[before].end : start] == " " and _form(parse, before) not in titles
     goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) in (*classes, "X")
-    linked = before > 0 and parse.form(before) in ("of", "for", "&") and parse.in_title_case(before - 1)
-    fund = parse.form(before - 1) in FOR_NAMES | names_of("organisation ending")
-    of_name = linked and (parse.form(before) != "for" or fund)
+    of_name = before > 0 and parse.form(before) in ("of", "&") and parse.in_title_case(before - 1)
     return touches or of_name or (goes_on and parse.text[end : parse.words[after].start] == " ")
 
 
@@ -253,6 +250,5 @@ def _person(entity: Entity, rng: random.Random, materials: Materials, taken: set
 
 
 def _put(parse: Parse, entity: Entity, name: str) -> list[Change]:
-    """The new name in the entity's place, with a capital where the sentence starts."""
-    new = name[0].upper() + name[1:] if parse.starts_sentence(entity.start) else name
-    return parse.replace(entity.start, entity.end, new)
+    """Return the change of an entity to a name, with a capital where the sentence starts."""
+    return parse.replace(entity.start, entity.end, capitalised(name) if parse.starts_sentence(entity.start) else name)

@@ -171,18 +171,15 @@ def _percentage(parse: Parse, match: re.Match[str]) -> str:
 
 
 def _rank(parse: Parse, match: re.Match[str]) -> str | None:
-    """Ordinals in digits and in words: *19th century* <-> *nineteenth century*."""
-    place, low, months = word_at(parse, match.start()), match.group().lower(), "|".join(MONTHS)
-    before, tail = parse.text[: match.start()], parse.text[match.end() :]
-    dated = re.search(rf"(?:{months}) $", before) or re.match(rf",? (?:of )?(?:{months})", tail)
-    if dated or place is None or parse.in_title_case(place):
+    """Return an ordinal in digits in words, or the other way round: *19th century* <-> *nineteenth century*."""
+    place, low = word_at(parse, match.start()), match.group().lower()
+    dated = any(parse.form(n) in MONTHS for n in range(place - 1, place + 3)) if place is not None else True
+    if place is None or dated or parse.in_title_case(place):
         return None
     if low[0].isdigit():
-        return ORDINALS[int(low[:-2])] if 0 < int(low[:-2]) < len(ORDINALS) else None
-    counted = parse.relation(place) == "amod" and re.match(r"[ -][a-z]", tail) and parse.pos(place) == "ADJ"
-    bound = parse.reads(place - 1, "a an one every at") or re.match(r"[ -](?:of|hand|thought)\b", tail)
-    value = ORDINALS.index(low)
-    return f"{value}{ordinal_ending(value)}" if counted and not bound else None
+        return dict(enumerate(ORDINALS[1:], 1)).get(int(low[:-2]))
+    value, bound = ORDINALS.index(low), parse.reads(place - 1, "a an one every at") or parse.reads(place + 1, "of hand thought")
+    return f"{value}{ordinal_ending(value)}" if parse.matches(place, "amod", pos="ADJ") and not bound else None
 
 
 NUMBERS: dict[str, Make] = {
@@ -272,12 +269,10 @@ def _short_unit(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _after_amount(parse: Parse, match: re.Match[str]) -> str | None:
-    """A currency as a word after the amount."""
-    sign, amount, old = match.group(1), match.group(2), match.group(3) or ""
-    scale = {"bn": " billion", "m": " million", "b": " billion", "k": ",000"}.get(old, old)
-    if not _ends_phrase(parse, match.end()) or amount == "1" and not scale:
-        return f"{sign}{amount}{scale}" if scale != old else None
-    return f"{amount}{scale} {CURRENCIES[sign]}"
+    """Return a currency as a word after the amount."""
+    sign, amount, scale = match.group(1), match.group(2), match.group(3) or ""
+    plain = scale in ("", " million", " billion") and (amount != "1" or scale)
+    return f"{amount}{scale} {CURRENCIES[sign]}" if plain and _ends_phrase(parse, match.end()) else None
 
 
 def _before_amount(parse: Parse, match: re.Match[str]) -> str | None:
@@ -308,24 +303,22 @@ def _variants() -> Mapping[str, str]:
     """Every form of the listed spellings, both ways: *colour* is listed, *colours*, *coloured* and *colourful* follow."""
     found: dict[str, str] = {}
     for british, (american, *_) in table("spellings").items():
-        forms = [(british, american)]
-        if british.endswith("ise"):
-            endings = ("ise", "ises", "ised", "ising", "iser", "isers", "isation", "isations")
-            forms = [(british[:-3] + end, american[:-3] + end.replace("is", "iz", 1)) for end in endings]
-        elif british.endswith("yse"):
-            forms = [(british[:-1] + end, american[:-1] + end) for end in ("e", "es", "ed", "er", "ers", "ing")]
-        elif british.endswith("our"):
-            forms = [(british + end, american + end) for end in OUR_ENDINGS]
-        elif not british.endswith(("ed", "ing", "s", "ly", "est", "st")):
-            forms += [(f"{british}s", f"{american}s")]
-        for old, new in forms:
+        cut, ends = next((row for ending, row in ENDINGS.items() if british.endswith(ending)), (0, ("", "s")))
+        stems = [word[: len(word) - cut] for word in (british, american)]
+        for old, new in [(stems[0] + end, stems[1] + end) for end in ends]:
             found.setdefault(old, new)
             if new not in ONE_WAY and american not in ONE_WAY:
                 found.setdefault(new, old)
     return found
 
 
-OUR_ENDINGS = ("", "s", "ed", "ing", "ful", "fully", "less", "able", "ably", "er", "ers", "ite", "ites", "ly")
+ENDINGS = {
+    "ise": (1, ("e", "es", "ed", "ing", "er", "ers", "ation", "ations")),
+    "yse": (1, ("e", "es", "ed", "ing", "er", "ers")),
+    "our": (0, ("", *"s ed ing ful fully less able ably er ers ite ites ly".split())),
+    **dict.fromkeys(("ed", "ing", "s", "ly", "st"), (0, ("",))),
+}
+"""Ending of a British spelling -> how many of its letters go, and what follows them in the forms of the word."""
 
 
 @perturbation("robustness", "abbreviation", "none")

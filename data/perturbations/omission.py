@@ -5,7 +5,7 @@ from __future__ import annotations
 from rome.data.perturbations.names import entities
 
 from .lexicons import word_set
-from .perturbation import NotApplicable, Outcome, Parse, Perturbed, base, is_contiguous, perturbation
+from .perturbation import Outcome, Parse, base, is_contiguous, perturbation
 
 KEPT_ADVERBS = word_set("omission.kept_adverbs")
 KEPT_ADJECTIVES = frozenset("same own other such first last next many few much several more most".split())
@@ -85,7 +85,6 @@ def omitted_named_entity(parse: Parse) -> Outcome:
 CONNECTIVES = word_set("omission.connectives")
 CONJUNCTIONS = word_set("omission.conjunctions")
 PAIRED = frozenset("both either neither whether not".split())
-REASON_PHRASE = "no prepositional phrase that can be left out"
 
 
 @perturbation("accuracy", "completeness", "major", 5)
@@ -93,13 +92,7 @@ def omitted_prepositional_phrase(parse: Parse) -> Outcome:
     """The shortest prepositional phrase is gone; of several as short, one drawn."""
     found = [(n, parse.subtree(n)) for n in range(len(parse.words)) if parse.relates(n, "obl", "nmod")]
     phrases = [phrase for n, phrase in found if _is_prepositional(parse, n, phrase)]
-    while phrases:
-        shortest = min(len(phrase) for phrase in phrases)
-        result = parse.choose([p for p in phrases if len(p) == shortest], lambda p: parse.without(p), REASON_PHRASE)
-        if isinstance(result, Perturbed):
-            return result
-        phrases = [phrase for phrase in phrases if len(phrase) > shortest]
-    return NotApplicable(REASON_PHRASE)
+    return parse.choose(phrases, parse.without, "no prepositional phrase that can be left out", rank=len)
 
 
 def _is_prepositional(parse: Parse, n: int, phrase: list[int]) -> bool:
@@ -118,12 +111,7 @@ def omitted_conjunction(parse: Parse) -> Outcome:
     """A conjunction or a connective adverb is gone: *formed since a comet collided* -> *formed a comet collided*."""
     reason = "no conjunction that can be left out"
     found = [n for n in range(len(parse.words)) if parse.stands_alone(n) and _is_conjunction(parse, n)]
-    inside = [n for n in found if parse.words[n].start > parse.sentences[parse.words[n].sentence].start]
-    for group in (inside, [n for n in found if n not in inside]):
-        result = parse.choose(group, lambda n: parse.without([n]), reason)
-        if isinstance(result, Perturbed):
-            return result
-    return result
+    return parse.choose(found, lambda n: parse.without([n]), reason, rank=lambda n: parse.opens(n))
 
 
 def _is_conjunction(parse: Parse, n: int) -> bool:

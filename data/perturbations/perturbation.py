@@ -134,12 +134,6 @@ def is_contiguous(indices: Sequence[int]) -> bool:
     return bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
 
 
-def in_row(*groups: Sequence[int]) -> bool:
-    """Whether groups of words follow each other without a gap."""
-    words = [n for group in groups for n in group]
-    return words == list(range(words[0], words[0] + len(words))) and all(groups)
-
-
 def in_case_of(new: str, old: str) -> str:
     """The new word capitalised, or in capitals, as the old one is."""
     if len(old) > 1 and old.isupper() and old.isalpha():
@@ -336,12 +330,19 @@ class Parse:
         return sentence is None or not any(c.isalnum() for c in self.text[sentence.start : start])
 
     def choose(
-        self, candidates: Iterable[Candidate], make: Callable[[Candidate], Sequence[Change] | None], reason: str
+        self,
+        candidates: Iterable[Candidate],
+        make: Callable[[Candidate], Sequence[Change] | None],
+        reason: str,
+        rank: Callable[[Candidate], int] = lambda candidate: 0,
     ) -> Outcome:
-        """The first candidate, in an order drawn by the generator, whose changes give another text; else the reason."""
+        """Return what the first candidate gives whose changes make another text; else the reason.
+
+        The order is drawn by the generator; candidates of a lower rank come first.
+        """
         order = list(candidates)
         self.rng.shuffle(order)
-        for candidate in order:
+        for candidate in sorted(order, key=rank):
             changes = make(candidate)
             result = self.finish(changes, reason) if changes else None
             if isinstance(result, Perturbed):

@@ -34,7 +34,6 @@ DATE = re.compile(
     rf"|(?:\b(?:{MONTH}) (?P<after>\d{{1,2}})(?P<ending>st|nd|rd|th)?(?!\w|[.,:]\d))"
 )
 DECADE = re.compile(r"(?<!\w)(1[0-9]|20)(\d)0(?=['’]?s\b)|(?<=['’])(\d)0(?=s\b)")
-CENTURY = re.compile(r"(?<!\w)(\d{1,2})(st|nd|rd|th)(?=[ -](?:century|centuries)\b)")
 MIDDAY = re.compile(r"(?<=\d)(\s?)(a\.m\.|p\.m\.|am|pm|AM|PM|A\.M\.|P\.M\.|a\.m|p\.m)(?!\w)")
 CLOCK = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]):([0-5]\d)(?![\d:.]\d|\d|%)")
 HOUR = re.compile(r"(?<!\w)(?P<hour>1[0-2]|[1-9])(?= (?:o[’']clock|o[’'] clock)\b|\s?(?:a\.m\b|p\.m\b|am\b|pm\b|AM\b|PM\b))")
@@ -312,7 +311,7 @@ def _is_number(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "mistranslation - dates", "critical")
 def day_or_month_changed(parse: Parse) -> Outcome:
-    """A weekday, month, season, date, decade, century or relative day becomes another: *12 May* -> *21 May*, *1990s* -> *1970s*."""
+    """A weekday, month, season, date, decade or relative day becomes another: *12 May* -> *21 May*, *1990s* -> *1970s*."""
     ways: list[Way] = [(*parse.span([n]), _other_days(parse, n)) for n in range(len(parse.words)) if parse.has_own_span(n)]
     for match in DATE.finditer(parse.text):
         group = "before" if match.group("before") else "after"
@@ -324,10 +323,6 @@ def day_or_month_changed(parse: Parse) -> Outcome:
         century, digit = match.group(1) or "", match.group(2) or match.group(3)
         highest = 3 if century == "20" else 10
         ways.append((*match.span(), [f"{century}{d}0" for d in range(highest) if str(d) != digit and (century or d > 1)]))
-    for match in CENTURY.finditer(parse.text):
-        number = int(match.group(1))
-        others = [d for d in range(max(number - 3, 1), min(number + 3, 21) + 1) if d != number]
-        ways.append((*match.span(), [f"{d}{ordinal_ending(d)}" for d in others]))
     return _one_of(parse, [way for way in ways if way[2]], "no date, day, month or decade")
 
 

@@ -9,7 +9,7 @@ from rome.data.perturbations.names import PLACES, Entity, entities
 from rome.data.perturbations.verb_forms import NounPhrase, agreeing, moved, noun_phrase
 
 from .lexicons import replacements, word_set
-from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, perturbation, split
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, is_contiguous, perturbation
 
 PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}
 SYMMETRIC = word_set("roles.symmetric")
@@ -59,12 +59,7 @@ def _is_partner(parse: Parse, n: int, received: bool) -> bool:
 def _is_person(parse: Parse, n: int) -> bool:
     """Whether a word stands for somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
     name = parse.pos(n) == "PROPN" and not any(c.isdigit() for c in parse.form(n))
-    return name or parse.low(n) in PEOPLE or _is_pronoun(parse, n)
-
-
-def _is_pronoun(parse: Parse, n: int) -> bool:
-    """Whether a word is a personal pronoun for people."""
-    return parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
+    return name or parse.low(n) in PEOPLE or parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
 
 
 def _may_exchange(parse: Parse, first: NounPhrase, second: NounPhrase, places: frozenset[int]) -> bool:
@@ -89,20 +84,8 @@ def _exchanged(parse: Parse, clause: tuple[int, int], first: NounPhrase, second:
 @perturbation("accuracy", "mistranslation - named entity", "critical")
 def names_exchanged(parse: Parse) -> Outcome:
     """Two names of one kind exchange places: *Ann left Oslo for Rome* -> *Ann left Rome for Oslo*."""
-    found = [entity for entity in entities(parse) if _is_whole(parse, entity)]
-    pairs = [pair for pair in combinations(found, 2) if _two_names(parse, *pair)]
+    pairs = [pair for pair in combinations(entities(parse), 2) if _two_names(parse, *pair)]
     return parse.choose(pairs, lambda pair: _names(parse, *pair), "no two names that can change places")
-
-
-def _is_whole(parse: Parse, entity: Entity) -> bool:
-    """Whether no other part of a name stands right beside the entity: *Osama* of *Osama bin Laden*, *Al* - *Maqrizi*."""
-    first, last = entity.words[0], entity.words[-1]
-    beside = (first - 1, last + 1)
-    parts = any(parse.form(n) in split("- – de la bin van von al el") for n in beside) or parse.some(beside, pos="PROPN X NUM")
-    linked = parse.form(last + 1) in ("of", "for") and parse.pos(last + 2) == "PROPN"
-    article = parse.low(first - 2) == "of" and parse.low(first - 1) == "the" and entity.kind == ""
-    quoted = parse.text[max(entity.start - 2, 0) : entity.start] in ('" ', "” ")
-    return len(entity.text) > 1 and not (quoted or parts or linked or article)
 
 
 def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
@@ -191,7 +174,7 @@ def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
     if clause <= n or main < 0 or not _joins(parse, n) or parse.subject(clause) is None or parse.subject(main) is None:
         return None
     reason = [m for m in parse.subtree(clause) if m > n]
-    if not in_row([n], reason):
+    if not is_contiguous([n, *reason]):
         return None
     whole = [m for m in parse.subtree(main) if m not in reason and m != n]
     first = n

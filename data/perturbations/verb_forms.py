@@ -11,7 +11,6 @@ from .perturbation import (
     Change,
     Outcome,
     Parse,
-    Perturbed,
     capitalised,
     in_case_of,
     is_contiguous,
@@ -247,12 +246,7 @@ def negation_added(parse: Parse) -> Outcome:
     reason = "no finite affirmative clause that *not* can be put into"
     found = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
     found = [pair for pair in found if not is_negated(parse, parse.words[pair[0]].head)]
-    main = [pair for pair in found if parse.relates(pair[0], "root")]
-    for group in (main, [pair for pair in found if pair not in main]):
-        result = parse.choose(group, lambda pair: _denied(parse, *pair), reason)
-        if isinstance(result, Perturbed):
-            return result
-    return result
+    return parse.choose(found, lambda pair: _denied(parse, *pair), reason, rank=lambda pair: not parse.relates(pair[0], "root"))
 
 
 def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
