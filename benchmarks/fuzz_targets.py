@@ -20,9 +20,9 @@ import numpy as np
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.data.readers.conllu import read_trees
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
+from rome.data.readers.texts import read_trees
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.score_files import MarkFile

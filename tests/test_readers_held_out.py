@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rome.data.readers.held_out import HELD_DOMAIN, is_held_out_group, is_held_out_paws, is_held_out_summary
+from rome.data.readers.groups import HELD_DOMAIN, is_held_out_group, is_held_out_paws, is_held_out_summary
 
 
 def test_a_tenth_of_the_groups_is_held_out():

@@ -16,8 +16,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
-from rome.data.readers.groups import read_groups  # noqa: E402
-from rome.data.readers.held_out import is_held_out_group  # noqa: E402
+from rome.data.readers.groups import is_held_out_group, read_groups  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402

@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 
-from rome.data.readers.conllu import read_trees
-from rome.data.readers.texts import read_wikipedia, read_wmt
+from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.train.common.batches import cut_batches, padded
 

@@ -14,8 +14,7 @@ from rome.data.perturbations.changes import NamedChange
 from rome.data.perturbations.damage import OPERATIONS, Corruption, Vocabulary, corrupt, corrupt_randomly, corruption
 from rome.data.perturbations.lexicons import default_materials
 from rome.data.perturbations.perturbation import Materials
-from rome.data.readers.conllu import read_trees
-from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
+from rome.data.readers.texts import LabelledSentence, read_cola, read_trees, read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.features.values import Analysis
 from rome.train.common.batches import cut_batches, padded
