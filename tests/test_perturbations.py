@@ -346,7 +346,7 @@ def test_a_users_lexicon_is_read_and_faults_are_placed(tmp_path: Path) -> None:
     assert read_table(path) == {"hot": ("cold", "cool")}
     assert both_ways(read_table(path)) == {"hot": ("cold", "cool"), "cold": ("hot",), "cool": ("hot",)}
     path.write_text("hot\tcold\nwarm\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"antonyms\.tsv:2: no two lemmas"):
+    with pytest.raises(InputError, match=r"antonyms\.tsv:2: .*two lemmas"):
         read_table(path)
     with pytest.raises(InputError, match="nothing.tsv does not exist"):
         read_table(path.parent / "nothing.tsv")

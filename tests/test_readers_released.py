@@ -456,7 +456,7 @@ def test_annotators_are_averaged_and_their_marks_kept(tmp_path: Path) -> None:
     only = read_own(write(tmp_path, {"only.jsonl": jsonl(*rows)}) / "only.jsonl").segments[0]
     assert only.ratings == {"mqm": -2.5}
     assert only.marks["y"] == (ErrorMark(None, None, "major"),)
-    with pytest.raises(InputError, match="only.jsonl:2: this output stands already"):
+    with pytest.raises(InputError, match="only.jsonl:2: this output is already"):
         read_own(write(tmp_path, {"only.jsonl": jsonl(*({**row, "annotator": ""} for row in rows))}) / "only.jsonl")
 
 

@@ -1,7 +1,7 @@
 """Texts with their changes, and what each text becomes with some of them.
 
-A change is kept as its edits, so that a harmless and a critical one can be made of the same text at once, and the words of the
-result are known without a parser: those of the text outside the edits, and what a simple rule finds within them.
+A change is kept as its edits, so that a harmless and a critical one can be made of the same text at once. The words of the result
+need no parser: outside the edits they are those of the text, inside the edits a simple rule cuts them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Spans = tuple[tuple[int, int], ...]
 TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,:]\d+)*|\w+|[^\w\s]")
 """Roughly the words of Universal Dependencies."""
 ENDS = re.compile(r"(?<=[a-z0-9)\"])[.!?][\"”]?\s+(?=[A-Z\"“])")
-"""Where a sentence ends."""
+"""The end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class NamedChange:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text with the spans of its words and sentences, and what can be made of it."""
+    """A text with the spans of its words and sentences, and its possible changes."""
 
     text: str
     words: Spans
@@ -44,7 +44,7 @@ class Text:
     changes: tuple[NamedChange, ...]
 
     def of(self, *severities: str) -> list[NamedChange]:
-        """The changes of these severities."""
+        """Return the changes of these severities."""
         return [change for change in self.changes if change.severity in severities]
 
 
@@ -55,9 +55,9 @@ class Mark:
     Attributes
     ----------
     new
-        The words that it put in.
+        The inserted words.
     old, forms
-        The words of the old text that it took away, by place and as they are written.
+        The removed words of the old text, by place and in lower case.
     """
 
     name: str
@@ -85,18 +85,18 @@ class Made:
     marks: tuple[Mark, ...]
 
     def forms(self) -> tuple[str, ...]:
-        """The words in small letters."""
+        """Return the words in lower case."""
         return tuple(self.text[a:b].lower() for a, b in self.words)
 
 
 def fits(changes: Sequence[NamedChange]) -> bool:
-    """Whether the edits of several changes of one text touch each other nowhere."""
+    """Return whether the edits of several changes of one text are apart from each other."""
     edits = sorted(edit for change in changes for edit in change.edits)
     return all(one[1] < other[0] for one, other in zip(edits, edits[1:], strict=False))
 
 
 def made(text: Text, changes: Sequence[NamedChange]) -> Made:
-    """The text after changes that fit together."""
+    """Return the text after changes that fit together."""
     if not changes:
         return Made(text.text, text.words, text.sentences, ())
     named = sorted((edit, change) for change in changes for edit in change.edits)
@@ -113,7 +113,7 @@ def made(text: Text, changes: Sequence[NamedChange]) -> Made:
 
 
 def _place(result: Perturbed, place: int, end: bool) -> int:
-    """Where a character of the old text stands in the new one; an end stays behind what an edit at it puts in."""
+    """Return the place in the new text of a character of the old one; an end is after what an edit inserts at it."""
     shift = 0
     for edit in result.edits:
         if edit.end <= place and (end or edit.start < place or edit.end < place):
@@ -124,24 +124,24 @@ def _place(result: Perturbed, place: int, end: bool) -> int:
 
 
 def _moved(spans: Spans, result: Perturbed) -> Spans:
-    """Spans of the old text in the new one; those of nothing are left out."""
-    found = ((_place(result, a, False), _place(result, b, True)) for a, b in spans)
-    return tuple((a, min(b, len(result.text))) for a, b in found if a < b)
+    """Return spans of the old text in the new one, without empty ones."""
+    results = ((_place(result, a, False), _place(result, b, True)) for a, b in spans)
+    return tuple((a, min(b, len(result.text))) for a, b in results if a < b)
 
 
 def words_after(spans: Spans, result: Perturbed) -> Spans:
     """Return the words of a perturbed text, given those of the old one; what no old word covers is cut by a rule."""
-    found: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     at = 0
     for a, b in spans:
         if any(edit.start <= b and a <= edit.end for edit in result.edits) or b <= a:
             continue
         start = a + sum(len(edit.perturbed) - len(edit.original) for edit in result.edits if edit.end < a)
-        found += _cut(result.text, at, start)
+        results += _cut(result.text, at, start)
         if start >= at:
-            found.append((start, start + b - a))
+            results.append((start, start + b - a))
             at = start + b - a
-    return (*found, *_cut(result.text, at, len(result.text)))
+    return (*results, *_cut(result.text, at, len(result.text)))
 
 
 def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -149,7 +149,7 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def plain(text: str) -> Made:
-    """A text whose words and sentences simple rules find."""
+    """Return a text whose words and sentences are cut by simple rules."""
     cuts = [0, *(match.end() for match in ENDS.finditer(text)), len(text)]
     sentences = tuple((a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
     return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())

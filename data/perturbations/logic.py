@@ -1,4 +1,4 @@
-"""The logic of a statement changed: how many, under what condition, in spite of what, whether it must or may be, whether it came about."""
+"""Changes of the logic of a statement: quantity, condition, concession, inclusion, modality, certainty, outcome."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ WHOLE = replacements("logic.whole")
 
 @perturbation("accuracy", "mistranslation - quantifier", "critical")
 def quantifier_changed(parse: Parse) -> Outcome:
-    """How many changes: *all passengers* -> *no passengers*, *most of them* -> *few of them*, *at least* -> *at most*."""
+    """Change how many: *all passengers* -> *no passengers*, *most of them* -> *few of them*, *at least* -> *at most*."""
     return parse.by_rules((_bound, _share, _pair, _whole), "no quantifier with a contrary one")
 
 
 def _drawn(parse: Parse, n: int, options: tuple[str, ...], last: int | None = None) -> list[Change] | None:
-    """One of the options in the place of a word; None where there is none."""
+    """Return the change of a word to one of the options; None where there is none."""
     return parse.put(n, parse.rng.choice(options), last) if options else None
 
 
 def _table(parse: Parse, n: int, table: dict[str, str]) -> list[Change] | None:
-    """The first phrase of a table that starts at a word, replaced by the other; the longest phrases stand first."""
-    found = ((parse.phrase_at(n, phrase), new) for phrase, new in table.items())
-    return next((parse.put(n, new, last) for last, new in found if last is not None), None)
+    """Return the change of the first phrase of a table that starts at a word; longer phrases come first in the table."""
+    results = ((parse.phrase_at(n, phrase), new) for phrase, new in table.items())
+    return next((parse.put(n, new, last) for last, new in results if last is not None), None)
 
 
 def _is_number(parse: Parse, n: int) -> bool:
-    """Whether a number, or a currency sign with one, stands here."""
+    """Return whether a number, or a currency sign with one, is at this place."""
     return parse.tag(n + parse.reads(n, "$ £ € us$ a$ rs rs.")) == "CD" and not parse.reads(n, "one 1")
 
 
 def _bound(parse: Parse, n: int) -> list[Change] | None:
-    """*at least 5* -> *at most 5*, *more than 5* -> *fewer than 5*, *over 5* -> *under 5*, *up to 5* -> *at least 5*."""
+    """Reverse a bound: *at least 5* -> *at most 5*, *more than 5* -> *fewer than 5*, *over 5* -> *under 5*."""
     if parse.reads(n - 1, "no not n't any ever much far little"):
         return None
     counted = parse.some((n + 3, n + 4), tag="NNS") and parse.low(n + 3) not in TIMES | {"per", "percent"}
@@ -57,7 +57,7 @@ def _bound(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _share(parse: Parse, n: int) -> list[Change] | None:
-    """*all*, *every*, *each*, *most*, *many*, *few*, *some*, *none*, *no*, *half* before a noun or before *of*."""
+    """Change a quantifier such as *all*, *every*, *most*, *few* or *no* before a noun or before *of*."""
     if parse.low(n) == "not" and parse.reads(n + 1, "all every everyone everybody everything many"):
         return None if parse.matches(n - 1, pos="AUX VERB") else parse.put(n, parse.low(n + 1), n + 1)
     right = parse.reads(n, "all every each most many few some none no half several") and parse.stands_alone(n)
@@ -73,13 +73,13 @@ def _share(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _denied(parse: Parse, n: int) -> bool:
-    """Whether the sentence holds a negation before the word, so that another quantifier need not change the meaning."""
+    """Return whether a negation before the word in its sentence may cancel the change of meaning."""
     near = [m for m in range(max(n - 8, 0), n) if parse.words[m].sentence == parse.words[n].sentence]
     return parse.some(near, low="not n't n’t never without no")
 
 
 def _of_them(parse: Parse, n: int) -> list[Change] | None:
-    """The quantifier before *of the*, *of them*, *of which*."""
+    """Change a quantifier before *of the*, *of them*, *of which*."""
     low, before = parse.low(n), parse.low(n - 1)
     head = next((m for m in parse.children(n) if m > n + 1 and parse.relates(m, "nmod", "obl")), None)
     if head is None or not parse.reads(n + 2, f"{OWNERS} them us whom which") or parse.low(head) in VAGUE:
@@ -97,7 +97,7 @@ def _of_them(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _of_owned(parse: Parse, n: int) -> list[Change] | None:
-    """*all the passengers* -> *none of the passengers*; *half the town* -> *all of the town*."""
+    """Change *all the passengers* to *none of the passengers*, *half the town* to *all of the town*."""
     head, before = parse.head(n), parse.low(n - 1)
     if head < n or not parse.matches(head, tag=NOUNS) or parse.low(head) in VAGUE | {"more", "less"} or before in NEARLY:
         return None
@@ -137,7 +137,7 @@ def _plural_form(parse: Parse, subject: int) -> list[Change]:
 
 
 def _pair(parse: Parse, n: int) -> list[Change] | None:
-    """*both teams* -> *neither of the teams*, *neither of them is* -> *both of them are*."""
+    """Change *both teams* to *neither of the teams*, *neither of them is* to *both of them are*."""
     low, head = parse.low(n), parse.head(n)
     if low not in ("both", "neither") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
         return None
@@ -152,7 +152,7 @@ def _pair(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _whole(parse: Parse, n: int) -> list[Change] | None:
-    """*everyone* -> *no one*, *nothing* -> *everything*."""
+    """Change *everyone* to *no one*, *nothing* to *everything*."""
     last = parse.phrase_at(n, "no one")
     new = WHOLE.get(parse.low(n)) if last is None else "everyone"
     there = parse.head(n) >= 0 and parse.has(parse.head(n), "expl")
@@ -164,12 +164,12 @@ def _whole(parse: Parse, n: int) -> list[Change] | None:
 
 @perturbation("accuracy", "mistranslation - condition", "critical")
 def condition_changed(parse: Parse) -> Outcome:
-    """What must hold need not, or must not: *if it rains* -> *unless it rains*; *until 2010* -> *since 2010*."""
-    return parse.by_rules((_condition, _period), "no condition that can be turned round")
+    """Reverse a condition: *if it rains* -> *unless it rains*, *until 2010* -> *since 2010*."""
+    return parse.by_rules((_condition, _period), "no condition that can be reversed")
 
 
 def _condition(parse: Parse, n: int) -> list[Change] | None:
-    """A conjunction of a condition with its own clause."""
+    """Reverse a conjunction of a condition that has its own clause."""
     clause = parse.head(n)
     if parse.low(n) == "if" and parse.low(n - 1) not in word_set("logic.not_before_if"):
         whole = clause > n and parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
@@ -184,7 +184,7 @@ def _condition(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _period(parse: Parse, n: int) -> list[Change] | None:
-    """*until 2010* -> *since 2010* and back, before a time."""
+    """Exchange *until 2010* and *since 2010*."""
     if not parse.matches(n, "case", low="until since") or parse.reads(n - 1, "not from ever up only long"):
         return None
     since = parse.low(n) == "since"
@@ -194,31 +194,31 @@ def _period(parse: Parse, n: int) -> list[Change] | None:
 
 @perturbation("accuracy", "mistranslation - concession", "critical")
 def concession_changed(parse: Parse) -> Outcome:
-    """A reason becomes what did not matter, or the other way round: *because it rained* -> *although it rained*."""
+    """Exchange a reason and a concession: *because it rained* -> *although it rained*."""
     return parse.by_rules((_concession,), "no reason and no concession")
 
 
 def _concession(parse: Parse, n: int) -> list[Change] | None:
-    """*because* and *although* before a clause with a subject, *because of* and *despite* before a noun phrase."""
+    """Exchange *because* and *although* before a clause with a subject, *because of* and *despite* before a noun phrase."""
     even = parse.low(n) == "even"
     if parse.low(n - 1) in word_set("logic.not_before_cause"):
         return None
-    found = _table(parse, n, replacements("logic.contrasts")) if even or parse.relation(n) in ("mark", "advmod") else None
-    if found and parse.low(n + 1) != "of":
+    results = _table(parse, n, replacements("logic.contrasts")) if even or parse.relation(n) in ("mark", "advmod") else None
+    if results and parse.low(n + 1) != "of":
         clause = parse.head(n + even)
-        return found if clause > n and parse.subject(clause) is not None and parse.relates(clause, "advcl") else None
+        return results if clause > n and parse.subject(clause) is not None and parse.relates(clause, "advcl") else None
     verbal = parse.tag(n + 2) == "VB" and parse.low(n) == "due"
     return None if verbal else _table(parse, n, replacements("logic.concessions"))
 
 
 @perturbation("accuracy", "mistranslation - inclusion", "critical")
 def inclusion_changed(parse: Parse) -> Outcome:
-    """What belongs to it is left out, or the other way round: *including children* -> *excluding children*."""
-    return parse.by_rules((_inclusion,), "nothing that is included or left out")
+    """Exchange inclusion and exclusion: *including children* -> *excluding children*."""
+    return parse.by_rules((_inclusion,), "nothing that is included or excluded")
 
 
 def _inclusion(parse: Parse, n: int) -> list[Change] | None:
-    """A preposition of inclusion or exclusion before a noun phrase."""
+    """Reverse a preposition of inclusion or exclusion before a noun phrase."""
     low, inclusions = parse.low(n), replacements("logic.inclusions")
     nominal = [m for m in range(n + 1, n + 5) if parse.matches(m, pos="DET NOUN PROPN NUM ADJ PRON")]
     first = "as well as" if low == "as" else next((p for p in inclusions if p.startswith(f"{low} ")), low)
@@ -234,13 +234,13 @@ def _inclusion(parse: Parse, n: int) -> list[Change] | None:
 
 @perturbation("accuracy", "mistranslation - modality", "critical")
 def modality_changed(parse: Parse) -> Outcome:
-    """Duty, leave and ability change: *must pay* -> *need not pay*, *may stay* -> *must stay*, *was allowed* -> *was forbidden*."""
+    """Change duty, permission or ability: *must pay* -> *need not pay*, *may stay* -> *must stay*, *was allowed* -> *was forbidden*."""
     rules = (_modal, _duty, _leave, _ability)
-    return parse.by_rules(rules, "no duty, leave or ability that can be turned round")
+    return parse.by_rules(rules, "no duty, permission or ability that can be reversed")
 
 
 def _modal_place(parse: Parse, n: int) -> int | None:
-    """The verb that a modal belongs to, where the subject stands before it and nothing touches it; None otherwise."""
+    """Return the verb of a modal that follows its subject and touches no word; None otherwise."""
     verb = parse.head(n)
     if parse.tag(n) != "MD" or verb <= n or not parse.stands_alone(n):
         return None
@@ -249,7 +249,7 @@ def _modal_place(parse: Parse, n: int) -> int | None:
 
 
 def _modal(parse: Parse, n: int) -> list[Change] | None:
-    """*must* -> *need not*, *must not* or *may*; *may* -> *must* or *must not*; *should* -> *need not*; *can* -> *must*."""
+    """Change *must* to *need not*, *may* to *must not*, *should* to *need not*, *can* to *must*."""
     low, verb = parse.low(n), _modal_place(parse, n)
     if verb is None or low not in ("must", "may", "should", "can", "shall") or parse.reads(n - 1, "as if"):
         return None
@@ -268,7 +268,7 @@ PERCEIVED = frozenset("see hear feel imagine understand afford tell find help re
 
 
 def _duty(parse: Parse, n: int) -> list[Change] | None:
-    """*has to pay* -> *does not have to pay*; *was required to pay* -> *was allowed to pay*; *mandatory* -> *optional*."""
+    """Change *has to pay* to *does not have to pay*, *was required to* to *was allowed to*, *mandatory* to *optional*."""
     if not parse.stands_alone(n):
         return None
     if parse.pos(n) == "ADJ":
@@ -287,7 +287,7 @@ def _duty(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _leave(parse: Parse, n: int) -> list[Change] | None:
-    """*allowed to stay* -> *forbidden to stay*, *allows them to* -> *forbids them to*, *forbidden to* -> *allowed to*."""
+    """Exchange *allowed to stay* and *forbidden to stay*, *allows them to* and *forbids them to*."""
     lemma, tag = parse.lemma(n), parse.tag(n)
     if parse.pos(n) != "VERB" or not parse.stands_alone(n) or _infinitive(parse, n) is None:
         return None
@@ -299,7 +299,7 @@ def _leave(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _verb(parse: Parse, lemma: str, tag: str) -> str | None:
-    """A verb under the tag of another."""
+    """Return a verb in the form of a tag."""
     return lemma if tag in ("VB", "VBP") else parse.inflect(lemma, tag)
 
 
@@ -314,7 +314,7 @@ def _infinitive(parse: Parse, n: int) -> int | None:
 
 
 def _ability(parse: Parse, n: int) -> list[Change] | None:
-    """*able to* -> *unable to*, *possible to* -> *impossible to*, *likely to* -> *unlikely to*, and back."""
+    """Exchange *able to* and *unable to*, *possible to* and *impossible to*, *likely to* and *unlikely to*."""
     low, new = parse.low(n), replacements("logic.abilities").get(parse.low(n))
     if new is None or parse.low(n + 1) != ("of" if low.endswith("capable") else "to") or not parse.matches(n, pos="ADJ VERB"):
         return None
@@ -326,12 +326,12 @@ def _ability(parse: Parse, n: int) -> list[Change] | None:
 
 @perturbation("accuracy", "mistranslation - certainty", "major")
 def certainty_changed(parse: Parse) -> Outcome:
-    """What is certain becomes a mere possibility, or the other way round: *will come* -> *might come*."""
-    return parse.by_rules((_future, _certain), "nothing that is said to be certain or possible")
+    """Exchange certainty and possibility: *will come* -> *might come*."""
+    return parse.by_rules((_future, _certain), "nothing that is certain or possible")
 
 
 def _future(parse: Parse, n: int) -> list[Change] | None:
-    """*will* -> *might*, *might* -> *will*, *could be* -> *will be*."""
+    """Exchange *will* and *might*."""
     verb = _modal_place(parse, n)
     if verb is None or not parse.reads(n, "will might") or parse.some(parse.children(verb), low="if"):
         return None
@@ -341,7 +341,7 @@ def _future(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _certain(parse: Parse, n: int) -> list[Change] | None:
-    """*probably* -> *certainly*; *it is possible that* -> *it is certain that*."""
+    """Exchange *probably* and *certainly*, *it is possible that* and *it is certain that*."""
     if parse.reads(n, "possible certain likely probable clear") and parse.low(n + 1) == "that":
         if parse.reads(n - 1, "is was seems"):
             return parse.put(n, "certain" if parse.reads(n, "possible likely probable") else "possible")
@@ -356,12 +356,12 @@ DIRECTED = frozenset("tell ask urge advise order instruct warn encourage persuad
 
 @perturbation("accuracy", "mistranslation - event", "critical")
 def event_reversed(parse: Parse) -> Outcome:
-    """What came about did not, or the other way round: *failed to stop* -> *managed to stop*, *almost won* -> *won*."""
-    return parse.by_rules((_tried, _went_on, _told, _almost), "no event that is said to succeed, fail, start or stop")
+    """Reverse the outcome of an event: *failed to stop* -> *managed to stop*, *almost won* -> *won*."""
+    return parse.by_rules((_tried, _went_on, _told, _almost), "no event that succeeds, fails, starts or stops")
 
 
 def _tried(parse: Parse, n: int) -> list[Change] | None:
-    """*failed to* -> *managed to*, *refused to* -> *agreed to*, *continued to* -> *ceased to*."""
+    """Change *failed to* to *managed to*, *refused to* to *agreed to*, *continued to* to *ceased to*."""
     lemma, new = parse.lemma(n), replacements("logic.to_verbs").get(parse.lemma(n))
     if parse.pos(n) != "VERB" or not parse.stands_alone(n) or parse.low(n - 1) == "to" and lemma == "fail":
         return None
@@ -372,7 +372,7 @@ def _tried(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _went_on(parse: Parse, n: int) -> list[Change] | None:
-    """*stopped working* -> *kept working*, *started working* -> *stopped working*."""
+    """Change *stopped working* to *kept working*, *started working* to *stopped working*."""
     if parse.tag(n + 1) != "VBG" or not parse.stands_alone(n):
         return None
     new = replacements("logic.ing_verbs").get(parse.lemma(n))
@@ -383,7 +383,7 @@ def _went_on(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _told(parse: Parse, n: int) -> list[Change] | None:
-    """*decided to go* -> *decided not to go*, *told him to go* -> *told him not to go*, and back."""
+    """Negate an infinitive, or affirm it: *decided to go* -> *decided not to go*, *told him to go* -> *told him not to go*."""
     verb = _infinitive(parse, n)
     if parse.pos(n) != "VERB" or parse.lemma(n) not in DENIABLE | DIRECTED or verb is None:
         return None
@@ -400,7 +400,7 @@ def _told(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _almost(parse: Parse, n: int) -> list[Change] | None:
-    """*almost won* -> *won*."""
+    """Change *almost won* to *won*."""
     verb = parse.head(n) == n + 1 and parse.matches(n + 1, tag="VBD VBN", pos="VERB")
     right = verb and parse.reads(n, "almost nearly") and parse.stands_alone(n)
     return parse.delete(parse.words[n].start, parse.words[n].end) if right else None

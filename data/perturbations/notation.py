@@ -26,7 +26,7 @@ AMBIGUOUS = word_set("notation.ambiguous")
 
 
 def several(parse: Parse, spots: Iterable[Change], reason: str, most: int = 3) -> Outcome:
-    """One to ``most`` of the exchanges, those that neither overlap nor touch, in an order drawn; articles are put right."""
+    """Make one to ``most`` of the exchanges that are apart from each other, in a drawn order, with their articles put right."""
     order = list(spots)
     parse.rng.shuffle(order)
     wanted, taken = parse.rng.randint(1, most), list[Change]()
@@ -40,18 +40,18 @@ def several(parse: Parse, spots: Iterable[Change], reason: str, most: int = 3) -
 
 
 def at_start(parse: Parse, start: int, new: str) -> str:
-    """The new text with a capital where it starts a sentence that starts with one."""
+    """Return the new text, capitalised where it starts a sentence that starts with a capital."""
     return capitalised(new) if parse.text[start : start + 1].isupper() and parse.starts_sentence(start) else new
 
 
 def word_at(parse: Parse, start: int) -> int | None:
-    """The index of the word that holds a character, or None."""
+    """Return the index of the word that contains a character, or None."""
     return next((n for n, word in enumerate(parse.words) if word.start <= start < word.end), None)
 
 
 @cache
 def _pattern(name: str) -> str:
-    """A pattern of the lexicons, with the words of a list where it names one between per cent signs."""
+    """Return a pattern of the lexicons, with the words of a list in the place of its name between per cent signs."""
     lists: dict[str, Iterable[str]] = {
         "months": MONTHS,
         "cardinals": CARDINALS,
@@ -61,18 +61,18 @@ def _pattern(name: str) -> str:
         "teens": CARDINALS[:1:-1],
         "units": sorted(UNITS, key=len, reverse=True),
     }
-    found = replacements("notation.patterns")[name]
+    results = replacements("notation.patterns")[name]
     return re.sub(
-        r"%(\w+)%", lambda match: "|".join(lists[match.group(1)]) if match.group(1) in lists else match.group(), found
+        r"%(\w+)%", lambda match: "|".join(lists[match.group(1)]) if match.group(1) in lists else match.group(), results
     )
 
 
 Make = str | tuple[str, ...] | Callable[[Parse, re.Match[str]], str | None]
-"""What a match becomes: a text, one of several, or what a function makes of it (None: nothing)."""
+"""The replacement of a match: a text, one of several, or the result of a function (None: no replacement)."""
 
 
 def matches(parse: Parse, pattern: str, make: Make) -> Iterator[Change]:
-    """A change for each match of a pattern that something is made of."""
+    """Yield a change for each match of a pattern that has a replacement."""
     for match in re.finditer(pattern, parse.text):
         new = make(parse, match) if callable(make) else make if isinstance(make, str) else parse.rng.choice(make)
         if new:
@@ -80,15 +80,15 @@ def matches(parse: Parse, pattern: str, make: Make) -> Iterator[Change]:
 
 
 def _by_patterns(parse: Parse, rows: Mapping[str, Make]) -> list[Change]:
-    """The changes of every named pattern, in their order."""
+    """Return the changes of every named pattern, in their order."""
     return [change for name, make in rows.items() for change in matches(parse, _pattern(name), make)]
 
 
 @perturbation("robustness", "contraction", "none")
 def contraction_changed(parse: Parse) -> Outcome:
-    """Contractions written out, or full forms contracted: *did not* -> *didn't*, *it's* -> *it is*."""
+    """Write contractions out, or contract full forms: *did not* -> *didn't*, *it's* -> *it is*."""
     spots = [*_by_patterns(parse, {"not": _not_form}), *_clitics(parse), *_helpers(parse)]
-    return several(parse, spots, "nothing that is or can be contracted")
+    return several(parse, spots, "no contraction, and no words that can be contracted")
 
 
 def _not_form(parse: Parse, match: re.Match[str]) -> str | None:
@@ -107,7 +107,7 @@ def _not_form(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _clitics(parse: Parse) -> Iterator[Change]:
-    """Contracted auxiliaries written out: *'s* is *is* or *has*, *'d* is *would* or *had*, by what they stand before."""
+    """Yield contracted auxiliaries written out: *'s* is *is* or *has*, *'d* is *would* or *had*, by the word that follows."""
     for n, word in enumerate(parse.words):
         low, head, tail = parse.low(n).replace("’", "'"), parse.tag(word.head), parse.text[word.end :]
         if word.upos not in ("AUX", "VERB") or not n or parse.text[word.start : word.end] != word.text or word.head < n:
@@ -135,8 +135,8 @@ def _helpers(parse: Parse) -> Iterator[Change]:
 
 @perturbation("robustness", "notation - numbers", "none")
 def number_notation(parse: Parse) -> Outcome:
-    """Numbers written otherwise, of the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
-    return several(parse, _by_patterns(parse, NUMBERS), "no number that can be written otherwise")
+    """Write numbers in another way, with the same value: *25* -> *twenty-five*, *3,000* -> *3000*, *4%* -> *4 percent*."""
+    return several(parse, _by_patterns(parse, NUMBERS), "no number that can be written in another way")
 
 
 def _counted(parse: Parse, match: re.Match[str]) -> str | None:
@@ -165,7 +165,7 @@ def _in_digits(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _percentage(parse: Parse, match: re.Match[str]) -> str:
-    """Percentages: sign, one word, two words."""
+    """Return a percentage with another sign or word."""
     forms = [f"{match.group(1)}{sign}" for sign in ("%", " percent", " per cent")]
     return parse.rng.choice([form for form in forms if form != match.group()])
 
@@ -192,8 +192,8 @@ NUMBERS: dict[str, Make] = {
 
 @perturbation("robustness", "notation - times", "none")
 def time_notation(parse: Parse) -> Outcome:
-    """Times and dates written otherwise: *3 pm* -> *15:00*, *12 May 2010* -> *May 12, 2010*."""
-    return several(parse, _by_patterns(parse, TIMES), "no time or date that can be written otherwise")
+    """Write times and dates in another way: *3 pm* -> *15:00*, *12 May 2010* -> *May 12, 2010*."""
+    return several(parse, _by_patterns(parse, TIMES), "no time or date that can be written in another way")
 
 
 def _twelve_hours(parse: Parse, match: re.Match[str]) -> str | None:
@@ -207,7 +207,7 @@ def _twelve_hours(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _twenty_four_hours(parse: Parse, match: re.Match[str]) -> str | None:
-    """*15:00* in twelve hours."""
+    """Return *15:00* in twelve hours."""
     hour, minute = int(match.group(1)), "" if match.group(2) == "00" else f":{match.group(2)}"
     if hour == 0 or hour < 13 and not match.group(1).startswith("0"):
         return None
@@ -216,7 +216,7 @@ def _twenty_four_hours(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _date(parse: Parse, match: re.Match[str], day: str, month: str) -> str | None:
-    """Days of the year in the order of the British, the Americans and of speech."""
+    """Return a day of the year in British, American or spoken order."""
     before, year = parse.text[: match.start()], match.group(3) or ""
     if not 1 <= int(day) <= 31 or re.search(r"(?:\d|\b(?:to|and|or|–))[ –-]$", before[-5:]):
         return None
@@ -243,8 +243,8 @@ TIMES: dict[str, Make] = {
 
 @perturbation("robustness", "notation - units", "none")
 def unit_notation(parse: Parse) -> Outcome:
-    """Units and money written otherwise: *5 km* -> *5 kilometres*, *$5* -> *5 dollars*."""
-    return several(parse, _by_patterns(parse, AMOUNTS), "no unit that can be written otherwise")
+    """Write units and money in another way: *5 km* -> *5 kilometres*, *$5* -> *5 dollars*."""
+    return several(parse, _by_patterns(parse, AMOUNTS), "no unit that can be written in another way")
 
 
 def _ends_phrase(parse: Parse, end: int) -> bool:
@@ -262,7 +262,7 @@ def _long_unit(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _short_unit(parse: Parse, match: re.Match[str]) -> str | None:
-    """The short name of a unit after digits."""
+    """Return a unit after digits by its short name."""
     name = match.group(3).removesuffix("s")
     unit = next((unit for unit, names in reversed(UNITS.items()) if name in names), None)
     return f"{match.group(1)}{match.group(2)}{unit}" if unit else None
@@ -276,7 +276,7 @@ def _after_amount(parse: Parse, match: re.Match[str]) -> str | None:
 
 
 def _before_amount(parse: Parse, match: re.Match[str]) -> str | None:
-    """A currency as a sign before the amount."""
+    """Return a currency as a sign before the amount."""
     sign = next(sign for sign, name in CURRENCIES.items() if name == match.group(3))
     return f"{sign}{match.group(1)}{match.group(2) or ''}"
 
@@ -291,7 +291,7 @@ AMOUNTS: dict[str, Make] = {
 
 @perturbation("robustness", "spelling variant", "none")
 def spelling_variant(parse: Parse) -> Outcome:
-    """British spellings become American ones, or the other way round: *colour* -> *color*."""
+    """Exchange British and American spellings: *colour* -> *color*."""
     words = [n for n, word in enumerate(parse.words) if not word.xpos.startswith("NNP") and parse.low(n) in _variants()]
     words = [n for n in words if not parse.in_title_case(n) and parse.stands_alone(n)]
     spots = [change for n in words for change in parse.spelled(n, _variants()[parse.low(n)])]
@@ -300,16 +300,16 @@ def spelling_variant(parse: Parse) -> Outcome:
 
 @cache
 def _variants() -> Mapping[str, str]:
-    """Every form of the listed spellings, both ways: *colour* is listed, *colours*, *coloured* and *colourful* follow."""
-    found: dict[str, str] = {}
+    """Return every form of the listed spellings, both ways: *colour* is listed, *colours*, *coloured* and *colourful* follow."""
+    results: dict[str, str] = {}
     for british, (american, *_) in table("spellings").items():
         cut, ends = next((row for ending, row in ENDINGS.items() if british.endswith(ending)), (0, ("", "s")))
         stems = [word[: len(word) - cut] for word in (british, american)]
         for old, new in [(stems[0] + end, stems[1] + end) for end in ends]:
-            found.setdefault(old, new)
+            results.setdefault(old, new)
             if new not in ONE_WAY and american not in ONE_WAY:
-                found.setdefault(new, old)
-    return found
+                results.setdefault(new, old)
+    return results
 
 
 ENDINGS = {
@@ -323,7 +323,7 @@ ENDINGS = {
 
 @perturbation("robustness", "abbreviation", "none")
 def abbreviated_name(parse: Parse) -> Outcome:
-    """Names and titles abbreviated or written out: *United Nations* -> *UN*, *Dr.* -> *Doctor*."""
+    """Abbreviate names and titles, or write them out: *United Nations* -> *UN*, *Dr.* -> *Doctor*."""
     if parse.text.isupper():
         return NotApplicable("no name with a known abbreviation")
     spots: list[Change] = []
@@ -336,7 +336,7 @@ def abbreviated_name(parse: Parse) -> Outcome:
 
 
 def longest(spots: list[Change]) -> list[Change]:
-    """The spots that lie in no longer one."""
+    """Return the spots that are inside no longer one."""
     return [a for a in spots if not any(b[0] <= a[0] and a[1] <= b[1] and b[1] - b[0] > a[1] - a[0] for b in spots)]
 
 
@@ -361,13 +361,13 @@ TITLES = word_sequence("notation.titles")
 
 @cache
 def _abbreviations() -> Mapping[str, tuple[str, ...]]:
-    """Long forms and their abbreviations, both ways but for the ambiguous ones."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return long forms and their abbreviations, both ways except for the ambiguous ones."""
+    results: dict[str, tuple[str, ...]] = {}
     for long, shorts in table("abbreviations").items():
         for form in (long, *shorts):
             if form not in AMBIGUOUS:
-                found[form] = tuple(dict.fromkeys((*found.get(form, ()), *(o for o in (long, *shorts) if o != form))))
-    return found
+                results[form] = tuple(dict.fromkeys((*results.get(form, ()), *(o for o in (long, *shorts) if o != form))))
+    return results
 
 
 TAGS = ("NN", "NNS", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "JJ", "RB")
@@ -377,20 +377,20 @@ LONGEST = 7
 
 @perturbation("robustness", "synonym", "none")
 def synonym_reworded(parse: Parse) -> Outcome:
-    """One to three words or phrases become others that say the same: *due to* -> *because of*, *postponed* -> *put off*."""
+    """Replace one to three words or phrases by synonyms: *due to* -> *because of*, *postponed* -> *put off*."""
     spots = [*_listed_phrases(parse), *_listed_words(parse)]
     return several(parse, longest(spots), "no word or phrase with a synonym that fits")
 
 
 @cache
 def _lexicon(kind: str) -> Mapping[str, tuple[str, ...]]:
-    """The rows of one word class, or of ``PHRASE``: what is reworded -> what says the same."""
+    """Return the rows of one word class, or of ``PHRASE``, with the synonyms of each."""
     ending = f"/{kind}"
     return {key.removesuffix(ending): others for key, others in table("rewordings").items() if key.endswith(ending)}
 
 
 def _listed_phrases(parse: Parse) -> Iterator[Change]:
-    """Runs of words that are listed as phrases, the longest at each place."""
+    """Yield a synonym of every run of words that is listed as a phrase, the longest at each place."""
     phrases, words = _lexicon("PHRASE"), list(re.finditer(r"[\w'’-]+(?:\.(?=$))?", parse.text))
     for n, first in enumerate(words):
         for last in reversed(words[n : n + LONGEST]):
@@ -416,7 +416,7 @@ def _phrase_fits(parse: Parse, old: str, start: int, end: int) -> bool:
 
 
 def _at_edge(parse: Parse, end: int) -> bool:
-    """Whether an adverb of several words can stand here: a comma or the end of the clause follows."""
+    """Return whether a comma or the end of the clause follows, so that an adverb of several words fits."""
     return re.match(r"[.,;!?]|$", parse.text[end:]) is not None
 
 

@@ -84,18 +84,18 @@ class _Figure:
 def _figures(parse: Parse) -> list[_Figure]:
     """Return the numbers of a text in digits and in single words, without 0, 1 and what belongs to a clock or a decade."""
     dates = [match.span() for match in DATE.finditer(parse.text)]
-    found = []
+    results = []
     for match in NUMBER.finditer(parse.text):
         value, (start, end) = float(match.group(1).replace(",", "")), match.span()
         dated = any(a <= start < b for a, b in dates)
         kind = "day" if dated else "ordinal" if match.group(2) else _kind(parse, match)
         if (value > 1 or kind == "ordinal") and len(match.group()) < 14:
-            found.append(_Figure(start, end, match.group(), value, kind))
+            results.append(_Figure(start, end, match.group(), value, kind))
     for n, word in enumerate(parse.words):
         value = NUMBER_WORDS.get(parse.low(n), 0)
         if word.upos == "NUM" and value > 1 and parse.stands_alone(n) and not parse.some((n - 1, n + 1), pos="NUM"):
-            found.append(_Figure(word.start, word.end, word.text, value, "word"))
-    return found
+            results.append(_Figure(word.start, word.end, word.text, value, "word"))
+    return results
 
 
 def _kind(parse: Parse, match: re.Match[str]) -> str:
@@ -113,8 +113,7 @@ def _kind(parse: Parse, match: re.Match[str]) -> str:
 
 @perturbation("accuracy", "mistranslation - numbers", "critical", 10)
 def number_changed(parse: Parse) -> Outcome:
-    """One number becomes another: years stay years, percentages at most 100, digits and commas as before; and it stays smaller
-    or larger than every other number of its kind that it was smaller or larger than."""
+    """Change one number: years stay years, percentages at most 100, the format and the order among numbers of a kind stay."""
     figures = [figure for figure in _figures(parse) if figure.kind != "day"]
 
     def make(figure: _Figure) -> list[Change] | None:
@@ -163,7 +162,7 @@ RANGED = re.compile(
 
 @perturbation("accuracy", "mistranslation - numbers", "critical")
 def numbers_exchanged(parse: Parse) -> Outcome:
-    """Two numbers of one kind exchange places: *3 men and 7 women* -> *7 men and 3 women*."""
+    """Exchange two numbers of one kind: *3 men and 7 women* -> *7 men and 3 women*."""
     pairs = [pair for pair in combinations(sorted(_figures(parse), key=lambda one: one.start), 2) if _apart(parse, *pair)]
 
     def make(pair: tuple[_Figure, _Figure]) -> list[Change]:
@@ -192,7 +191,7 @@ def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
 
 @perturbation("accuracy", "mistranslation - magnitude", "critical")
 def magnitude_changed(parse: Parse) -> Outcome:
-    """A number in digits gets a zero more or one less, or its point moves: *3,000* -> *30,000*, *0.5* -> *5*."""
+    """Multiply or divide a number in digits by ten: *3,000* -> *30,000*, *0.5* -> *5*."""
     numbers = [figure for figure in _figures(parse) if figure.kind in ("number", "money", "percentage")]
 
     def make(figure: _Figure) -> list[Change] | None:
@@ -208,7 +207,7 @@ def magnitude_changed(parse: Parse) -> Outcome:
 
 @perturbation("accuracy", "mistranslation - digits", "critical")
 def digits_transposed(parse: Parse) -> Outcome:
-    """Digits change places, or one becomes another, in numbers, years and codes: *1998* -> *1989*, *F-16* -> *F-18*."""
+    """Exchange two digits, or replace one, in numbers, years and codes: *1998* -> *1989*, *F-16* -> *F-18*."""
     taken = [match.span() for pattern in (DATE, CLOCK) for match in pattern.finditer(parse.text)]
 
     def make(match: re.Match[str]) -> list[Change] | None:
@@ -224,29 +223,29 @@ def digits_transposed(parse: Parse) -> Outcome:
 
 def _other_digits(old: str, decade: bool, percent: bool) -> list[str]:
     """Return digits with two neighbours exchanged or one replaced; only the last two of a year change, and not to a future one."""
-    found = [old[:n] + old[n + 1] + old[n] + old[n + 2 :] for n in range(len(old) - 1)]
-    found += [old[:n] + digit + old[n + 1 :] for n in range(len(old)) for digit in "0123456789"]
+    results = [old[:n] + old[n + 1] + old[n] + old[n + 2 :] for n in range(len(old) - 1)]
+    results += [old[:n] + digit + old[n + 1 :] for n in range(len(old)) for digit in "0123456789"]
     year = YEAR.fullmatch(old) is not None
     if year:
         latest = max(old, str(LATEST_YEAR))
-        found = [new for new in found if new[:2] == old[:2] and new <= latest and (not decade or new[3] == old[3])]
+        results = [new for new in results if new[:2] == old[:2] and new <= latest and (not decade or new[3] == old[3])]
     most = 100 if percent and int(old) <= 100 else 10**21
-    return [new for new in dict.fromkeys(found) if new != old and new[0] != "0" and 2 <= int(new) <= most]
+    return [new for new in dict.fromkeys(results) if new != old and new[0] != "0" and 2 <= int(new) <= most]
 
 
 @cache
 def _units() -> dict[str, tuple[str, ...]]:
     """Return every unit with all that may replace it."""
-    found: dict[str, tuple[str, ...]] = {}
+    results: dict[str, tuple[str, ...]] = {}
     for group in table("units").values():
         for unit in group:
-            found[unit] = tuple(dict.fromkeys((*found.get(unit, ()), *(other for other in group if other != unit))))
-    return found
+            results[unit] = tuple(dict.fromkeys((*results.get(unit, ()), *(other for other in group if other != unit))))
+    return results
 
 
 @perturbation("accuracy", "mistranslation - units", "critical")
 def unit_changed(parse: Parse) -> Outcome:
-    """A quantity gets another unit, currency or order of magnitude: *5 kg* -> *5 g*, *$40* -> *£40*, *two million* -> *two billion*."""
+    """Change the unit, currency or order of magnitude of a quantity: *5 kg* -> *5 g*, *$40* -> *£40*, *two million* -> *two billion*."""
     spelled = [n for n in range(len(parse.words)) if parse.has_own_span(n)]
     ways: list[Way] = [(*parse.span([n]), options) for n in spelled if (options := _other_units(parse, n))]
     for match in ATTACHED_UNIT.finditer(parse.text):
@@ -311,7 +310,7 @@ def _is_number(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "mistranslation - dates", "critical")
 def day_or_month_changed(parse: Parse) -> Outcome:
-    """A weekday, month, season, date, decade or relative day becomes another: *12 May* -> *21 May*, *1990s* -> *1970s*."""
+    """Change a weekday, month, season, date, decade or relative day: *12 May* -> *21 May*, *1990s* -> *1970s*."""
     ways: list[Way] = [(*parse.span([n]), _other_days(parse, n)) for n in range(len(parse.words)) if parse.has_own_span(n)]
     for match in DATE.finditer(parse.text):
         group = "before" if match.group("before") else "after"
@@ -358,7 +357,7 @@ def _is_day(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "mistranslation - times", "critical")
 def time_of_day_changed(parse: Parse) -> Outcome:
-    """A time of day becomes another: *8 a.m.* -> *8 p.m.*, *15:30* -> *16:30*, *noon* -> *midnight*, *morning* -> *evening*."""
+    """Change a time of day: *8 a.m.* -> *8 p.m.*, *15:30* -> *16:30*, *noon* -> *midnight*, *morning* -> *evening*."""
     other_half = str.maketrans("apAP", "paPA")
     ways: list[Way] = [(*m.span(2), [m.group(2).translate(other_half)]) for m in MIDDAY.finditer(parse.text)]
     ways += [(*match.span(), _other_clocks(match)) for match in CLOCK.finditer(parse.text)]

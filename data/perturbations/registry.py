@@ -34,7 +34,7 @@ NOT_AUTOMATED = {
 
 
 def named(name: str) -> Perturbation:
-    """The perturbation of that name. Raises InputError that lists the names for an unknown one."""
+    """Return the perturbation of that name. Raises InputError that lists the names for an unknown one."""
     if name not in PERTURBATIONS:
-        raise InputError(f"there is no perturbation {name!r}: choose from {', '.join(PERTURBATIONS)}")
+        raise InputError(f"no perturbation {name!r}. Choose from {', '.join(PERTURBATIONS)}")
     return PERTURBATIONS[name]

@@ -24,8 +24,8 @@ STAYS_WITH = frozenset("birth way up rise place support attention notice chance 
 
 
 def phrases_in(parse: Parse, lexicon: Mapping[str, Sequence[str]]) -> list[Phrase]:
-    """The phrases of a lexicon (``phrase/condition`` -> others) that a text has, none of them inside a longer one."""
-    words, found = parse.words, []
+    """Return the phrases of a lexicon (``phrase/condition`` -> others) in a text, none of them inside a longer one."""
+    words, results = parse.words, []
     index = _indexed(tuple(lexicon))
     covered = -1
     for n, word in enumerate(words):
@@ -38,23 +38,23 @@ def phrases_in(parse: Parse, lexicon: Mapping[str, Sequence[str]]) -> list[Phras
                 continue
             covered = max(covered, last if len(parts) > 1 else covered)
             if CONDITIONS[condition](parse, n, last) and parse.stands_alone(last):
-                found.append((n, last, tuple(lexicon[f"{' '.join(parts)}/{condition}"])))
-    return found
+                results.append((n, last, tuple(lexicon[f"{' '.join(parts)}/{condition}"])))
+    return results
 
 
 @cache
 def _indexed(keys: tuple[str, ...]) -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Phrases and their conditions under their first words, the longest first."""
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    """Return phrases and their conditions under their first words, the longest first."""
+    results: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in keys:
         phrase, _, condition = key.partition("/")
         parts = tuple(phrase.lower().split())
-        found.setdefault(parts[0], []).append((parts, condition))
-    return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in found.items()}
+        results.setdefault(parts[0], []).append((parts, condition))
+    return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in results.items()}
 
 
 def _head(parse: Parse, n: int) -> int:
-    """The head of a word, or the word itself at the root."""
+    """Return the head of a word, or the word itself at the root."""
     return parse.words[n].head if parse.words[n].head >= 0 else n
 
 
@@ -121,29 +121,29 @@ CONDITIONS: dict[str, Callable[[Parse, int, int], bool]] = {
     "never": _is_never,
     "before verb": lambda parse, first, last: parse.head(last) == last + 1 and parse.pos(last + 1) == "VERB",
 }
-"""When a phrase of a lexicon may change: (analysis, first word, last word) -> whether it may."""
+"""Name of a condition -> whether a phrase from the first to the last word meets it."""
 
 
 @perturbation("accuracy", "mistranslation - relation", "critical")
 def relation_reversed(parse: Parse) -> Outcome:
-    """A relation of place, time, order or amount is turned round: *before* -> *after*, *from A to B* -> *from B to A*."""
+    """Reverse a relation of place, time, order or amount: *before* -> *after*, *from A to B* -> *from B to A*."""
     ways: list[Phrase | list[Change]] = [*phrases_in(parse, table("relations")), *_journeys(parse)]
 
     def make(way: Phrase | list[Change]) -> list[Change] | None:
         return way if isinstance(way, list) else exchange_phrase(parse, way)
 
-    return parse.choose(ways, make, "no relation that can be turned round")
+    return parse.choose(ways, make, "no relation that can be reversed")
 
 
 def exchange_phrase(parse: Parse, phrase: Phrase) -> list[Change]:
-    """One phrase becomes one of its others, in its case."""
+    """Return the change of a phrase to one of its alternatives, in its case."""
     first, last, others = phrase
     return parse.put(first, parse.rng.choice(list(others)), last)
 
 
 def _journeys(parse: Parse) -> list[list[Change]]:
-    """The two sides of every *from ... to ...* exchanged."""
-    found = []
+    """Return the exchange of both sides of every *from ... to ...*."""
+    results = []
     for n in range(len(parse.words)):
         origin = parse.head(n)
         if parse.low(n) == "from" and parse.relation(n) == "case" and origin > n:
@@ -157,13 +157,13 @@ def _journeys(parse: Parse) -> list[list[Change]]:
             texts = [parse.phrase(left), parse.phrase(right)] if left and whole else ["", ""]
             marked = any(text[:1].isupper() or text[:1].isdigit() for text in texts)
             if texts[0].lower() != texts[1].lower() and len(left) + len(right) > 2 - marked:
-                found.append([(*parse.span(left), texts[1]), (*parse.span(right), texts[0])])
-    return found
+                results.append([(*parse.span(left), texts[1]), (*parse.span(right), texts[0])])
+    return results
 
 
 @perturbation("accuracy", "mistranslation - converse", "critical")
 def converse_verb(parse: Parse) -> Outcome:
-    """A verb or a noun of relation becomes its converse: *bought it from her* -> *sold it to her*, *father of* -> *son of*."""
+    """Replace a verb or a noun of relation by its converse: *bought it from her* -> *sold it to her*, *father of* -> *son of*."""
     known = [n for n, word in enumerate(parse.words) if f"{word.lemma.lower()}/{word.upos}" in table("converses")]
     words = [n for n in known if parse.stands_alone(n) and not parse.in_title_case(n) and not parse.tag(n).startswith("NNP")]
     words = [n for n in words if not parse.has(n, "compound:prt", "fixed")]
@@ -171,7 +171,7 @@ def converse_verb(parse: Parse) -> Outcome:
 
 
 def _converse(parse: Parse, n: int) -> list[Change] | None:
-    """One word exchanged for a converse, with the preposition of what hangs on it."""
+    """Return the change of one word to a converse, with the preposition of its dependent."""
     cells, verb = table("converses")[f"{parse.lemma(n)}/{parse.pos(n)}"], parse.pos(n) == "VERB"
     links = dict(cell.split(">") for cell in cells if ">" in cell)
     option = parse.rng.choice([cell for cell in cells if ">" not in cell])
@@ -192,7 +192,7 @@ def _converse(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _is_related(parse: Parse, n: int) -> bool:
-    """Whether a noun says whose it is: *his father*, *the son of the king*; and is no part of a compound."""
+    """Return whether a noun has an owner and is no part of a compound: *his father*, *the son of the king*."""
     owners = [m for m in parse.children(n) if parse.relates(m, "nmod")]
     owned = any(parse.tag(m) == "PRP$" or parse.relation(m) == "nmod:poss" for m in owners)
     of = any(parse.form(k) == "of" for m in owners for k in parse.children(m))
@@ -217,6 +217,6 @@ def _verb_turns(parse: Parse, n: int, option: str) -> bool:
 
 @perturbation("accuracy", "mistranslation - frequency", "critical")
 def frequency_changed(parse: Parse) -> Outcome:
-    """How often something happens becomes another frequency: *twice* -> *once*, *always* -> *never*, *daily* -> *monthly*."""
+    """Change how often something happens: *twice* -> *once*, *always* -> *never*, *daily* -> *monthly*."""
     phrases = phrases_in(parse, table("frequencies"))
-    return parse.choose(phrases, lambda phrase: exchange_phrase(parse, phrase), "nothing that says how often")
+    return parse.choose(phrases, lambda phrase: exchange_phrase(parse, phrase), "no expression of frequency")

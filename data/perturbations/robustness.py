@@ -1,4 +1,4 @@
-"""The lower bounds, such as no text or another text (DEMETR 32 to 34), and what RoMe's robustness is measured with (RoMe 4.7)."""
+"""The lower bounds, such as no text or another text (DEMETR 32 to 34), and the perturbations of RoMe's robustness (RoMe 4.7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRAWS = 12
 
 @perturbation("baseline", "empty", "base", 32)
 def empty_text(parse: Parse) -> Outcome:
-    """Nothing but a full stop, as published: most metrics refuse an empty text."""
+    """Leave nothing but a full stop, as published: most metrics refuse an empty text."""
     if not parse.text:
         return NotApplicable("the text is empty")
     return parse.finish([(0, len(parse.text), ".")], "the text is empty already")
@@ -22,7 +22,7 @@ def empty_text(parse: Parse) -> Outcome:
 
 @perturbation("baseline", "different", "base", 33)
 def unrelated_text(parse: Parse) -> Outcome:
-    """Another text: of a dozen drawn ones, of about its length where there is one, the one that shares the smallest part of its words."""
+    """Replace the text by another one of about its length that shares few of its words."""
     if not parse.text or not parse.materials.texts:
         return NotApplicable("no other text to put in its place")
     own = set(re.findall(r"\w+", parse.text.lower()))
@@ -36,13 +36,13 @@ def unrelated_text(parse: Parse) -> Outcome:
 
 
 def _shared(own: set[str], other: set[str]) -> float:
-    """The share of the other text's words that stand in the text too."""
+    """Return the share of the other text's words that are in the text too."""
     return len(own & other) / max(len(other), 1)
 
 
 @perturbation("baseline", "unintelligible", "base", 34)
 def shuffled_words(parse: Parse) -> Outcome:
-    """All words in another order; the capital and the final mark stay where they were."""
+    """Put all words into another order; the capital and the final mark stay in their places."""
     body = re.fullmatch(r"\s*(.*?)([.!?…]+[\"'”’)]*)?\s*", parse.text, re.DOTALL)
     words = body.group(1).split() if body else []
     if body is None or len(words) < 3:
@@ -65,29 +65,29 @@ CONTENT_CLASSES = ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
 
 @perturbation("robustness", "adjective replacement", "none")
 def adjectives_by_synonyms(parse: Parse) -> Outcome:
-    """Every adjective that has a known synonym becomes it; the meaning is kept (RoMe 4.7, case 2)."""
+    """Replace every adjective that has a known synonym; the meaning is kept (RoMe 4.7, case 2)."""
     return _adjectives(parse, parse.materials.synonyms, "no adjective with a known synonym")
 
 
 @perturbation("robustness", "adjective replacement", "critical")
 def adjectives_by_antonyms(parse: Parse) -> Outcome:
-    """Every adjective that has a known antonym becomes it; the meaning turns (RoMe 4.7, case 2)."""
+    """Replace every adjective that has a known antonym; the meaning is reversed (RoMe 4.7, case 2)."""
     return _adjectives(parse, parse.materials.antonyms, "no adjective with a known antonym")
 
 
 def _adjectives(parse: Parse, words: Mapping[str, Sequence[str]], reason: str) -> Outcome:
-    found = [
+    results = [
         n
         for n in open_words(parse, ("ADJ",))
         if has_safe_antonym(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")
     ]
-    changes = [change for n in found for change in exchanged(parse, n, words.get(parse.lemma(n), ())) or ()]
+    changes = [change for n in results for change in exchanged(parse, n, words.get(parse.lemma(n), ())) or ()]
     return parse.finish(changes, reason) if changes else NotApplicable(reason)
 
 
 @perturbation("robustness", "random word replacement", "critical")
 def words_by_token(parse: Parse) -> Outcome:
-    """Two neighbouring content words become AAA, or two apart where none are neighbours; function words stay (case 3)."""
+    """Replace two content words, neighbours if possible, by AAA; function words stay (RoMe 4.7, case 3)."""
     content = [n for n, word in enumerate(parse.words) if word.upos in CONTENT_CLASSES and parse.has_own_span(n)]
     words = [n for n in content if parse.form(n).isalnum() and parse.form(n) != TOKEN]
     pairs = [(a, b) for a, b in zip(words, words[1:], strict=False) if b == a + 1] or list(zip(words, words[1:], strict=False))
@@ -100,7 +100,7 @@ def words_by_token(parse: Parse) -> Outcome:
 
 @perturbation("robustness", "text transformation", "minor")
 def words_by_similar(parse: Parse) -> Outcome:
-    """Two content words become similar ones in the same form, none of them an antonym of the old one (case 4)."""
+    """Replace two content words by similar ones in the same form, none of them an antonym (RoMe 4.7, case 4)."""
     reason = "fewer than two words with a similar word"
     options = {n: words for n in range(len(parse.words)) for words in (_similar(parse, n),) if words}
     if len(options) < 2:

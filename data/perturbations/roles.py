@@ -1,4 +1,4 @@
-"""Who did what to whom turned round: subject and object, two names, two numbers, cause and effect exchange their places."""
+"""Roles exchanged: subject and object, two names, two nouns, cause and effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PEOPLE = word_set("roles.people")
 
 @perturbation("accuracy", "mistranslation - roles", "critical")
 def roles_swapped(parse: Parse) -> Outcome:
-    """Subject and object, giver and receiver, or agent and patient exchange places: *The dog bit him* -> *He bit the dog*."""
+    """Exchange subject and object, giver and receiver, or agent and patient: *The dog bit him* -> *He bit the dog*."""
     places = [place for entity in entities(parse) if entity.kind in (*PLACES, "date") for place in entity.words]
     pairs = [pair for clause in parse.clauses() for pair in _partners(parse, clause, frozenset(places))]
     return parse.choose(pairs, lambda pair: _exchanged(parse, *pair), "no two partners that can change roles")
@@ -29,7 +29,7 @@ def roles_swapped(parse: Parse) -> Outcome:
 def _partners(
     parse: Parse, clause: tuple[int, int], places: frozenset[int]
 ) -> list[tuple[tuple[int, int], NounPhrase, NounPhrase]]:
-    """The subject of a clause with each phrase that can change roles with it."""
+    """Return the subject of a clause with each phrase that can change roles with it."""
     verb = clause[0]
     subject = parse.child(verb, "nsubj")
     mutual = any(parse.low(n).endswith(("self", "selves", "other", "another")) for n in parse.children(verb))
@@ -40,12 +40,12 @@ def _partners(
     if first is None or first.words[-1] >= verb or early:
         return []
     later = [n for n in parse.children(verb) if n > verb and _is_partner(parse, n, parse.has(verb, "iobj"))]
-    found = [(clause, first, second) for second in (noun_phrase(parse, n) for n in later) if second is not None]
-    return [pair for pair in found if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
+    results = [(clause, first, second) for second in (noun_phrase(parse, n) for n in later) if second is not None]
+    return [pair for pair in results if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
 
 
 def _is_partner(parse: Parse, n: int, received: bool) -> bool:
-    """Whether a word under the verb is its object, its receiver, its agent, or whom the deed goes to."""
+    """Return whether a word under the verb is its object, its receiver, its agent, or its goal."""
     relation, passive = parse.relation(n), parse.has(parse.head(n), "nsubj:pass")
     if relation in ("obj", "iobj"):
         return relation == "iobj" or not received and not passive
@@ -57,13 +57,13 @@ def _is_partner(parse: Parse, n: int, received: bool) -> bool:
 
 
 def _is_person(parse: Parse, n: int) -> bool:
-    """Whether a word stands for somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
+    """Return whether a word means somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
     name = parse.pos(n) == "PROPN" and not any(c.isdigit() for c in parse.form(n))
     return name or parse.low(n) in PEOPLE or parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
 
 
 def _may_exchange(parse: Parse, first: NounPhrase, second: NounPhrase, places: frozenset[int]) -> bool:
-    """Whether each could do what the other does: both somebody, both no place or both a place, and not the same."""
+    """Return whether two phrases differ and each could have the role of the other."""
     heads, texts = [first.head, second.head], [parse.phrase(one.words).lower() for one in (first, second)]
     same_side = len({n in places for n in heads}) == 1
     other_cases = (OBJECTIVE.get(texts[1]), SUBJECTIVE.get(texts[1]))
@@ -83,7 +83,7 @@ def _exchanged(parse: Parse, clause: tuple[int, int], first: NounPhrase, second:
 
 @perturbation("accuracy", "mistranslation - named entity", "critical")
 def names_exchanged(parse: Parse) -> Outcome:
-    """Two names of one kind exchange places: *Ann left Oslo for Rome* -> *Ann left Rome for Oslo*."""
+    """Exchange two names of one kind: *Ann left Oslo for Rome* -> *Ann left Rome for Oslo*."""
     pairs = [pair for pair in combinations(entities(parse), 2) if _two_names(parse, *pair)]
     return parse.choose(pairs, lambda pair: _names(parse, *pair), "no two names that can change places")
 
@@ -101,7 +101,7 @@ def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
 
 
 def _leader(parse: Parse, n: int) -> int:
-    """The first part of the coordination or list that a word stands in; the word itself outside of one."""
+    """Return the first part of the coordination or list of a word; the word itself outside of one."""
     for _ in range(len(parse.words)):
         if not parse.relates(n, "conj", "appos", "flat", "list", "parataxis") or parse.head(n) < 0:
             return n
@@ -110,14 +110,14 @@ def _leader(parse: Parse, n: int) -> int:
 
 
 def _linked(parse: Parse, first: int, second: int) -> bool:
-    """Whether one hangs right under the other, or both are partners in something mutual."""
+    """Return whether one word is the head of the other, or both are partners in something mutual."""
     shared = parse.head(first) == parse.head(second)
     mutual = shared and parse.lemma(parse.head(first)) in SYMMETRIC - word_set("roles.taking_part")
     return mutual or parse.head(first) == second or parse.head(second) == first
 
 
 def _names(parse: Parse, first: Entity, second: Entity) -> list[Change]:
-    """Each name in the place of the other; the article of a name gets or loses its capital."""
+    """Return each name in the place of the other, with a capital where the sentence starts."""
     changes: list[Change] = []
     for old, new in ((first, second), (second, first)):
         text = capitalised(new.text) if parse.starts_sentence(old.start) else new.text
@@ -131,15 +131,14 @@ PLACED = ("nsubj", "obj", "iobj", "obl", "nmod")
 
 @perturbation("accuracy", "mistranslation - roles", "critical")
 def phrases_exchanged(parse: Parse) -> Outcome:
-    """Two nouns or names exchanged with each other, each with its compound, whatever they stand for: *The rent of the flat rose in
-    the winter.* -> *The flat of the rent rose in the winter.* A reader who only asks which words occur finds nothing."""
+    """Exchange two nouns or names with their compounds: *The rent of the flat rose in the winter.* -> *The flat of the rent rose in the winter.*"""
     heads = [n for n, word in enumerate(parse.words) if word.upos in ("NOUN", "PROPN") and parse.relates(n, *PLACED)]
     pairs = [pair for pair in combinations(heads, 2) if _apart(parse, *pair)]
     return parse.choose(pairs, lambda pair: _cores(parse, *pair), "no two nouns that can change places")
 
 
 def _apart(parse: Parse, one: int, other: int) -> bool:
-    """Whether two nouns differ, agree in number, and are not said of each other or of one symmetric verb."""
+    """Return whether two nouns differ, agree in number, and are independent of each other."""
     symmetric = parse.head(one) == parse.head(other) and parse.lemma(parse.head(one)) in SYMMETRIC | {"be"}
     said = any(parse.has(n, "conj", "appos", "cop") for n in (one, other))
     agree = parse.lemma(one) != parse.lemma(other) and parse.is_plural(one) == parse.is_plural(other)
@@ -147,7 +146,7 @@ def _apart(parse: Parse, one: int, other: int) -> bool:
 
 
 def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
-    """Each core in the place of the other."""
+    """Return each core in the place of the other."""
     cores = [parse.nominal_core(n) for n in (one, other)]
     if set(cores[0]) & set(cores[1]) or not all(parse.stands_alone(n) for core in cores for n in core):
         return None
@@ -164,7 +163,7 @@ MARKED = re.compile(r"[\"“”():;?…]")
 
 @perturbation("accuracy", "mistranslation - cause", "critical")
 def cause_and_effect_swapped(parse: Parse) -> Outcome:
-    """The cause becomes the effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
+    """Exchange cause and effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
     return parse.by_rules((_clauses_swapped, _nouns_swapped), "no cause with its effect")
 
 
@@ -186,7 +185,7 @@ def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _joins(parse: Parse, n: int) -> bool:
-    """Whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
+    """Return whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
     clause = parse.head(n)
     if parse.low(n) == "because":
         return parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
@@ -197,7 +196,7 @@ def _joins(parse: Parse, n: int) -> bool:
 
 
 def _trimmed(parse: Parse, words: list[int]) -> list[int]:
-    """Words without the marks at their ends."""
+    """Return words without the marks at their ends."""
     while words and parse.pos(words[-1]) == "PUNCT":
         words = words[:-1]
     while words and parse.matches(words[0], pos="PUNCT CCONJ"):
@@ -206,7 +205,7 @@ def _trimmed(parse: Parse, words: list[int]) -> list[int]:
 
 
 def _movable(parse: Parse, words: list[int]) -> bool:
-    """Whether a clause starts with its own words: no *and*, *but*, *so* or *however* that ties it to what came before."""
+    """Return whether a clause is independent of the text before it: it starts with no *and*, *but*, *so* or *however*."""
     tied = not words or parse.matches(words[0], pos="CCONJ SCONJ INTJ AUX") or parse.low(words[0]) in word_set("roles.tying")
     return not tied
 
@@ -215,7 +214,7 @@ WEAK = "just only not simply partly mainly maybe perhaps probably mostly largely
 
 
 def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> list[Change] | None:
-    """The two clauses around *because* in each other's place."""
+    """Return the two clauses around *because* in each other's place."""
     reason, main = _trimmed(parse, reason), _trimmed(parse, main)
     if not _movable(parse, reason) or not _movable(parse, main) or parse.reads(n - 1, WEAK):
         return None
@@ -235,12 +234,12 @@ def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> l
 
 
 def _noun(parse: Parse, n: int | None) -> NounPhrase | None:
-    """A noun phrase that can be cause or effect; None for pronouns and numbers."""
+    """Return a noun phrase that can be cause or effect; None for pronouns and numbers."""
     return noun_phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
 
 
 def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """*The flood caused a fire* -> *A fire caused the flood*; *was caused by*, *led to*, *resulted from*."""
+    """Exchange the nouns of *caused*, *was caused by*, *led to*, *resulted from*: *The flood caused a fire* -> *A fire caused the flood*."""
     lemma, passive = parse.lemma(n), parse.has(n, "nsubj:pass")
     clause = next((pair for pair in parse.clauses() if pair[0] == n), None)
     if parse.pos(n) != "VERB" or clause is None or lemma not in CAUSING and lemma not in CAUSED:
@@ -256,7 +255,7 @@ def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _after(parse: Parse, n: int, *prepositions: str) -> bool:
-    """Whether a word is an object, or follows one of the prepositions."""
+    """Return whether a word is an object, or follows one of the prepositions."""
     case = parse.child(n, "case")
     if case is None:
         return parse.relation(n) == "obj" and prepositions[0] == ""

@@ -19,7 +19,7 @@ WRONG_PREPOSITIONS = alternatives("order.wrong_prepositions")
 
 @perturbation("fluency", "grammar - order swap", "minor", 14)
 def word_swap(parse: Parse) -> Outcome:
-    """Two neighbours that cannot stand the other way round change places: *into this country* -> *this into country*."""
+    """Swap two neighbours that cannot be in the other order: *into this country* -> *this into country*."""
     pairs = [n for n in range(len(parse.words) - 1) if _swappable(parse, n)]
 
     def make(n: int) -> list[Change]:
@@ -53,7 +53,7 @@ def _swappable(parse: Parse, n: int) -> bool:
 
 @perturbation("fluency", "grammar - function word", "minor", 16)
 def function_word(parse: Parse) -> Outcome:
-    """A preposition or an article becomes a wrong one: *a committee* -> *an committee*, *the basis of* -> *the basis at*."""
+    """Replace a preposition or an article by a wrong one: *a committee* -> *an committee*, *the basis of* -> *the basis at*."""
     words = [n for n in range(len(parse.words)) if parse.stands_alone(n)]
 
     def make(n: int) -> list[Change] | None:
@@ -64,7 +64,7 @@ def function_word(parse: Parse) -> Outcome:
 
 
 def _wrong_article(parse: Parse, n: int) -> tuple[str, ...]:
-    """*a* for *an* and the other way round; *a* or *an* for *the* before a plural."""
+    """Return *a* for *an* and the other way round, or *a* for *the* before a plural."""
     word = parse.words[n]
     low = word.text.lower()
     if word.upos != "DET" or word.relation != "det" or word.head <= n or parse.text[word.end : word.end + 1] != " ":
@@ -75,7 +75,7 @@ def _wrong_article(parse: Parse, n: int) -> tuple[str, ...]:
 
 
 def _wrong_prepositions(parse: Parse, n: int) -> tuple[str, ...]:
-    """Prepositions that hardly ever fit where this one does; none for one that is part of an expression."""
+    """Return prepositions that hardly ever fit in the place of this one; none for one that is part of an expression."""
     head = parse.head(n)
     if parse.pos(n) != "ADP" or not parse.relates(n, "case") or parse.children(n) or head <= n:
         return ()
@@ -87,7 +87,7 @@ WORD = re.compile(r"(?:[A-Za-z]\.){2,}|\w+(?:[-'’.,]\w+)*%?")
 
 
 def _repeated(parse: Parse, times: int) -> Outcome:
-    """The last word stands ``times`` times; punctuation follows the last of them."""
+    """Repeat the last word before the final punctuation, ``times`` times in all."""
     words = list(WORD.finditer(parse.text))
     if not words:
         return NotApplicable("no word to repeat")
@@ -97,13 +97,13 @@ def _repeated(parse: Parse, times: int) -> Outcome:
 
 @perturbation("accuracy", "repetition", "minor", 1)
 def repeated_twice(parse: Parse) -> Outcome:
-    """*duty free.* -> *duty free free.*."""
+    """Repeat the last word: *duty free.* -> *duty free free.*"""
     return _repeated(parse, 2)
 
 
 @perturbation("accuracy", "repetition", "minor", 2)
 def repeated_four_times(parse: Parse) -> Outcome:
-    """*duty free.* -> *duty free free free free.*."""
+    """Repeat the last word three times: *duty free.* -> *duty free free free free.*"""
     return _repeated(parse, 4)
 
 
@@ -113,7 +113,7 @@ NEVER_BEFORE_COMMA = ("DET", "ADP", "ADJ", "PRON", "NUM", "AUX", "PART")
 
 @perturbation("typography", "spelling", "minor", 25)
 def misspelled_word(parse: Parse) -> Outcome:
-    """One word in a common misspelling: from the list, or else by a pattern that many misspellings follow."""
+    """Replace one word by a common misspelling: from the list, or else by a frequent pattern."""
     known = table("misspellings")
     words = [w for n, w in enumerate(parse.words) if parse.stands_alone(n) and w.text.isascii() and w.text.isalpha()]
     reason = "no word that is often misspelled"
@@ -134,7 +134,7 @@ def misspelled_word(parse: Parse) -> Outcome:
 
 @perturbation("typography", "spelling", "minor", 26)
 def deleted_character(parse: Parse) -> Outcome:
-    """One letter inside a noun, verb, adjective or adverb is gone; the first and the last stay."""
+    """Delete one letter inside a noun, verb, adjective or adverb; the first and the last stay."""
     words = [w for n, w in enumerate(parse.words) if w.upos in OPEN_CLASSES and w.text.isalpha() and parse.has_own_span(n)]
 
     def make(word: Word) -> list[Change]:
@@ -147,16 +147,16 @@ def deleted_character(parse: Parse) -> Outcome:
 
 @perturbation("typography", "punctuation", "minor", 27)
 def omitted_final_punctuation(parse: Parse) -> Outcome:
-    """The mark that ends the text is gone."""
-    found = re.search(r"(?<=\w)[.!?…]+(?=[\"'”’)]*\s*$)", parse.text)
-    if not found:
+    """Delete the mark that ends the text."""
+    results = re.search(r"(?<=\w)[.!?…]+(?=[\"'”’)]*\s*$)", parse.text)
+    if not results:
         return NotApplicable("no final punctuation after a word")
-    return parse.finish([(found.start(), found.end(), "")], "no final punctuation after a word")
+    return parse.finish([(results.start(), results.end(), "")], "no final punctuation after a word")
 
 
 @perturbation("typography", "punctuation", "minor", 28)
 def added_punctuation(parse: Parse) -> Outcome:
-    """A comma, colon or semicolon inside a phrase, where none can stand: *the, dog*, *of: water*."""
+    """Insert a comma, colon or semicolon into a phrase: *the, dog*, *of: water*."""
     places = [
         word.end
         for n, (word, following) in enumerate(zip(parse.words, parse.words[1:], strict=False))
@@ -172,19 +172,19 @@ def added_punctuation(parse: Parse) -> Outcome:
 
 @perturbation("typography", "tokenised", "minor", 29)
 def tokenised_text(parse: Parse) -> Outcome:
-    """A blank before and after every token: *July 26 , the* ."""
+    """Put a blank before and after every token: *July 26 , the* ."""
     changes = [
         (word.end, word.end, " ")
         for word, following in zip(parse.words, parse.words[1:], strict=False)
         if word.end == following.start and word.start < word.end
     ]
-    reason = "blanks stand between all its tokens already"
+    reason = "blanks between all its tokens already"
     return parse.finish(changes, reason) if changes else NotApplicable(reason)
 
 
 @perturbation("typography", "lower case", "minor", 30)
 def lowercased_text(parse: Parse) -> Outcome:
-    """The whole text in lower case."""
+    """Write the whole text in lower case."""
     words = re.finditer(r"\w+", parse.text)
     changes = [(w.start(), w.end(), w.group().lower()) for w in words if w.group().lower() != w.group()]
     return parse.finish(changes, "no capital") if changes else NotApplicable("no capital")
@@ -192,7 +192,7 @@ def lowercased_text(parse: Parse) -> Outcome:
 
 @perturbation("typography", "lower case", "minor", 31)
 def lowercased_first_word(parse: Parse) -> Outcome:
-    """The first word in lower case."""
+    """Write the first word in lower case."""
     first = re.search(r"\w[\w'’-]*", parse.text)
     if first is None or first.group() == first.group().lower():
         return NotApplicable("the first word has no capital")

@@ -22,14 +22,14 @@ CLITICS = {"'s", "’s", "'re", "’re", "'m", "’m", "'ve", "’ve", "'ll", "�
 
 
 def form_of_be(tense: str, plural: bool, first_person: bool = False) -> str:
-    """*am*, *is*, *are*, *was* or *were*: tense is ``past`` or ``present``."""
+    """Return *am*, *is*, *are*, *was* or *were*; tense is ``past`` or ``present``."""
     if tense == "past":
         return "were" if plural and not first_person else "was"
     return "am" if first_person else "are" if plural else "is"
 
 
 def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
-    """(plural, first person singular) that the finite verb of a clause shows: by its own form, else by its subject's."""
+    """Return (plural, first person singular) of the finite verb of a clause, by its own form, else by its subject's."""
     subject = parse.subject(predicate)
     if parse.relation(predicate) == "conj" and subject is None and parse.head(predicate) >= 0:
         subject = parse.subject(parse.head(predicate))
@@ -108,26 +108,25 @@ def moved(parse: Parse, phrase: NounPhrase, cases: dict[str, str], opens: bool =
 
 
 def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
-    """Clauses with a subject of their own (or shared by coordination) whose finite word is read rightly: it stands in its own
-    characters, is no clitic, and inflecting its lemma gives it."""
-    found = []
+    """Return clauses with a subject whose finite word is parsed correctly: it is no clitic, and inflecting its lemma gives it."""
+    results = []
     for predicate, finite in parse.clauses():
         auxiliary = parse.pos(finite) == "AUX" or parse.matches(finite, lemma="be have do") or parse.tag(finite) == "MD"
         known = parse.subject(predicate) is not None or parse.relation(predicate) == "conj"
         if known and parse.has_own_span(finite) and parse.low(finite) not in CLITICS and (auxiliary or _reads(parse, finite)):
-            found.append((predicate, finite))
-    return found
+            results.append((predicate, finite))
+    return results
 
 
 def _reads(parse: Parse, n: int) -> bool:
-    """Whether inflecting the lemma of a verb gives its form, so that neither tag nor lemma is a slip of the parser."""
+    """Return whether inflecting the lemma of a verb gives its form, so that neither tag nor lemma is an error of the parser."""
     lemma, tag = parse.lemma(n), parse.tag(n)
     return (lemma if tag == "VBP" else parse.inflect(lemma, tag)) == parse.low(n)
 
 
 @perturbation("fluency", "grammar - tense", "major", 17)
 def tense(parse: Parse) -> Outcome:
-    """One finite verb in another tense: *were* -> *are*, *finds* -> *found*, *found* -> *will find*, *will find* -> *found*."""
+    """Change the tense of one finite verb: *were* -> *are*, *finds* -> *found*, *found* -> *will find*, *will find* -> *found*."""
     return parse.choose(
         clauses_that_inflect(parse), lambda pair: _other_tense(parse, *pair), "no finite verb with another tense"
     )
@@ -159,7 +158,7 @@ def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | No
 
 @perturbation("fluency", "grammar - aspect", "major", 18)
 def aspect(parse: Parse) -> Outcome:
-    """One verb in another aspect and the same tense: *finds* -> *is finding* or *has found*, *has found* -> *is finding*."""
+    """Change the aspect of one verb: *finds* -> *is finding* or *has found*, *has found* -> *is finding*."""
     return parse.choose(
         clauses_that_inflect(parse), lambda pair: _other_aspect(parse, *pair), "no finite verb with another aspect"
     )
@@ -181,7 +180,7 @@ def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | N
 
 
 def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str) -> list[Change] | None:
-    """Perfect to progressive (*has found* -> *is finding*) and back; both verbs change where they stand."""
+    """Exchange perfect and progressive: *has found* -> *is finding*."""
     following = [n for n in parse.children(predicate) if n > finite and parse.matches(n, "aux cop", pos="AUX VERB")]
     main = following[0] if following else predicate
     coordinated = any(parse.relation(n) == "conj" for n in parse.children(predicate))
@@ -195,14 +194,14 @@ def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str
 
 @perturbation("fluency", "grammar - interrogative", "major", 19)
 def interrogative(parse: Parse) -> Outcome:
-    """A statement becomes a question: *This is the tenth time.* -> *Is this the tenth time?*"""
+    """Turn a statement into a question: *This is the tenth time.* -> *Is this the tenth time?*"""
     pairs = [pair for pair in clauses_that_inflect(parse) if parse.relation(pair[0]) == "root"]
     reason = "no plain statement with its subject before the verb"
     return parse.choose(pairs, lambda pair: _asked(parse, *pair), reason)
 
 
 def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
-    """The finite verb, or *do*, before the subject that opens the sentence, and a question mark for the full stop."""
+    """Put the finite verb, or *do*, before the subject that opens the sentence, and a question mark at the end."""
     number, subject = parse.words[predicate].sentence, parse.subject(predicate)
     sentence, last = parse.sentences[number], [word for word in parse.words if word.sentence == number][-1]
     marks = any(c in parse.text[sentence.start : sentence.end] for c in '"“”?:;')
@@ -219,7 +218,7 @@ def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
 
 
 def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | None:
-    """The word that goes to the front, with *n't* if that is joined to it, and what happens where the finite verb stood."""
+    """Return the word that goes to the front, with a joined *n't*, and the change at its old place."""
     word, text = parse.words[finite], parse.text
     if finite == predicate and parse.lemma(finite) != "be":
         plain = word.xpos in DO and parse.stands_alone(finite) and not _shares_its_subject(parse, predicate)
@@ -235,18 +234,20 @@ SOME = {"any": "some", "anything": "something", "anyone": "someone", "anybody": 
 
 
 def is_negated(parse: Parse, predicate: int) -> bool:
-    """Whether a negation, or *only*, hangs under the predicate or under something that does."""
+    """Return whether a negation, or *only*, depends on the predicate or on one of its dependents."""
     near = [n for child in parse.children(predicate) for n in (child, *parse.children(child))]
     return any(parse.low(n) in NEGATIVE for n in near)
 
 
 @perturbation("accuracy", "mistranslation - negation", "critical", 8)
 def negation_added(parse: Parse) -> Outcome:
-    """A main clause is denied: *recommended* -> *did not recommend*; a subordinate one where no main clause can be."""
-    reason = "no finite affirmative clause that *not* can be put into"
-    found = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
-    found = [pair for pair in found if not is_negated(parse, parse.words[pair[0]].head)]
-    return parse.choose(found, lambda pair: _denied(parse, *pair), reason, rank=lambda pair: not parse.relates(pair[0], "root"))
+    """Negate a main clause: *recommended* -> *did not recommend*; or a subordinate one where no main clause can be negated."""
+    reason = "no finite affirmative clause that can be negated"
+    results = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
+    results = [pair for pair in results if not is_negated(parse, parse.words[pair[0]].head)]
+    return parse.choose(
+        results, lambda pair: _denied(parse, *pair), reason, rank=lambda pair: not parse.relates(pair[0], "root")
+    )
 
 
 def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
@@ -268,20 +269,20 @@ def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
 
 
 def _shares_its_subject(parse: Parse, predicate: int) -> bool:
-    """Whether another finite verb is coordinated with this one and has no subject of its own."""
+    """Return whether another finite verb is coordinated with this one and has no subject of its own."""
     conjuncts = [n for n in parse.children(predicate) if parse.relation(n) == "conj" and parse.tag(n) in DO]
     return any(parse.subject(n) is None for n in conjuncts)
 
 
 @perturbation("accuracy", "mistranslation - negation", "critical", 8)
 def negation_removed(parse: Parse) -> Outcome:
-    """A denied clause is affirmed: *did not go* -> *went*, *no evidence* -> *some evidence*, *never* is left out."""
+    """Affirm a negated clause: *did not go* -> *went*, *no evidence* -> *some evidence*, *never* is left out."""
     words = [n for n, word in enumerate(parse.words) if parse.has_own_span(n) and not _bound(parse, n)]
-    return parse.choose(words, lambda n: _affirmed(parse, n), "no negation that can be taken out")
+    return parse.choose(words, lambda n: _affirmed(parse, n), "no negation that can be removed")
 
 
 def _bound(parse: Parse, n: int) -> bool:
-    """Whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
+    """Return whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
     return parse.low(n + 1) in word_set("negation.not_after_not") or parse.reads(n - 1, "or why if but and , whether")
 
 
@@ -298,7 +299,7 @@ def _affirmed(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _without_not(parse: Parse, n: int) -> list[Change] | None:
-    """Take *not* away behind its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
+    """Delete *not* after its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
     word, before = parse.words[n], parse.words[n - 1]
     if not n or not parse.has_own_span(n - 1) or before.upos not in ("AUX", "VERB") or before.sentence != word.sentence:
         return None
@@ -316,7 +317,7 @@ def _without_not(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _any_to_some(parse: Parse, n: int) -> list[Change]:
-    """The changes of *any* and its kin under what was denied."""
+    """Return the changes of *any* and its compounds in a clause that is affirmed."""
     words = [m for m in parse.subtree(parse.head(n)) if m > n and parse.low(m) in SOME]
     return [change for m in words for change in parse.spelled(m, SOME[parse.low(m)])]
 
@@ -326,7 +327,7 @@ NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
 
 @perturbation("robustness", "passive form", "none")
 def passive_form(parse: Parse) -> Outcome:
-    """An active clause in the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
+    """Turn an active clause into the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
     relations = ("root", "conj", "parataxis", "ccomp", "advcl")
     verbs = [n for n, w in enumerate(parse.words) if w.upos == "VERB" and w.relation in relations]
     return parse.choose(verbs, lambda n: _passive(parse, n), NO_CLAUSE)
@@ -347,7 +348,7 @@ def _passive(parse: Parse, verb: int) -> list[Change] | None:
 
 
 def _plain(parse: Parse, verb: int) -> bool:
-    """Whether no second object, complement, coordinated verb or participle needs the subject to stay the subject."""
+    """Return whether no second object, complement, coordinated verb or participle depends on the subject."""
     if parse.has(verb, "iobj", "xcomp", "expl", "aux:pass", "nsubj:pass", "compound:prt"):
         return False
     verbs = [n for n in parse.children(verb) if parse.pos(n) == "VERB" and not parse.has(n, "nsubj")]
@@ -355,7 +356,7 @@ def _plain(parse: Parse, verb: int) -> bool:
 
 
 def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, first_person: bool) -> list[Change] | None:
-    """The changes that make a verb with its auxiliaries passive; adverbs and *not* stay where they are."""
+    """Return the changes that make a verb with its auxiliaries passive; adverbs and *not* keep their places."""
     word, participle = parse.words[verb], parse.inflect(parse.lemma(verb), "VBN")
     helpers = [n for n in group if parse.pos(n) == "AUX"]
     if group[-1] != verb or not all(parse.matches(n, pos="AUX ADV PART VERB") and parse.has_own_span(n) for n in group):

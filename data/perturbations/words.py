@@ -57,7 +57,7 @@ def open_words(parse: Parse, classes: Sequence[str] = OPEN_CLASSES) -> list[int]
 
 @perturbation("accuracy", "hypernym", "major", 3)
 def hypernym(parse: Parse) -> Outcome:
-    """A noun or verb becomes a more general term: *church* -> *building*; the lexicon has verbs as ``whisper/VERB``."""
+    """Replace a noun or verb by a more general term: *church* -> *building*; the lexicon has verbs as ``whisper/VERB``."""
     words = [n for n in open_words(parse, ("NOUN", "VERB")) if parse.child(n, "compound") is None]
 
     def make(n: int) -> list[Change] | None:
@@ -69,7 +69,7 @@ def hypernym(parse: Parse) -> Outcome:
 
 @perturbation("accuracy", "antonym", "critical", 7)
 def antonym(parse: Parse) -> Outcome:
-    """A noun, verb, adjective or adverb becomes its antonym: *pain* -> *pleasure*."""
+    """Replace a noun, verb, adjective or adverb by its antonym: *pain* -> *pleasure*."""
     words = [n for n in open_words(parse) if has_safe_antonym(parse, n)]
     known = parse.materials.antonyms
     return parse.choose(words, lambda n: exchanged(parse, n, known.get(parse.lemma(n), ())), "no word with a known antonym")
@@ -93,7 +93,7 @@ def _is_free(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "mistranslation - opposite", "critical")
 def opposite_word(parse: Parse) -> Outcome:
-    """An adjective, adverb, verb or noun becomes its opposite: *rejected* -> *approved*, *cheap* -> *expensive*."""
+    """Replace an adjective, adverb, verb or noun by its opposite: *rejected* -> *approved*, *cheap* -> *expensive*."""
     unsafe, rows = word_set("opposites.unturned"), table("opposites")
 
     def make(n: int) -> list[Change] | None:
@@ -123,7 +123,7 @@ def _fits(parse: Parse, n: int, option: str) -> bool:
 
 @perturbation("accuracy", "mistranslation - related word", "critical")
 def related_replaced(parse: Parse) -> Outcome:
-    """A word becomes another of its kind: *brother* -> *sister*, *dog* -> *cat*, *French* -> *German*."""
+    """Replace a word by another of its kind: *brother* -> *sister*, *dog* -> *cat*, *French* -> *German*."""
 
     def make(n: int) -> list[Change] | None:
         options = _relatives()[_related_key(parse, n)]
@@ -136,12 +136,12 @@ def related_replaced(parse: Parse) -> Outcome:
 @cache
 def _relatives() -> dict[str, tuple[str, ...]]:
     """Return ``word/CLASS`` -> all others of its groups."""
-    found: dict[str, tuple[str, ...]] = {}
+    results: dict[str, tuple[str, ...]] = {}
     for name, group in table("related").items():
         for word in group:
             key = f"{word}/{name.partition(' ')[0]}"
-            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *(other for other in group if other != word))))
-    return found
+            results[key] = tuple(dict.fromkeys((*results.get(key, ()), *(other for other in group if other != word))))
+    return results
 
 
 def _related_key(parse: Parse, n: int) -> str:
@@ -173,7 +173,7 @@ def _is_replaceable(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "addition", "critical", 6)
 def word_added(parse: Parse) -> Outcome:
-    """A modifier that changes the meaning in front of a bare common noun: *the cuts* -> *the fake cuts*."""
+    """Add a modifier that changes the meaning before a bare common noun: *the cuts* -> *the fake cuts*."""
     words = [n for n in range(1, len(parse.words)) if parse.matches(n, "nsubj obj obl nmod", pos="NOUN", tag="NN NNS")]
     words = [n for n in words if parse.stands_alone(n) and not parse.in_title_case(n) and _takes_modifier(parse, n)]
 
@@ -197,7 +197,7 @@ def _takes_modifier(parse: Parse, n: int) -> bool:
 
 @perturbation("accuracy", "mistranslation - gender", "critical", 11)
 def gender_pronoun(parse: Parse) -> Outcome:
-    """Exactly one pronoun gets the other gender: *he* -> *she*; *her* by its tag: *him* or *his*."""
+    """Change the gender of one pronoun: *he* -> *she*; *her* by its tag: *him* or *his*."""
     words = [
         n
         for n in range(len(parse.words))
@@ -211,7 +211,7 @@ def gender_pronoun(parse: Parse) -> Outcome:
 
 @perturbation("fluency", "grammar - case", "minor", 15)
 def pronoun_case(parse: Parse) -> Outcome:
-    """Exactly one pronoun is in the wrong case: *Her announced*, *told they*."""
+    """Put one pronoun into the wrong case: *Her announced*, *told they*."""
     words = [n for n in range(len(parse.words)) if parse.has_own_span(n) and _wrong_case(parse, n)]
 
     def make(n: int) -> list[tuple[int, int, str]]:
@@ -223,7 +223,7 @@ def pronoun_case(parse: Parse) -> Outcome:
 
 
 def _wrong_case(parse: Parse, n: int) -> str | None:
-    """The accusative for a subject, the nominative for an object or what follows a preposition; None for anything else."""
+    """Return the accusative for a subject, the nominative for an object or after a preposition; None for anything else."""
     word = parse.words[n]
     low, relation = word.text.lower(), base(word.relation)
     joined = parse.text[word.end : word.end + 1] in ("'", "’", "-")
@@ -247,16 +247,16 @@ NOT_WHEN = {"kind": "NOUN", "use": "NOUN", "direct": "VERB", "present": "VERB", 
 
 @perturbation("fluency", "grammar - pos shift", "minor", 13)
 def part_of_speech_shift(parse: Parse) -> Outcome:
-    """The stem stays and the part of speech changes: *the Trump administrate*, *a badly day*, *ran quick*."""
-    found = [n for n, word in enumerate(parse.words) if word.upos in OPEN_CLASSES and not word.xpos.startswith("NNP")]
-    found = [n for n in found if parse.stands_alone(n) and not parse.in_title_case(n)]
-    found = [n for n in found if not parse.relates(n, "fixed", "aux", "cop")]
-    words = [(n, new) for n in found for new in _shifts(parse.lemma(n), parse.low(n), parse.pos(n))]
+    """Change the part of speech and keep the stem: *the Trump administrate*, *a badly day*, *ran quick*."""
+    results = [n for n, word in enumerate(parse.words) if word.upos in OPEN_CLASSES and not word.xpos.startswith("NNP")]
+    results = [n for n in results if parse.stands_alone(n) and not parse.in_title_case(n)]
+    results = [n for n in results if not parse.relates(n, "fixed", "aux", "cop")]
+    words = [(n, new) for n in results for new in _shifts(parse.lemma(n), parse.low(n), parse.pos(n))]
     return parse.choose(words, lambda choice: parse.put(*choice), "no word with a known relative in another part of speech")
 
 
 def _shifts(lemma: str, form: str, upos: str) -> list[str]:
-    """The words of the same stem: from the list, and for adjectives and adverbs by rule."""
+    """Return the words of the same stem: from the list, and for adjectives and adverbs by rule."""
     listed = [] if NOT_WHEN.get(lemma) == upos or upos == "ADV" else list(table("derivations").get(lemma, ()))
     if upos == "ADJ" and form == lemma:
         listed += [made for made in (adverb_of(form),) if made]
@@ -266,7 +266,7 @@ def _shifts(lemma: str, form: str, upos: str) -> list[str]:
 
 
 def adverb_of(adjective: str) -> str | None:
-    """The adverb in -ly of an adjective that has one for certain: by its ending, or listed; else None."""
+    """Return the adverb in -ly of an adjective with a regular ending or from the list, or None."""
     if adjective in NO_ADVERB:
         return None
     if adjective not in PLAIN_ADJECTIVES and not (len(adjective) > 5 and adjective.endswith(ADVERB_ENDINGS)):
@@ -281,7 +281,7 @@ def adverb_of(adjective: str) -> str | None:
 
 
 def adjective_of(adverb: str) -> str | None:
-    """The adjective of an adverb in -ly, when its own adverb would be that one again; else None."""
+    """Return the adjective of an adverb in -ly, if that adverb can be derived from it, or None."""
     if not adverb.endswith("ly") or len(adverb) < 5 or adverb in NO_ADJECTIVE:
         return None
     stems = [adverb[:-2], adverb[:-4] if adverb.endswith("ically") else "", adverb[:-3] + "y", adverb[:-1] + "e"]

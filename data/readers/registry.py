@@ -71,7 +71,7 @@ def read_scores(name: str, path: str | Path | None = None) -> RatedSet:
         rated = all(1 <= value <= 6 for value in segment.ratings.values())
         if layout.dimensions and (set(segment.ratings) != set(layout.dimensions) or not rated):
             raise InputError(f"{place}: needs {', '.join(layout.dimensions)}, each from 1 to 6: fetch the file again")
-        if row.get("dataset", "") == layout.dataset:
+        if layout.dataset in ("", row.get("dataset")):
             outputs[segment.item, segment.system] += 1
             number = outputs[segment.item, segment.system] if layout.dataset else 1
             segments.append(segment if number == 1 else replace(segment, item=f"{segment.item}#{number}"))

@@ -126,7 +126,7 @@ def read_trees(path: Path) -> Iterator[TreeSentence]:
 
 
 def _sentences(path: Path) -> Iterator[tuple[str, Rows]]:
-    """The text and the lines of each sentence."""
+    """Yield the text and the lines of each sentence."""
     rows: list[tuple[str, list[str]]] = []
     text = ""
     for count, line in enumerate([*text_lines(path), ""], start=1):
@@ -143,7 +143,7 @@ def _sentences(path: Path) -> Iterator[tuple[str, Rows]]:
 
 
 def _tokens(rows: Rows) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Place, columns and words (the columns of each) of every token; empty nodes are left out."""
+    """Yield place, columns and words (the columns of each) of every token, without empty nodes."""
     by_number = {row[0]: row for _, row in rows}
     covered: set[str] = set()
     for place, row in rows:
@@ -156,19 +156,19 @@ def _tokens(rows: Rows) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 
 
 def _parts(number: str, by_number: Mapping[str, list[str]], place: str) -> list[list[str]]:
-    """The rows of the words that a multi-word token's number, such as 2-3, names. Raises InputError where there are none."""
+    """Return the rows of the words in the number of a multi-word token, such as 2-3. Raises InputError where there are none."""
     first, _, last = number.partition("-")
     if not (first.isdecimal() and last.isdecimal() and len(last) < 9 and 0 <= int(last) - int(first) < len(by_number)):
         raise InputError(f"{place}: {shown(number)} is no range of words of this sentence: it is not a CoNLL-U file")
     parts = [by_number.get(str(n)) for n in range(int(first), int(last) + 1)]
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
+    results = [part for part in parts if part is not None]
+    if len(results) < len(parts):
         raise InputError(f"{place}: {number} names words that this sentence does not have: it is not a CoNLL-U file")
-    return found
+    return results
 
 
 def spans_of_parts(token: str, parts: list[str], start: int) -> list[tuple[int, int]]:
-    """Where each part of a token lies: side by side when the parts spell the token, else all over it."""
+    """Return the place of each part of a token: side by side when the parts spell the token, else all of it."""
     if len("".join(parts)) != len(token) or "".join(parts).lower() != token.lower():
         return [(start, start + len(token))] * len(parts)
     spans = []
@@ -179,7 +179,7 @@ def spans_of_parts(token: str, parts: list[str], start: int) -> list[tuple[int, 
 
 
 def _tree_words(text: str, rows: Rows) -> Iterator[TreeWord]:
-    """The words of one sentence, each token where it follows the one before it."""
+    """Yield the words of one sentence, each token after the previous one."""
     words = sum("." not in row[0] and "-" not in row[0] for _, row in rows)
     at = count = 0
     for place, row, parts in _tokens(rows):
@@ -196,7 +196,7 @@ def _tree_words(text: str, rows: Rows) -> Iterator[TreeWord]:
 
 
 def _head(number: str, words: int, place: str) -> int:
-    """The number of a word's head, 0 for the root."""
+    """Return the number of a word's head, 0 for the root."""
     if not (number.isdecimal() and len(number) < 9 and int(number) <= words):
         raise InputError(f"{place}: the head {shown(number)} is no word of the sentence: it is not a CoNLL-U file")
     return int(number)
