@@ -423,8 +423,8 @@ def _at_edge(parse: Parse, end: int) -> bool:
 def _listed_words(parse: Parse) -> Iterator[Change]:
     """Yield single words of the open classes with a synonym in their form."""
     for n in open_words(parse):
-        word, options = parse.words[n], _lexicon(parse.pos(n)).get(parse.lemma(n), ())
-        options = [option for option in options if " " not in option or _takes_phrase(parse, n)]
+        word, listed = parse.words[n], _lexicon(parse.pos(n)).get(parse.lemma(n), ())
+        options = [option for option in listed if " " not in option or _takes_phrase(parse, n)]
         if not options or word.xpos not in TAGS or word.text.isupper() or not _stands_free(parse, n):
             continue
         form = form_of(parse.materials, parse.rng.choice(options), word.xpos)

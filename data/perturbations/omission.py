@@ -7,7 +7,6 @@ from rome.data.perturbations.names import entities
 from .lexicons import word_set
 from .perturbation import Outcome, Parse, base, is_contiguous, perturbation
 
-KEPT_ADVERBS = word_set("omission.kept_adverbs")
 KEPT_ADJECTIVES = frozenset("same own other such first last next many few much several more most".split())
 
 
@@ -26,7 +25,12 @@ def _is_modifier(parse: Parse, n: int) -> bool:
         plain = parse.tag(n) == "JJ" and lemma not in KEPT_ADJECTIVES and parse.relation(n) == "amod"
         listed = parse.form(n - 1) in (",", "and", "or") or parse.form(n + 1) in (",", "and", "or")
         return plain and not listed and n < head and parse.matches(head, pos="NOUN", tag="NN NNS")
-    plain = upos == "ADV" and parse.tag(n) == "RB" and parse.relation(n) == "advmod" and lemma not in KEPT_ADVERBS
+    plain = (
+        upos == "ADV"
+        and parse.tag(n) == "RB"
+        and parse.relation(n) == "advmod"
+        and lemma not in word_set("omission.kept_adverbs")
+    )
     return plain and parse.matches(head, pos="VERB ADJ NOUN AUX") and not parse.some((n - 1, n + 1), low="as")
 
 
@@ -82,8 +86,6 @@ def omitted_named_entity(parse: Parse) -> Outcome:
     return parse.choose(words, lambda run: parse.without(run), "no named entity beside subjects and possessors")
 
 
-CONNECTIVES = word_set("omission.connectives")
-CONJUNCTIONS = word_set("omission.conjunctions")
 PAIRED = frozenset("both either neither whether not".split())
 
 
@@ -118,7 +120,7 @@ def _is_conjunction(parse: Parse, n: int) -> bool:
     low, relation = parse.low(n), parse.relation(n)
     earlier = {other.text.lower() for other in parse.words[:n] if other.sentence == parse.words[n].sentence}
     joins = relation in ("cc", "mark") or relation == "advmod" and parse.tag(n) == "WRB"
-    joins = joins and low in CONJUNCTIONS and parse.matches(n, pos="CCONJ SCONJ ADV")
-    connects = low in CONNECTIVES and parse.matches(n, pos="ADV CCONJ")
+    joins = joins and low in word_set("omission.conjunctions") and parse.matches(n, pos="CCONJ SCONJ ADV")
+    connects = low in word_set("omission.connectives") and parse.matches(n, pos="ADV CCONJ")
     alone = not parse.children(n) and not parse.reads(n + 1, "to not if then of")
     return (joins or connects) and alone and not (PAIRED & earlier and relation == "cc")

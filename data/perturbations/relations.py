@@ -13,10 +13,6 @@ from .words import CLAUSES, form_of
 Phrase = tuple[int, int, tuple[str, ...]]
 """First and last word of a phrase that a lexicon has, and what it may become."""
 
-MOTION = word_set("opposites.motion")
-VOTING = word_set("opposites.voting")
-ATTACHED = word_set("opposites.attached")
-"""Nouns whose *with* does not become *without*."""
 TIMES = word_set("opposites.times")
 NOT_ORDERED = TIMES | {"few", "couple", "two", "three", "several"}
 PLACES = frozenset("table bed bridge tree roof ground water door river sea city desk sofa tunnel surface head mountain".split())
@@ -62,7 +58,7 @@ def _is_motion(parse: Parse, first: int, last: int) -> bool:
     if not parse.relates(first, "case", "advmod") or first == last and parse.has(first, "fixed"):
         return False
     moved = _head(parse, first) if parse.relates(first, "advmod") else _head(parse, _head(parse, first))
-    return parse.lemma(moved) in MOTION and parse.pos(moved) == "VERB"
+    return parse.lemma(moved) in word_set("opposites.motion") and parse.pos(moved) == "VERB"
 
 
 def _under_noun(parse: Parse, first: int, last: int) -> bool:
@@ -70,7 +66,11 @@ def _under_noun(parse: Parse, first: int, last: int) -> bool:
     if parse.relation(first) != "case" or parse.relation(inner) != "nmod" or last + 1 >= len(parse.words):
         return False
     owner = _head(parse, inner)
-    return parse.pos(owner) == "NOUN" and parse.lemma(owner) not in ATTACHED and not parse.matches(last + 1, pos="ADP SCONJ")
+    return (
+        parse.pos(owner) == "NOUN"
+        and parse.lemma(owner) not in word_set("opposites.attached")
+        and not parse.matches(last + 1, pos="ADP SCONJ")
+    )
 
 
 def _is_time(parse: Parse, first: int, last: int) -> bool:
@@ -106,7 +106,7 @@ CONDITIONS: dict[str, Callable[[Parse, int, int], bool]] = {
     ),
     "noun": _under_noun,
     "vote": lambda parse, first, last: (
-        parse.relation(first) == "case" and parse.lemma(_head(parse, _head(parse, first))) in VOTING
+        parse.relation(first) == "case" and parse.lemma(_head(parse, _head(parse, first))) in word_set("opposites.voting")
     ),
     "time": _is_time,
     "place": lambda parse, first, last: parse.relation(first) == "case" and parse.lemma(_head(parse, first)) in PLACES,
