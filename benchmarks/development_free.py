@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from people import Judged
 from scipy.stats import rankdata
 
-from rome.data.readers.held_out import is_held_out_paws, is_held_out_summary
+from rome.data.readers.groups import is_held_out_paws, is_held_out_summary
 from rome.data.readers.rated import RatedSegment
 from rome.data.sources import data_file, read_jsonl
 

@@ -20,9 +20,9 @@ import numpy as np
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.data.readers.conllu import read_conllu
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
+from rome.data.readers.texts import read_trees
 from rome.evaluation.annotate.items import read_items
 from rome.evaluation.annotate.ratings import read_records
 from rome.evaluation.metrics.score_files import MarkFile
@@ -194,7 +194,7 @@ TARGETS: dict[str, Target] = {
     "pairs to rate": Target(
         in_file(lambda path: read_items(str(path)), "i.jsonl"), lambda: [text({**PAIR, "system": "x"}), TSV]
     ),
-    "CoNLL-U": Target(in_file(read_conllu, "t.conllu"), lambda: [CONLLU]),
+    "CoNLL-U": Target(in_file(read_trees, "t.conllu"), lambda: [CONLLU]),
     "JSON list": Target(
         in_file(json_array, "l.json"), lambda: [b"[" + text(RATED) + b"]", b"[]", b'[{"a": "\\ud83d\\ude00"}]']
     ),

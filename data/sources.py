@@ -1,4 +1,4 @@
-"""Public data that is not in the package: what there is, where each comes from, and where it lies, beside the checkout or where ROME_DATA points."""
+"""Public data outside the package: its files, their makers and licences, and the folder, beside the checkout or named by ROME_DATA."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SETS: Mapping[str, Source] = {
 
 
 def data_folder() -> Path:
-    """The folder that holds the public development data.
+    """Return the folder that contains the public development data.
 
     Taken from the environment variable ROME_DATA; without it, ``../shared/data`` beside the working directory or beside the
     checkout that this file lies in. Raises InputError, with the remedy, when neither exists.
@@ -77,7 +77,7 @@ def data_folder() -> Path:
 
 
 def data_file(relative: str) -> Path:
-    """The path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
+    """Return the path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
     known = next((one for one in SETS.values() if one.file == relative), None)
     told = f". {relative} holds {known.what}, from {known.source}" if known else f", with {relative}"
     if known and known.released:

@@ -22,11 +22,10 @@ from test_readers_released import MISPAIRED, Files, single
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.data.readers.conllu import read_conllu, read_trees
 from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
-from rome.data.readers.texts import read_wikipedia, read_wmt
+from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
 from rome.exceptions import InputError, ModelMissingError, RomeError
 from rome.features.analyser.weights import load_weights
 from rome.storage.pair_files import PairRow, read_pairs
@@ -55,7 +54,6 @@ READERS: list[Reader] = [
     ("pairs as JSON", PAIRS_JSON, single(lambda path: read_pairs(str(path)), PAIRS_JSON)),
     ("Wikipedia", WIKIPEDIA, single(lambda path: list(read_wikipedia(path)), WIKIPEDIA)),
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
-    ("CoNLL-U", CONLLU, single(lambda path: list(read_conllu(path)), CONLLU)),
     ("CoNLL-U trees", CONLLU, single(lambda path: list(read_trees(path)), CONLLU)),
 ]
 VALUES = (

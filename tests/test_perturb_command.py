@@ -62,28 +62,23 @@ INVENTED = (
 )
 
 # The share of the invented sentences that a perturbation must apply to, with the embedded parser and lemminflect.
-CONSTRUCTIONS = ("logic", "notation", "opposites", "quantities", "rewording", "rewriting", "roles")
+CONSTRUCTIONS = ("logic", "notation", "relations", "quantities", "roles")
+SHARES = {
+    0.85: "omitted_subject omitted_final_punctuation shuffled_words",
+    0.75: "negation_added tense aspect omitted_noun omitted_content_verb",
+    0.7: "phrases_exchanged",
+    0.6: "interrogative function_word part_of_speech_shift antonym misspelled_word word_added related_replaced opposite_word",
+    0.4: "omitted_adjective_or_adverb omitted_prepositional_phrase adjectives_by_antonyms synonym_reworded",
+    0.3: "adjectives_by_synonyms words_by_similar hypernym omitted_conjunction",
+    0.2: "pronoun_case passive_form number_changed entities_replaced_fully named_entity_replaced omitted_named_entity "
+    "gender_pronoun relation_reversed",
+    0.1: "number_notation roles_swapped day_or_month_changed converse_verb",
+    0.03: "negation_removed entities_replaced_partially",
+}
 LEAST = {
     **dict.fromkeys(PERTURBATIONS, 0.9),
-    **dict.fromkeys(("omitted_subject", "omitted_final_punctuation", "shuffled_words"), 0.85),
-    **dict.fromkeys(("negation_added", "tense", "aspect", "omitted_noun", "omitted_content_verb"), 0.75),
-    **dict.fromkeys(
-        ("interrogative", "function_word", "part_of_speech_shift", "antonym", "misspelled_word", "word_added"), 0.6
-    ),
-    **dict.fromkeys(("omitted_adjective_or_adverb", "omitted_prepositional_phrase", "adjectives_by_antonyms"), 0.4),
-    **dict.fromkeys(("adjectives_by_synonyms", "words_by_similar", "hypernym", "omitted_conjunction"), 0.3),
-    **dict.fromkeys(("pronoun_case", "passive_form", "number_changed", "entities_replaced_fully"), 0.2),
-    **dict.fromkeys(("named_entity_replaced", "omitted_named_entity", "gender_pronoun"), 0.2),
-    **dict.fromkeys(("negation_removed", "entities_replaced_partially"), 0.03),
     **dict.fromkeys((name for name, one in PERTURBATIONS.items() if one.function.__module__.endswith(CONSTRUCTIONS)), 0.0),
-    **{
-        "phrases_exchanged": 0.7,
-        "related_replaced": 0.6,
-        "opposite_word": 0.6,
-        "synonym_reworded": 0.4,
-        "relation_reversed": 0.2,
-    },
-    **dict.fromkeys(("fronted", "number_notation", "roles_swapped", "day_or_month_changed", "converse_verb"), 0.1),
+    **{name: share for share, names in SHARES.items() for name in names.split()},
 }
 """The share of thirty plain sentences that each applies to at least; what needs a rare construction may find none."""
 

@@ -21,13 +21,11 @@ from rome.features.values import Analysis, Sentence, Word
 from handmade import analysis
 from perturbation_sentences import (
     ALBUM,
-    ANN,
     BOOK,
     CUP,
     DOGS,
     FRANCE,
     MUSEUM,
-    NURSE,
     PAPER,
     PARIS,
     ROOMS,
@@ -108,17 +106,6 @@ ROWS = {
     "spelling_variant": (BOOK, "Doctor Brown gave Mary a gray book, and she thanked him."),
     "abbreviated_name": (BOOK, r"Dr\.? Brown gave Mary a grey book, and she thanked him\."),
     "synonym_reworded": (ALBUM, "The (firm|company) released an? (important|significant) album."),
-    "function_words_reworded": (CUP, "John .* in (the year )?1990 .* Rome (up until|until|till) (the year )?1996."),
-    "dative_changed": (BOOK, "Doctor Brown gave a grey book to Mary, and she thanked him."),
-    "fronted": (NURSE, "Because it was ill, the dog found by John and Mary was saved by the nurse."),
-    "active_form": (NURSE, "The nurse saved the dog found by John and Mary because it was ill."),
-    "relative_clause_opened": (
-        NURSE,
-        "The dog (that|which) was found by John and Mary was saved by the nurse because it was ill.",
-    ),
-    "coordination_order": (NURSE, "The dog found by Mary and John was saved by the nurse because it was ill."),
-    "clauses_split": (BOOK, "Doctor Brown gave Mary a grey book. She thanked him."),
-    "reported_speech": (ANN, "According to Ann, the firm was closed.|The firm was closed, Ann said."),
     "opposite_word": (ALBUM, "The company released an (unimportant|insignificant) album."),
     "relation_reversed": (DOGS, "She quickly told him that three old dogs had found her brother far from the river."),
     "converse_verb": (PAPER, "(She sold .* to her father on .*|She bought .* from her son on .*)"),
@@ -224,7 +211,7 @@ def test_rows_and_table_are_complete() -> None:
     assert set(ROWS) == set(PERTURBATIONS)
     numbers = {p.identifier for p in PERTURBATIONS.values()} - {None}
     assert numbers | set(NOT_AUTOMATED) == set(range(1, 36)) and not numbers & set(NOT_AUTOMATED)
-    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 22
+    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 14
     assert all(p.function.__doc__ and p.name.islower() for p in PERTURBATIONS.values())
     severities = {"repeated_twice": "minor", "hypernym": "major", "antonym": "critical", "tense": "major", "empty_text": "base"}
     assert {name: PERTURBATIONS[name].severity for name in severities} == severities
@@ -232,33 +219,16 @@ def test_rows_and_table_are_complete() -> None:
         named("typo")
 
 
-@pytest.mark.parametrize(
-    ("following", "an"),
-    [
-        ("apple", 1),
-        ("hour", 1),
-        ("university", 0),
-        ("unusual", 1),
-        ("user", 0),
-        ("FBI agent", 1),
-        ("UN post", 0),
-        ("European", 0),
-    ]
-    + [
-        ("former", 0),
-        ("multitude", 0),
-        ("8th", 1),
-        ("unidentified", 1),
-        ("one", 0),
-        ("honest", 1),
-        ("house", 0),
-        ("", 0),
-        ("…", 0),
-    ],
-)
-def test_the_article_follows_the_sound(following: str, an: int) -> None:
-    """*an* before vowels as they are spoken."""
-    assert needs_an(following) == bool(an)
+@pytest.mark.parametrize("following", ["apple", "hour", "unusual", "FBI agent", "8th", "unidentified", "honest"])
+def test_an_precedes_a_vowel_sound(following: str) -> None:
+    """By sound, not by letter."""
+    assert needs_an(following)
+
+
+@pytest.mark.parametrize("following", "university,user,UN post,European,former,multitude,one,house,,…".split(","))
+def test_a_precedes_a_consonant_sound(following: str) -> None:
+    """By sound, not by letter."""
+    assert not needs_an(following)
 
 
 def test_a_deletion_at_the_start_moves_the_capital() -> None:
@@ -278,19 +248,17 @@ def test_a_deletion_at_the_start_moves_the_capital() -> None:
     [
         ("It rose by 99% then.", r"It rose by (\d+)% then\.", lambda n: 0 < n <= 100),
         ("It fell from 12 to 14 then.", r"It fell from (\d+) to (?:\d+) then\.", lambda n: 2 <= n < 14),
-        ("It met on 31 January then.", r"It met on (\d+) \w+ then\.", lambda n: 1 <= n <= 31),
         ("It cost 1,250,000 then.", r"It cost (\d,\d{3},\d{3}) then\.", lambda n: 600_000 < n < 2_600_000),
         ("It weighs 3.25 then.", r"It weighs (\d\.\d\d) then\.", lambda n: 2 <= n <= 10),
         ("It began in 2024 then.", r"It began in (\d{4}) then\.", lambda n: 1990 < n <= 2025),
         ("It was the 1st then.", r"It was the (2nd|3rd|\d+th) then\.", lambda n: True),
-        ("It left at 9:30 then.", r"It left at (\d+):30 then\.", lambda n: 1 <= n <= 12),
     ],
 )
 def test_numbers_stay_in_range_and_format(text: str, pattern: str, allowed: Callable[[float], bool]) -> None:
-    """Percentages at most 100, days in a month, years not in the future, commas and decimals as before, and no order of two
+    """Percentages at most 100, years not in the future, commas and decimals as before, and no order of two
     numbers turned round."""
     forms = re.findall(r"\d[\d,.:]*\d(?:st)?|\dst|\w+|\S", text)
-    kinds = ["NUM CD" if form[0].isdigit() else "PROPN NNP" if form == "January" else "X FW" for form in forms]
+    kinds = ["NUM CD" if form[0].isdigit() else "X FW" for form in forms]
     rows = "\n".join(f"{form} {form} {kind} {n - 1} dep" for n, (form, kind) in enumerate(zip(forms, kinds, strict=True)))
     for seed in range(30):
         result = PERTURBATIONS["number_changed"](parsed(text, rows), seed, Materials())
@@ -361,7 +329,7 @@ def test_a_users_lexicon_is_read_and_faults_are_placed(tmp_path: Path) -> None:
     assert read_table(path) == {"hot": ("cold", "cool")}
     assert both_ways(read_table(path)) == {"hot": ("cold", "cool"), "cold": ("hot",), "cool": ("hot",)}
     path.write_text("hot\tcold\nwarm\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"antonyms\.tsv:2: no two lemmas"):
+    with pytest.raises(InputError, match=r"antonyms\.tsv:2: .*two lemmas"):
         read_table(path)
     with pytest.raises(InputError, match="nothing.tsv does not exist"):
         read_table(path.parent / "nothing.tsv")

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from rome.cli import main
-from rome.data.readers.demetr import read_demetr
-from rome.data.readers.mqm import FREITAG_2021, read_wmt23
 from rome.data.readers.registry import read_rated
 from rome.data.sources import data_folder
 from rome.exceptions import InputError, ModelMissingError
@@ -41,18 +39,6 @@ def test_one_reference_or_several(folder: Path) -> None:
     assert one.place.endswith("webnlg17_third.jsonl.gz:1")
 
 
-def test_mqm_is_the_weighted_count_averaged_over_raters(folder: Path) -> None:
-    """Minor 1, major 5, a non-translation 25, at most 25 a rater, negative because higher is better; other weights on request."""
-    major = {"category": "Accuracy/Mistranslation", "severity": "Major", "span": None}
-    minor = {"category": "Fluency/Punctuation", "severity": "Minor", "span": [0, 1]}
-    nothing = {"category": "Non-translation!", "severity": "Major", "span": [0, 2]}
-    ratings = [{"rater": "r1", "errors": [major, minor]}, {"rater": "r2", "errors": [nothing, minor]}]
-    row = {"lp": "zh-en", "system": "s", "segment": 7, "reference": "A.", "hypothesis": "B.", "ratings": ratings}
-    write(folder / "human" / "wmt23_mqm_zh-en_spans.jsonl.gz", [row])
-    assert read_rated("wmt23").segments[0].ratings == {"mqm": -(6 + 25) / 2}
-    assert read_wmt23(weights=FREITAG_2021).segments[0].ratings["mqm"] == pytest.approx(-(5.1 + 25.1) / 2)
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -62,50 +48,16 @@ def test_mqm_is_the_weighted_count_averaged_over_raters(folder: Path) -> None:
         ("hypothesis", None),
         ("scores", {}),
         ("scores", {"quality": "good"}),
+        ("scores", {"informativeness": 7, "naturalness": 3, "quality": 3}),
     ],
 )
 def test_an_item_without_texts_or_ratings_is_named_by_its_line(folder: Path, field: str, value: object) -> None:
-    """A wrong file cannot be missed: the line is in the message."""
+    """The message names the line of a missing text, a missing rating or one off the scale from 1 to 6."""
     ratings = {"informativeness": 3, "naturalness": 3, "quality": 3}
     good = {"segment": 1, "reference": "A.", "hypothesis": "B.", "scores": ratings}
     write(folder / "human" / "bagel_references.jsonl.gz", [good, {**good, "segment": 2, field: value}])
     with pytest.raises(InputError, match="bagel_references.jsonl.gz:2"):
         read_rated("bagel")
-
-
-def test_ratings_off_the_scale_are_refused(folder: Path) -> None:
-    """Novikova et al. rate from 1 to 6: anything else is another column."""
-    row = {
-        "segment": 1,
-        "reference": "A.",
-        "hypothesis": "B.",
-        "scores": {"informativeness": 7, "naturalness": 3, "quality": 3},
-    }
-    write(folder / "human" / "bagel_references.jsonl.gz", [row])
-    with pytest.raises(InputError, match="jsonl.gz:1.*1 to 6"):
-        read_rated("bagel")
-
-
-def test_minimal_pairs(folder: Path) -> None:
-    """Unchecked items are left out, an empty perturbed text stands for a full stop, and a file of another kind is refused."""
-    row = {
-        "id": 1,
-        "src_sent": "S.",
-        "eng_sent": "R.",
-        "mt_sent": "T.",
-        "pert_sent": "",
-        "lang_tag": "czech",
-        "pert_check": True,
-        "severity": "base",
-        "pert_name": "base_id33_empty",
-    }
-    (folder / "demetr").mkdir()
-    path = folder / "demetr" / "base_id33_empty.json"
-    path.write_text(json.dumps([row, {**row, "id": 2, "pert_check": False}]))
-    assert [(p.kind, p.translation, p.perturbed) for p in read_demetr()] == [("base_id33_empty", "T.", ".")]
-    path.write_text(json.dumps([{**row, "pert_name": "minor_id1_repeat2"}]))
-    with pytest.raises(InputError, match="minor_id1_repeat2"):
-        read_demetr()
 
 
 def test_missing_data_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,7 +6,15 @@ import json
 
 import pytest
 
-from rome.data.readers.groups import AnnotatedText, parse_marks, read_groups
+from rome.data.readers.groups import (
+    HELD_DOMAIN,
+    AnnotatedText,
+    is_held_out_group,
+    is_held_out_paws,
+    is_held_out_summary,
+    parse_marks,
+    read_groups,
+)
 from rome.exceptions import InputError
 from rome.features.errors.evidence import TYPES
 from rome.train.errors.sources import OWN_GROUPS
@@ -67,3 +75,25 @@ def test_the_groups_of_the_package_are_whole() -> None:
         assert texts[0] == group.reference and len(set(texts)) == len(texts) > 1
         for text in group.texts:
             assert all(error.type in TYPES and text.with_errors(error) != text.text for error in text.errors)
+
+
+def test_a_tenth_of_the_groups_is_held_out():
+    """Hashes choose, so the share is near a tenth and never changes."""
+    held = [n for n in range(2000) if is_held_out_group(f"w{n:03}")]
+    assert 150 < len(held) < 250
+    assert held[:3] == [n for n in range(2000) if is_held_out_group(f"w{n:03}")][:3]
+
+
+def test_half_of_the_pairs_is_held_out():
+    """Half of the pairs, whatever the sentence around the longest word."""
+    words = [f"longestword{n:04}" for n in range(2000)]
+    held = [is_held_out_paws({"a": f"The {word} is near."}) for word in words]
+    assert 900 < sum(held) < 1100
+    assert held == [is_held_out_paws({"a": f"Near is the {word.title()}!"}) for word in words]
+    assert isinstance(is_held_out_paws({"a": ""}), bool)
+
+
+def test_one_domain_is_held_out():
+    """The domain alone decides."""
+    assert is_held_out_summary({"domain": HELD_DOMAIN})
+    assert not is_held_out_summary({"domain": "scitldr"})

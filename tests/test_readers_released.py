@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,7 @@ from rome.data.readers.demetr import KINDS, read_demetr
 from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score, read_mqm, read_wmt23, split_marks
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
-from rome.data.readers.registry import (
-    DEVELOPMENT_SETS,
-    READERS,
-    read_bagel,
-    read_meaning_representations,
-    read_rated,
-    read_webnlg17,
-    read_wmt15,
-)
+from rome.data.readers.registry import DEVELOPMENT_SETS, READERS, read_rated, read_scores
 from rome.data.readers.texts import read_cola
 from rome.exceptions import InputError
 
@@ -196,7 +189,7 @@ def mqm_parallel(folder: Path) -> RatedSet:
 
 
 def hotel(path: Path) -> RatedSet:
-    return read_meaning_representations("sfhotel", path)
+    return read_scores("sfhotel", path)
 
 
 def cola(path: Path) -> object:
@@ -204,20 +197,36 @@ def cola(path: Path) -> object:
 
 
 MISPAIRED = [
-    Mispaired("bagel", BAGEL, single(read_bagel, BAGEL), "bagel.jsonl", '"segment": 1', '"segment": 0', "bagel.jsonl:2"),
+    Mispaired(
+        "bagel",
+        BAGEL,
+        single(partial(read_scores, "bagel"), BAGEL),
+        "bagel.jsonl",
+        '"segment": 1',
+        '"segment": 0',
+        "bagel.jsonl:2",
+    ),
     Mispaired(
         "meaning representations", REPRESENTATIONS, single(hotel, REPRESENTATIONS), "mr.jsonl", "a one .", "one .", "mr.jsonl:2"
     ),
     Mispaired(
         "webnlg17 third",
         THIRD,
-        single(read_webnlg17, THIRD),
+        single(partial(read_scores, "webnlg17"), THIRD),
         "third.jsonl",
         '"segment": 2',
         '"segment": 1',
         "third.jsonl:3",
     ),
-    Mispaired("wmt15", WMT15, single(read_wmt15, WMT15), "wmt15.jsonl", '"segment": 2', '"segment": 1', "wmt15.jsonl:2"),
+    Mispaired(
+        "wmt15",
+        WMT15,
+        single(partial(read_scores, "wmt15"), WMT15),
+        "wmt15.jsonl",
+        '"segment": 2',
+        '"segment": 1',
+        "wmt15.jsonl:2",
+    ),
     Mispaired("mqm: another source", MQM, mqm, "mqm.tsv", "r2\tYi er", "r2\tYi san", "mqm.tsv:4"),
     Mispaired("mqm: another target", MQM, mqm, "mqm.tsv", "One two three<v>.", "One two four<v>.", "mqm.tsv:4"),
     Mispaired("mqm: marks that do not pair", MQM, mqm, "mqm.tsv", "<v>One</v>", "<v>One", "mqm.tsv:2"),
@@ -447,7 +456,7 @@ def test_annotators_are_averaged_and_their_marks_kept(tmp_path: Path) -> None:
     only = read_own(write(tmp_path, {"only.jsonl": jsonl(*rows)}) / "only.jsonl").segments[0]
     assert only.ratings == {"mqm": -2.5}
     assert only.marks["y"] == (ErrorMark(None, None, "major"),)
-    with pytest.raises(InputError, match="only.jsonl:2: this output stands already"):
+    with pytest.raises(InputError, match="only.jsonl:2: this output is already"):
         read_own(write(tmp_path, {"only.jsonl": jsonl(*({**row, "annotator": ""} for row in rows))}) / "only.jsonl")
 
 

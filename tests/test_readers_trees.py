@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rome.data.readers.conllu import TreeSentence, read_trees, spans_of_parts
+from rome.data.readers.texts import TreeSentence, read_trees, spans_of_parts
 from rome.exceptions import InputError
 
 TEXT = "We  don't, alas."

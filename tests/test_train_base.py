@@ -16,7 +16,7 @@ from tiny_encoder import sentences, write_judged, write_lines, write_texts
 from tiny_mpnet import LAYERS, WIDTH, write_checkpoint
 from torch import nn
 
-from rome.data.perturbations.treebank_words import TreebankWords
+from rome.data.perturbations.perturbation import Materials
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
@@ -36,6 +36,8 @@ from rome.train.grammar import data as grammar_data
 from rome.train.grammar.data import Batch, Example, Material, grammar_batches, load_material
 from rome.train.parser import trees
 from rome.train.scorer.pairs import base_pairs
+
+from handmade import analysis
 
 PLAN = {
     "layers": 2, "own": 1, "frozen": 1, "steps": 4, "tuning-steps": 2, "tree-pieces": 128, "grammar-pieces": 256,
@@ -274,7 +276,7 @@ def test_nothing_learns_from_what_judges_elsewhere(data: Path, pieces: WordPiece
     hidden, open_ = JUDGED_ELSEWHERE.lower(), "may be read"
     groups = related_texts()
     assert len(groups) == 2 * 12 + 1 and all(len(group) == 3 for group in groups)
-    pool = [text if isinstance(text, str) else text.text for text in load_material(pieces).pool]
+    pool = [analysis.text for analysis in load_material(pieces).pool]
     pairs = base_pairs({"reference": 100, "system": 100}, 0)
     for texts in ([" ".join(group) for group in groups], pool, [f"{pair.reference} {pair.hypothesis}" for pair in pairs]):
         assert any(open_ in text for text in texts) and not any(hidden[2:] in text.lower() for text in texts)
@@ -288,7 +290,7 @@ def material(pieces: WordPieces) -> tuple[Material, set[tuple[int, ...]], set[tu
         for n, text in enumerate(judged)
     ]
     clean = {tuple(pieces(text[:end])["input_ids"]) for text in pool for end in (None, -1)}
-    return Material(pieces, TreebankWords(()), pool, rows, [], [], {}, []), clean, {row.pieces for row in rows}
+    return Material(pieces, Materials(), list(map(analysis, pool)), rows, [], [], {}, []), clean, {row.pieces for row in rows}
 
 
 def rows_of(batch: Batch) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from tiny_encoder import write_encoder, write_judged, write_texts
 from torch import nn
 from transformers import AutoModel
 
-from rome.data.perturbations.treebank_words import Corruption
+from rome.data.perturbations.damage import Corruption
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import load_acceptability
 from rome.features.analyser.config import set_folder
@@ -114,7 +114,7 @@ def test_missing_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_labels_follow_the_characters(tokenizer: object) -> None:
     """Pieces of a wrong word are 0, of an unsure one -1, the special tokens -1, all others 1."""
-    item = Corruption("the dogz sleeps here", "x", True, (1,), ((4, 8),), ((9, 15),))
+    item = Corruption("the dogz sleeps here", "x", True, ((4, 8),), ((9, 15),))
     (example,) = encode([item], tokenizer)
     pieces = tokenizer.convert_ids_to_tokens(example.pieces)  # type: ignore[attr-defined]
     expected = {"the": 1, "dog": 0, "##z": 0, "sleeps": -1, "here": 1, "[CLS]": -1, "[SEP]": -1}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +16,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
-from rome.data.perturbations.degenerate import SEVERE, damage  # noqa: E402
-from rome.data.readers.groups import read_groups  # noqa: E402
-from rome.data.readers.held_out import is_held_out_group  # noqa: E402
+from rome.data.readers.groups import is_held_out_group, read_groups  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.features.values import FEATURES  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
@@ -299,14 +296,6 @@ def test_severities_follow_the_kind_of_edit() -> None:
         "number": edit_severity(text, text.replace("25", "31"), "change_number"),
     }
     assert weigh == {"qwerty": (1, 1.0), "function": (1, 1.0), "content": (1, 4.0), "number": (1, 5.0)}
-
-
-@pytest.mark.parametrize("operation", sorted(SEVERE))
-def test_severe_cases_change_the_text_and_repeat_themselves(operation: str) -> None:
-    """Every severe operation changes a text that allows it, the same way for the same chance."""
-    text, other = "Last year the engineer Watson has built 12 bridges in Norway.", "Small birds rarely sing at night."
-    first, again = (damage(operation, text, other, random.Random(1)) for _ in range(2))
-    assert first == again and first is not None and first != text
 
 
 def test_figures_measure_only_what_occurs() -> None:

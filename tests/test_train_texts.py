@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoder import write_lines
 
-from rome.data.perturbations.changes import TOKEN, Made, NamedChange, Text, damages, fits, made, plain
+from rome.data.perturbations.changes import TOKEN, Made, NamedChange, Text, fits, made, plain
+from rome.data.perturbations.damage import DAMAGES, Vocabulary
 from rome.data.perturbations.lexicons import default_materials
-from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
+from rome.data.perturbations.perturbation import Materials
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.exceptions import InputError
 from rome.features.errors.evidence import TYPES
@@ -126,7 +127,7 @@ def test_plain_texts_are_cut_by_a_rule() -> None:
 
 def test_every_mistake_that_is_learned_has_a_type() -> None:
     """All names are those of perturbations, and nearly every perturbation of a fact has a type that the reader knows."""
-    assert set(TYPE_OF) <= {*PERTURBATIONS, *WORD_PROBES} and set(TYPE_OF.values()) <= set(TYPES)
+    assert set(TYPE_OF) <= {*PERTURBATIONS, *DAMAGES} and set(TYPE_OF.values()) <= set(TYPES)
     turned = {name for name, one in PERTURBATIONS.items() if one.severity == "critical" and one.category != "typography"}
     unnamed = {name for name in turned if name not in TYPE_OF and not name.startswith("omitted")}
     assert unnamed <= {"words_by_token", "concession_changed", "inclusion_changed", "entities_replaced_partially"}
@@ -185,14 +186,18 @@ class Parser:
         return {text: parsed(text) if text in SENTENCES else nouns(text) for text in texts}
 
 
+def materials_of(texts: Sequence[str]) -> Materials:
+    """The default materials, with words of the sentences that were parsed by hand."""
+    return replace(default_materials(texts), draw=Vocabulary(list(map(parsed, TEXTS)) * 2).draw)
+
+
 @pytest.fixture(scope="module")
 def parser(monkey: pytest.MonkeyPatch) -> Parser:
     """The one process that prepares texts, here a thread, with a parser that loads nothing."""
     found = Parser()
 
     def start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
-        vocabulary = Vocabulary(list(map(parsed, TEXTS)) * 2)
-        errors_texts._worker = found, seed, default_materials(sample), vocabulary
+        errors_texts._worker = found, seed, materials_of(sample)
 
     monkey.setattr(errors_texts, "_start", start)
     monkey.setattr(errors_texts, "ProcessPoolExecutor", ThreadPoolExecutor)
@@ -242,14 +247,10 @@ def test_a_pool_reads_what_was_prepared(prepared: Path) -> None:
 @pytest.mark.parametrize("text", TEXTS[:4])
 def test_changes_of_a_text(text: str) -> None:
     """So many of each severity and no more, the same for the same seed; every one gives another text, whose words can be told."""
-    one, words = parsed(text), Vocabulary(list(map(parsed, TEXTS)) * 2)
-    found = list(changes_of(one, 3, default_materials(TEXTS), words))
-    assert (
-        found
-        == list(changes_of(one, 3, default_materials(TEXTS), words))
-        != list(changes_of(one, 4, default_materials(TEXTS), words))
-    )
-    kinds = [change for change in found if change.name not in WORD_PROBES]
+    one, materials = parsed(text), materials_of(TEXTS)
+    found = list(changes_of(one, 3, materials))
+    assert found == list(changes_of(one, 3, materials)) != list(changes_of(one, 4, materials))
+    kinds = [change for change in found if change.name not in DAMAGES]
     assert len({change.name for change in found}) == len(found) > 8
     for severity, most in EACH.items():
         same = [c for c in kinds if c.severity == severity or (severity == "other" and c.severity in ("minor", "major"))]
@@ -361,18 +362,6 @@ def test_ladders(groups: Groups) -> None:
             assert marks and member.level <= cost / 5.0  # a change of two edits counts once, and has two marks
             assert member.cost == min(5.0 * member.level, MOST) if own else math.isnan(member.cost)
     assert seen == {True, False}
-
-
-@pytest.mark.parametrize("wanted", [0, 1, 5, 40])
-def test_damages(wanted: int) -> None:
-    """At most as many as are wanted, which fit together; each gives another text, whose words and their marks can be told."""
-    whole = text_of(TEXTS[0])
-    found = damages(whole, ["zebra", "by"], wanted, random.Random(wanted))
-    assert len(found) <= wanted and bool(found) == bool(wanted) and fits(found)
-    result = made(whole, found)
-    assert [result.text[a:b] for a, b in result.words] == [match.group() for match in TOKEN.finditer(result.text)]
-    assert len(result.marks) == len(found)
-    assert damages(Text("", (), (), ()), ["zebra"], 3, random.Random(0)) == []
 
 
 def test_the_scorers_pairs_of_meaning(prepared: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from tiny_treebank import DOGS
 
-from rome.data.readers.conllu import TreeSentence, TreeWord, read_trees
+from rome.data.readers.texts import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import WordPieces

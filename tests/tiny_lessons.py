@@ -9,8 +9,14 @@ from pathlib import Path
 from tiny_encoder import write_lines
 
 from rome.data.perturbations.changes import Made
-from rome.data.readers.groups import AnnotatedGroup, SingleError, parse_marks
-from rome.data.readers.held_out import is_held_out_group, is_held_out_paws, is_held_out_summary
+from rome.data.readers.groups import (
+    AnnotatedGroup,
+    SingleError,
+    is_held_out_group,
+    is_held_out_paws,
+    is_held_out_summary,
+    parse_marks,
+)
 from rome.train.errors import sources
 from rome.train.synthesis.pairs import SyntheticPair
 

@@ -22,8 +22,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import BertModel
 
-from rome.data.readers.conllu import read_conllu
-from rome.data.readers.texts import read_wikipedia, read_wmt
+from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
 from rome.data.sources import data_file
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
@@ -231,7 +230,7 @@ def training_texts() -> list[str]:
 
     Raises InputError if they are missing.
     """
-    texts = [s.text for s in read_conllu(data_file("ud_english_ewt/train.conllu"))]
+    texts = [s.text for s in read_trees(data_file("ud_english_ewt/train.conllu"))]
     texts += read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz"))
     for year in (22, 23):
         texts += [text for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz")) for text in s.references]
@@ -240,7 +239,7 @@ def training_texts() -> list[str]:
 
 def judging_texts() -> list[str]:
     """Return the sentences of the development part of EWT, which trains nothing."""
-    return list(dict.fromkeys(s.text for s in read_conllu(data_file("ud_english_ewt/dev.conllu"))))
+    return list(dict.fromkeys(s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu"))))
 
 
 def tokenised(texts: Sequence[str], tokenizer: Any) -> list[tuple[int, ...]]:

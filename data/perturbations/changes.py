@@ -1,14 +1,13 @@
-"""Texts with their changes: what each becomes with some of them, and texts worse than one mistake makes them.
+"""Texts with their changes, and what each text becomes with some of them.
 
-A change is kept as its edits, so that a harmless and a critical one can be made of the same text at once, and the words of the
-result are known without a parser: those of the text outside the edits, and what a simple rule finds within them.
+A change is kept as its edits, so that a harmless and a critical one can be made of the same text at once. The words of the result
+need no parser: outside the edits they are those of the text, inside the edits a simple rule cuts them.
 """
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .perturbation import Perturbed, apply_edits
@@ -17,11 +16,7 @@ Spans = tuple[tuple[int, int], ...]
 TOKEN = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,:]\d+)*|\w+|[^\w\s]")
 """Roughly the words of Universal Dependencies."""
 ENDS = re.compile(r"(?<=[a-z0-9)\"])[.!?][\"”]?\s+(?=[A-Z\"“])")
-"""Where a sentence ends."""
-SHORT = 3
-"""Letters of a word that is lost without much harm."""
-TRIES = 4
-"""For each change that is wanted."""
+"""The end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,7 @@ class NamedChange:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text with the spans of its words and sentences, and what can be made of it."""
+    """A text with the spans of its words and sentences, and its possible changes."""
 
     text: str
     words: Spans
@@ -49,7 +44,7 @@ class Text:
     changes: tuple[NamedChange, ...]
 
     def of(self, *severities: str) -> list[NamedChange]:
-        """The changes of these severities."""
+        """Return the changes of these severities."""
         return [change for change in self.changes if change.severity in severities]
 
 
@@ -60,9 +55,9 @@ class Mark:
     Attributes
     ----------
     new
-        The words that it put in.
+        The inserted words.
     old, forms
-        The words of the old text that it took away, by place and as they are written.
+        The removed words of the old text, by place and in lower case.
     """
 
     name: str
@@ -90,23 +85,23 @@ class Made:
     marks: tuple[Mark, ...]
 
     def forms(self) -> tuple[str, ...]:
-        """The words in small letters."""
+        """Return the words in lower case."""
         return tuple(self.text[a:b].lower() for a, b in self.words)
 
 
 def fits(changes: Sequence[NamedChange]) -> bool:
-    """Whether the edits of several changes of one text touch each other nowhere."""
+    """Return whether the edits of several changes of one text are apart from each other."""
     edits = sorted(edit for change in changes for edit in change.edits)
     return all(one[1] < other[0] for one, other in zip(edits, edits[1:], strict=False))
 
 
 def made(text: Text, changes: Sequence[NamedChange]) -> Made:
-    """The text after changes that fit together."""
+    """Return the text after changes that fit together."""
     if not changes:
         return Made(text.text, text.words, text.sentences, ())
     named = sorted((edit, change) for change in changes for edit in change.edits)
     result = apply_edits(text.text, [edit for edit, _ in named])
-    words, kept = _words(text, result)
+    words = words_after(text.words, result)
     marks = []
     for edit, (_, change) in zip(result.edits, named, strict=True):
         if change.severity != "none":
@@ -118,7 +113,7 @@ def made(text: Text, changes: Sequence[NamedChange]) -> Made:
 
 
 def _place(result: Perturbed, place: int, end: bool) -> int:
-    """Where a character of the old text stands in the new one; an end stays behind what an edit at it puts in."""
+    """Return the place in the new text of a character of the old one; an end is after what an edit inserts at it."""
     shift = 0
     for edit in result.edits:
         if edit.end <= place and (end or edit.start < place or edit.end < place):
@@ -129,25 +124,24 @@ def _place(result: Perturbed, place: int, end: bool) -> int:
 
 
 def _moved(spans: Spans, result: Perturbed) -> Spans:
-    """Spans of the old text in the new one; those of nothing are left out."""
-    found = ((_place(result, a, False), _place(result, b, True)) for a, b in spans)
-    return tuple((a, min(b, len(result.text))) for a, b in found if a < b)
+    """Return spans of the old text in the new one, without empty ones."""
+    results = ((_place(result, a, False), _place(result, b, True)) for a, b in spans)
+    return tuple((a, min(b, len(result.text))) for a, b in results if a < b)
 
 
-def _words(text: Text, result: Perturbed) -> tuple[Spans, int]:
-    """The words of a perturbed text: those that no edit touches, and what stands between them cut by a rule."""
-    touched = [any(e.start <= b and a <= e.end for e in result.edits) for a, b in text.words]
-    found: list[tuple[int, int]] = []
+def words_after(spans: Spans, result: Perturbed) -> Spans:
+    """Return the words of a perturbed text, given those of the old one; what no old word covers is cut by a rule."""
+    results: list[tuple[int, int]] = []
     at = 0
-    for (a, b), changed in zip(text.words, touched, strict=True):
-        if changed:
+    for a, b in spans:
+        if any(edit.start <= b and a <= edit.end for edit in result.edits) or b <= a:
             continue
-        start = a + sum(len(e.perturbed) - len(e.original) for e in result.edits if e.end < a)
-        found += _cut(result.text, at, start)
-        found.append((start, start + b - a))
-        at = max(at, start + b - a)
-    found += _cut(result.text, at, len(result.text))
-    return tuple(found), at
+        start = a + sum(len(edit.perturbed) - len(edit.original) for edit in result.edits if edit.end < a)
+        results += _cut(result.text, at, start)
+        if start >= at:
+            results.append((start, start + b - a))
+            at = start + b - a
+    return (*results, *_cut(result.text, at, len(result.text)))
 
 
 def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -155,47 +149,7 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def plain(text: str) -> Made:
-    """A text whose words and sentences simple rules find."""
+    """Return a text whose words and sentences are cut by simple rules."""
     cuts = [0, *(match.end() for match in ENDS.finditer(text)), len(text)]
     sentences = tuple((a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
     return Made(text, tuple(match.span() for match in TOKEN.finditer(text)), sentences, ())
-
-
-def damages(text: Text, strangers: Sequence[str], wanted: int, chance: random.Random) -> list[NamedChange]:
-    """Up to so many changes that fit together.
-
-    Parameters
-    ----------
-    strangers
-        Words that may stand in the place of others.
-    """
-    found: list[NamedChange] = []
-    draw = _drawn(text, strangers, chance)
-    for _ in range(TRIES * wanted if text.words else 0):
-        change = next(draw)
-        ((start, end, new),) = change.edits
-        if len(found) < wanted and text.text[start:end] != new and fits([*found, change]):
-            found.append(change)
-    return found
-
-
-def _drawn(text: Text, strangers: Sequence[str], chance: random.Random) -> Iterator[NamedChange]:
-    """One change after the other, each anywhere in the text."""
-    while True:
-        kind = chance.choice(("lost", "lost", "stranger", "shuffled", "twice"))
-        first = chance.randrange(len(text.words))
-        count = {"lost": chance.choice((1, 1, 2, 4)), "shuffled": chance.choice((2, 3, 5)), "twice": chance.choice((1, 2, 3))}
-        places = text.words[first : first + count.get(kind, 1)]
-        start, end = places[0][0], places[-1][1]
-        words = [text.text[a:b] for a, b in places]
-        if kind == "lost":
-            after = end + 1 if text.text[end : end + 1] == " " else end
-            severity = "critical" if len(words) > 2 else "major" if max(map(len, words)) > SHORT else "minor"
-            yield NamedChange("omitted_words", severity, ((start, after, ""),))
-        elif kind == "stranger":
-            yield NamedChange("words_by_token", "major", ((start, end, chance.choice(strangers)),))
-        elif kind == "shuffled":
-            chance.shuffle(words)
-            yield NamedChange("word_swap", "major" if len(words) > 2 else "minor", ((start, end, " ".join(words)),))
-        else:
-            yield NamedChange("repeated_twice", "minor", ((end, end, " " + text.text[start:end]),))

@@ -21,43 +21,43 @@ MONTHS = tuple("January February March April May June July August September Octo
 
 @cache
 def table(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The rows of ``data/lexicons/<name>.tsv``: first column -> the others, rows with the same first column joined.
+    """Return the rows of ``data/lexicons/<name>.tsv``: first column -> the other columns, rows with the same first column joined.
 
     Raises ModelMissingError when the package does not carry it.
     """
     source = files("rome.data") / "lexicons" / f"{name}.tsv"
     if not source.is_file():
-        raise ModelMissingError(f"the word list {name}.tsv is missing: reinstall rome-metric")
+        raise ModelMissingError(f"the word list {name}.tsv is missing. Reinstall rome-metric")
     return _joined(source.read_text(encoding="utf-8").splitlines())
 
 
 @cache
 def names_of(kind: str) -> frozenset[str]:
-    """All names of one kind in the list of names, such as ``country``; empty for an unknown kind."""
+    """Return all names of one kind in the list of names, such as ``country``."""
     return frozenset(table("names").get(kind, ()))
 
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """The words of one rule in ``data/lexicons/rules.json`` by its name, such as ``logic.times``."""
+    """Return the words of one rule in ``data/lexicons/rules.json`` by its name, such as ``logic.times``."""
     return frozenset(word_sequence(name))
 
 
 def word_sequence(name: str) -> tuple[str, ...]:
-    """The same words in their order."""
-    found = _rule(name)
-    return tuple(found.split() if isinstance(found, str) else found)
+    """Return the words of one rule in their order."""
+    results = _rule(name)
+    return tuple(results.split() if isinstance(results, str) else results)
 
 
 @cache
 def replacements(name: str) -> dict[str, str]:
-    """What one rule puts in the place of what."""
+    """Return the words of one rule with the replacement of each."""
     return dict(_rule(name))
 
 
 @cache
 def alternatives(name: str) -> dict[str, tuple[str, ...]]:
-    """What one rule may put in the place of what."""
+    """Return the words of one rule with the possible replacements of each."""
     return {old: tuple(new) for old, new in _rule(name).items()}
 
 
@@ -68,34 +68,36 @@ def _rule(name: str) -> Any:
 
 @cache
 def _rules() -> Mapping[str, Mapping[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads((files("rome.data") / "lexicons" / "rules.json").read_text(encoding="utf-8"))
-    return found
+    results: dict[str, dict[str, Any]] = json.loads(
+        (files("rome.data") / "lexicons" / "rules.json").read_text(encoding="utf-8")
+    )
+    return results
 
 
 def read_table(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """A user's lexicon: lines of a lemma, a tab, and one or more lemmas between tabs; ``#`` starts a comment line.
+    """Read a user's lexicon: lines of a lemma, a tab, and one or more lemmas between tabs; ``#`` starts a comment line.
 
     Raises InputError naming the file, and the line that has no tab.
     """
     lines = text_lines(path)
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.startswith("#") and sum(bool(cell.strip()) for cell in line.split("\t")) < 2:
-            raise InputError(f"{path}:{number}: no two lemmas with a tab between them: write `lemma<TAB>lemma`")
+            raise InputError(f"{path}:{number}: a line must be two lemmas with a tab between them. Write `lemma<TAB>lemma`")
     return _joined(lines)
 
 
 def _joined(lines: list[str]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    results: dict[str, tuple[str, ...]] = {}
     for line in lines:
         if line.strip() and not line.startswith("#"):
             first, *others = (cell.strip() for cell in line.split("\t"))
-            found[first] = tuple(dict.fromkeys((*found.get(first, ()), *(other for other in others if other))))
-    return found
+            results[first] = tuple(dict.fromkeys((*results.get(first, ()), *(other for other in others if other))))
+    return results
 
 
 NAME_KINDS = ("country", "region", "continent", "city", "organisation", "male name", "female name", "family name")
 ENOUGH = 4
-"""So many names of a kind in the texts make the list of names unnecessary for that kind."""
+"""With so many names of a kind in the texts, the list of names is not used for that kind."""
 
 
 def default_materials(
@@ -106,12 +108,12 @@ def default_materials(
     synonyms: Mapping[str, Sequence[str]] | None = None,
     similar: Mapping[str, Sequence[str]] | None = None,
 ) -> Materials:
-    """The embedded lists, each replaced by the one that is given; names that the texts hold where they hold enough of a kind.
+    """Return the embedded lists, or the given ones; names come from the texts where these contain enough of a kind.
 
     Inflection comes from lemminflect where it is installed; without it, what needs an inflected form does not apply.
     """
     return Materials(
-        antonyms=both_ways(embedded_antonyms()) if antonyms is None else antonyms,
+        antonyms=both_ways(table("antonyms")) if antonyms is None else antonyms,
         hypernyms=table("hypernyms") if hypernyms is None else hypernyms,
         synonyms=table("synonyms") if synonyms is None else synonyms,
         names=_names(texts),
@@ -122,52 +124,37 @@ def default_materials(
 
 
 def can_inflect() -> bool:
-    """Whether the inflection library is installed."""
+    """Return whether the inflection library is installed."""
     return find_spec("lemminflect") is not None
 
 
 def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """A lexicon of a relation that goes both ways, with every pair under both of its words."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return a lexicon with every pair under both of its words."""
+    results: dict[str, tuple[str, ...]] = {}
     for first, others in pairs.items():
         for other in others:
-            found[first] = (*found.get(first, ()), other)
-            found[other] = (*found.get(other, ()), first)
-    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
-
-
-@lru_cache(maxsize=1)
-def embedded_antonyms() -> Mapping[str, tuple[str, ...]]:
-    """Each first word of the embedded pairs of antonyms with its others."""
-    lines = (files("rome.data") / "lexicons" / "antonyms.tsv").read_text(encoding="utf-8").splitlines()
-    found: dict[str, tuple[str, ...]] = {}
-    for line in lines:
-        if line and not line.startswith("#"):
-            first, other = line.split("\t")[:2]
-            found[first] = (*found.get(first, ()), other)
-    return found
+            results[first] = (*results.get(first, ()), other)
+            results[other] = (*results.get(other, ()), first)
+    return {word: tuple(dict.fromkeys(others)) for word, others in results.items()}
 
 
 def _names(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """For each kind the listed names that the texts hold, or all of the list where the texts hold few."""
-    runs = {name for text in texts for name in _capitalised(text)}
+    """Return for each kind the listed names that the texts contain, or the whole list where the texts contain few."""
+    runs = {name for text in texts for name in _runs(text)}
     names = {kind: table("names")[kind] for kind in NAME_KINDS}
     seen = {kind: tuple(name for name in every if name.removeprefix("the ") in runs) for kind, every in names.items()}
     return {kind: seen[kind] if len(seen[kind]) >= ENOUGH else every for kind, every in names.items()}
 
 
-def _capitalised(text: str) -> set[str]:
-    """Every run of one to three capitalised words in a text."""
-    words = re.findall(r"[A-Z][\w.]*(?: (?=[A-Z])|)", text)
-    found = {word.strip().rstrip(".") for word in words}
-    for size in (2, 3):
-        found |= {m.group() for n in range(size) for m in re.finditer(r"\b[A-Z]\w*" + r" [A-Z]\w*" * (size - 1), text)}
-    return found
+def _runs(text: str) -> set[str]:
+    """Return every run of one to three words of a text."""
+    words = re.findall(r"\w+", text)
+    return {" ".join(words[n : n + size]) for size in (1, 2, 3) for n in range(len(words))}
 
 
 @lru_cache(maxsize=50_000)
 def inflect(lemma: str, tag: str) -> str | None:
-    """The form of a lemma under a Penn tag by lemminflect, its first choice; None where it has none."""
+    """Return the first form of a lemma under a Penn tag by lemminflect, or None."""
     from lemminflect import getInflection
 
     forms: tuple[str, ...] = getInflection(lemma, tag, inflect_oov=False)
@@ -178,5 +165,5 @@ IRREGULAR = {("be", "VBD"): "was", ("be", "VBP"): "are", ("be", "VBN"): "been", 
 
 
 def _bare(lemma: str, tag: str) -> str | None:
-    """No forms at all."""
+    """Return no form at all."""
     return None

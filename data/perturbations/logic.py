@@ -1,11 +1,12 @@
-"""The logic of a statement changed: how many, under what condition, in spite of what, whether it must or may be, whether it came about."""
+"""Changes of the logic of a statement: quantity, condition, concession, inclusion, modality, certainty, outcome."""
 
 from __future__ import annotations
 
 import re
 
 from .lexicons import alternatives, replacements, word_set
-from .perturbation import Change, Outcome, Parse, in_case_of, perturbation
+from .perturbation import Change, Outcome, Parse, perturbation
+from .verb_forms import agreeing
 
 TIMES = word_set("logic.times")
 VAGUE = TIMES | word_set("logic.vague")
@@ -19,34 +20,28 @@ WHOLE = replacements("logic.whole")
 
 @perturbation("accuracy", "mistranslation - quantifier", "critical")
 def quantifier_changed(parse: Parse) -> Outcome:
-    """How many changes: *all passengers* -> *no passengers*, *most of them* -> *few of them*, *at least* -> *at most*."""
-    return parse.by_rules((_bound, _share, _pair, _whole, _only), "no quantifier with a contrary one")
+    """Change how many: *all passengers* -> *no passengers*, *most of them* -> *few of them*, *at least* -> *at most*."""
+    return parse.by_rules((_bound, _share, _pair, _whole), "no quantifier with a contrary one")
 
 
 def _drawn(parse: Parse, n: int, options: tuple[str, ...], last: int | None = None) -> list[Change] | None:
-    """One of the options in the place of a word; None where there is none."""
-    return _put(parse, n, parse.rng.choice(options), last) if options else None
-
-
-def _put(parse: Parse, n: int, new: str, last: int | None = None) -> list[Change]:
-    """A phrase in the place of a word, up to the last, with a capital where the old one has it, a or an before it mended."""
-    start, end = parse.span((n, n if last is None else last))
-    return parse.replace(start, end, in_case_of(new, parse.form(n)[:1]))
+    """Return the change of a word to one of the options; None where there is none."""
+    return parse.put(n, parse.rng.choice(options), last) if options else None
 
 
 def _table(parse: Parse, n: int, table: dict[str, str]) -> list[Change] | None:
-    """The first phrase of a table that starts at a word, replaced by the other; the longest phrases stand first."""
-    found = ((parse.phrase_at(n, phrase), new) for phrase, new in table.items())
-    return next((_put(parse, n, new, last) for last, new in found if last is not None), None)
+    """Return the change of the first phrase of a table that starts at a word; longer phrases come first in the table."""
+    results = ((parse.phrase_at(n, phrase), new) for phrase, new in table.items())
+    return next((parse.put(n, new, last) for last, new in results if last is not None), None)
 
 
 def _is_number(parse: Parse, n: int) -> bool:
-    """Whether a number, or a currency sign with one, stands here."""
+    """Return whether a number, or a currency sign with one, is at this place."""
     return parse.tag(n + parse.reads(n, "$ £ € us$ a$ rs rs.")) == "CD" and not parse.reads(n, "one 1")
 
 
 def _bound(parse: Parse, n: int) -> list[Change] | None:
-    """*at least 5* -> *at most 5*, *more than 5* -> *fewer than 5*, *over 5* -> *under 5*, *up to 5* -> *at least 5*."""
+    """Reverse a bound: *at least 5* -> *at most 5*, *more than 5* -> *fewer than 5*, *over 5* -> *under 5*."""
     if parse.reads(n - 1, "no not n't any ever much far little"):
         return None
     counted = parse.some((n + 3, n + 4), tag="NNS") and parse.low(n + 3) not in TIMES | {"per", "percent"}
@@ -57,14 +52,14 @@ def _bound(parse: Parse, n: int) -> list[Change] | None:
             lasting = phrase != "up to" and any(parse.low(m) in TIMES for m in (last + 2, last + 3))
             moving = parse.relation(n) in ("advmod:prt", "compound:prt")
             year = re.fullmatch(r"(1[5-9]|20)\d\d", parse.low(last + 1))
-            return None if place and (lasting or moving or year) else _put(parse, n, new, last)
+            return None if place and (lasting or moving or year) else parse.put(n, new, last)
     return None
 
 
 def _share(parse: Parse, n: int) -> list[Change] | None:
-    """*all*, *every*, *each*, *most*, *many*, *few*, *some*, *none*, *no*, *half* before a noun or before *of*."""
+    """Change a quantifier such as *all*, *every*, *most*, *few* or *no* before a noun or before *of*."""
     if parse.low(n) == "not" and parse.reads(n + 1, "all every everyone everybody everything many"):
-        return None if parse.matches(n - 1, pos="AUX VERB") else _put(parse, n, parse.low(n + 1), n + 1)
+        return None if parse.matches(n - 1, pos="AUX VERB") else parse.put(n, parse.low(n + 1), n + 1)
     right = parse.reads(n, "all every each most many few some none no half several") and parse.stands_alone(n)
     if not right or parse.reads(n - 1, "not n't how the") or _denied(parse, n):
         return None
@@ -78,13 +73,13 @@ def _share(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _denied(parse: Parse, n: int) -> bool:
-    """Whether the sentence holds a negation before the word, so that another quantifier need not change the meaning."""
+    """Return whether a negation before the word in its sentence may cancel the change of meaning."""
     near = [m for m in range(max(n - 8, 0), n) if parse.words[m].sentence == parse.words[n].sentence]
     return parse.some(near, low="not n't n’t never without no")
 
 
 def _of_them(parse: Parse, n: int) -> list[Change] | None:
-    """The quantifier before *of the*, *of them*, *of which*."""
+    """Change a quantifier before *of the*, *of them*, *of which*."""
     low, before = parse.low(n), parse.low(n - 1)
     head = next((m for m in parse.children(n) if m > n + 1 and parse.relates(m, "nmod", "obl")), None)
     if head is None or not parse.reads(n + 2, f"{OWNERS} them us whom which") or parse.low(head) in VAGUE:
@@ -98,11 +93,11 @@ def _of_them(parse: Parse, n: int) -> list[Change] | None:
     if not options or before in word_set("logic.not_before_partitive"):
         return None
     agrees = low in ("none", "each") and plural and parse.relation(n) in SUBJECTS
-    return [*_put(parse, n, parse.rng.choice(options)), *(plural_form(parse, n) if agrees else [])]
+    return [*parse.put(n, parse.rng.choice(options)), *(_plural_form(parse, n) if agrees else [])]
 
 
 def _of_owned(parse: Parse, n: int) -> list[Change] | None:
-    """*all the passengers* -> *none of the passengers*; *half the town* -> *all of the town*."""
+    """Change *all the passengers* to *none of the passengers*, *half the town* to *all of the town*."""
     head, before = parse.head(n), parse.low(n - 1)
     if head < n or not parse.matches(head, tag=NOUNS) or parse.low(head) in VAGUE | {"more", "less"} or before in NEARLY:
         return None
@@ -113,113 +108,74 @@ def _of_owned(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _before_noun(parse: Parse, n: int, head: int) -> tuple[str, ...]:
-    """What the quantifier right before a noun phrase may become, as the noun's number and place allow."""
-    low = parse.low(n)
-    plural, subject = parse.matches(head, tag="NNS NNPS"), parse.relation(head) in SUBJECTS
-    bare = subject or parse.relation(head) == "obj"
+    """Return what the quantifier right before a noun phrase may become, as the noun's number and place allow."""
+    plural, numbered = parse.matches(head, tag="NNS NNPS"), parse.tag(n + 1) == "CD"
+    there = parse.has(parse.head(head), "expl") if parse.head(head) >= 0 else False
+    bare = parse.relation(head) in (*SUBJECTS, "obj") and not there
     after_preposition = parse.matches(n - 1, pos="ADP SCONJ")
-    there = parse.head(head) >= 0 and parse.has(parse.head(head), "expl")
-    numbered = parse.tag(n + 1) == "CD"
-    single = parse.tag(head) == "NN" and not numbered and not there and not parse.reads(n + 1, "other few single one last")
-    all_of = ("none of the", "some of the") if numbered else ("no",) if parse.low(n - 1) in NEARLY else ("no", "some")
-    some_of = ("no",) if bare and not plural else ("all",) if after_preposition else ("no", "all")[: 1 + (bare and not there)]
+    determined = parse.reads(n - 1, f"a at {OWNERS}") or parse.low(n - 1) in word_set("logic.not_before_quantifier")
+    single = parse.tag(head) == "NN" and not parse.reads(n + 1, "other few single one last")
     rows = {
-        "all": (
-            plural and not (numbered and after_preposition) and not parse.reads(n - 1, "at above after for with despite"),
-            ("some",) if after_preposition and all_of == ("no", "some") else all_of,
-        ),
-        "every": (single, ("no",)),
-        "each": (single and not after_preposition, ("no",)),
-        "most": (plural and (n + 1 == head or parse.low(n + 1) == "other") and not parse.reads(n - 1, "the at"), ("few",)),
-        "many": (plural and not parse.reads(n - 1, "a the his her its their") and parse.low(n + 1) != "more", ("few",)),
-        "few": (plural and not parse.reads(n - 1, f"a {OWNERS}") and not numbered, ("many",)),
-        "some": (not numbered and parse.low(n - 1) != "and" and (plural or bare), some_of),
-        "no": (
-            plural and not numbered and not parse.reads(n + 1, "more fewer less longer other such further"),
-            ("many", "all") if subject and not there else ("many",),
-        ),
+        "all": (plural, ("some",) if after_preposition else ("no", "some")),
+        "every": (single and not there, ("no",)),
+        "each": (single and not there and not after_preposition, ("no",)),
+        "most": (plural, ("few",)),
+        "many": (plural and parse.low(n + 1) != "more", ("few",)),
+        "few": (plural, ("many",)),
+        "some": (plural or bare, ("all",) if after_preposition else ("no",)),
+        "no": (plural and not parse.reads(n + 1, "more fewer less longer other such further"), ("many",)),
         "several": (plural and bare and not parse.reads(n + 1, "hundred thousand million other"), ("no",)),
     }
-    fits, options = rows.get(low, (False, ()))
-    return options if fits and parse.low(n - 1) not in word_set("logic.not_before_quantifier") else ()
+    fits, options = rows.get(parse.low(n), (False, ()))
+    return options if fits and not determined and not numbered else ()
 
 
-def plural_form(parse: Parse, subject: int) -> list[Change]:
-    """The change of the finite verb over a subject that has become plural: *has* -> *have*, *was* -> *were*."""
-    for predicate, finite in parse.clauses():
-        if predicate == parse.head(subject) and parse.stands_alone(finite):
-            new = {"is": "are", "was": "were", "has": "have", "does": "do"}.get(parse.low(finite))
-            new = new or (parse.lemma(finite) if parse.tag(finite) == "VBZ" else "")
-            return [(parse.words[finite].start, parse.words[finite].end, new)] if new else []
-    return []
+def _plural_form(parse: Parse, subject: int) -> list[Change]:
+    """Return the change of the finite verb of a subject that has become plural: *has* -> *have*, *was* -> *were*."""
+    clause = next((clause for clause in parse.clauses() if clause[0] == parse.head(subject)), None)
+    return agreeing(parse, clause, True) or [] if clause else []
 
 
 def _pair(parse: Parse, n: int) -> list[Change] | None:
-    """*both teams* -> *neither of the teams*, *both A and B* -> *neither A nor B*, *neither of them is* -> *both of them are*."""
+    """Change *both teams* to *neither of the teams*, *neither of them is* to *both of them are*."""
     low, head = parse.low(n), parse.head(n)
-    if low not in ("both", "neither", "either") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
+    if low not in ("both", "neither") or parse.reads(n - 1, "not n't on at and") or _denied(parse, n):
         return None
-    joint = _joint(parse, n)
-    if joint is not None:
-        first, second = ("both", "and") if low == "neither" else ("neither", "nor")
-        return [*_put(parse, n, first), *_put(parse, joint, second)]
     if low == "neither" and parse.low(n + 1) == "of":
-        return [*_put(parse, n, "both"), *(plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
+        return [*parse.put(n, "both"), *(_plural_form(parse, n) if parse.relation(n) in SUBJECTS else [])]
     if low == "both" and parse.low(n + 1) == "of":
-        return _put(parse, n, "neither")
+        return parse.put(n, "neither")
     noun = head > n and parse.matches(head, tag="NNS") and parse.low(head) not in VAGUE | {"sides"}
     if low == "both" and noun and parse.relates(n, "det", "amod"):
-        return _put(parse, n, "neither of" if parse.reads(n + 1, OWNERS) else "neither of the")
+        return parse.put(n, "neither of" if parse.reads(n + 1, OWNERS) else "neither of the")
     return None
 
 
-def _joint(parse: Parse, n: int) -> int | None:
-    """The *and*, *or* or *nor* that goes with *both*, *either* or *neither*; None where there is none or several."""
-    wanted, head = {"both": "and", "either": "or", "neither": "nor"}[parse.low(n)], parse.head(n)
-    if not parse.relation(n).startswith("cc") or head < n or not parse.matches(head, pos="NOUN PROPN PRON ADJ"):
-        return None
-    parts = [m for m in parse.children(head) if parse.relation(m) == "conj"]
-    found = [m for part in parts for m in parse.children(part) if parse.low(m) == wanted]
-    return found[0] if len(parts) == len(found) == 1 else None
-
-
 def _whole(parse: Parse, n: int) -> list[Change] | None:
-    """*everyone* -> *no one*, *nothing* -> *everything*."""
+    """Change *everyone* to *no one*, *nothing* to *everything*."""
     last = parse.phrase_at(n, "no one")
     new = WHOLE.get(parse.low(n)) if last is None else "everyone"
     there = parse.head(n) >= 0 and parse.has(parse.head(n), "expl")
     if new is None or there or not parse.stands_alone(n) or parse.reads(n - 1, "not n't but or for and next almost"):
         return None
     bound = parse.low((n if last is None else last) + 1) in word_set("logic.not_after_whole")
-    return None if bound or _denied(parse, n) else _put(parse, n, new, last)
-
-
-def _only(parse: Parse, n: int) -> list[Change] | None:
-    """*only five* -> *more than five*; *only members* -> *not only members*."""
-    if not parse.reads(n, "only just") or parse.low(n - 1) in word_set("logic.not_before_only"):
-        return None
-    if _is_number(parse, n + 1) and parse.relation(n) == "advmod":
-        return _put(parse, n, "more than")
-    head = parse.head(n)
-    subject = 0 < head - n <= 4 and parse.relation(head) in SUBJECTS and parse.matches(head, pos="NOUN PROPN")
-    right = subject and parse.low(n) == "only" and not parse.reads(n + 1, "a one")
-    return _put(parse, n, "not only") if right else None
+    return None if bound or _denied(parse, n) else parse.put(n, new, last)
 
 
 @perturbation("accuracy", "mistranslation - condition", "critical")
 def condition_changed(parse: Parse) -> Outcome:
-    """What must hold need not, or must not: *if it rains* -> *unless it rains*; *until 2010* -> *since 2010*."""
-    return parse.by_rules((_condition, _period), "no condition that can be turned round")
+    """Reverse a condition: *if it rains* -> *unless it rains*, *until 2010* -> *since 2010*."""
+    return parse.by_rules((_condition, _period), "no condition that can be reversed")
 
 
 def _condition(parse: Parse, n: int) -> list[Change] | None:
-    """A conjunction of a condition with its own clause."""
+    """Reverse a conjunction of a condition that has its own clause."""
     clause = parse.head(n)
     if parse.low(n) == "if" and parse.low(n - 1) not in word_set("logic.not_before_if"):
         whole = clause > n and parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
         apt = whole and parse.subject(clause) is not None and parse.low(n + 1) not in word_set("logic.not_after_if")
         denied = parse.some(parse.children(clause), low="not n't n’t never") if apt else True
-        return None if denied else _put(parse, n, "unless")
+        return None if denied else parse.put(n, "unless")
     if parse.reads(n, "as so"):
         last = parse.phrase_at(n, f"{parse.low(n)} long as")
         if last is None or parse.relation(last) != "mark" or parse.subject(parse.words[last].head) is None:
@@ -228,41 +184,41 @@ def _condition(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _period(parse: Parse, n: int) -> list[Change] | None:
-    """*until 2010* -> *since 2010* and back, before a time."""
+    """Exchange *until 2010* and *since 2010*."""
     if not parse.matches(n, "case", low="until since") or parse.reads(n - 1, "not from ever up only long"):
         return None
     since = parse.low(n) == "since"
     bound = since and parse.low(n + 1) == "then" or parse.some(range(n - 5, n), low="from")
-    return None if bound else _put(parse, n, "until" if since else "since")
+    return None if bound else parse.put(n, "until" if since else "since")
 
 
 @perturbation("accuracy", "mistranslation - concession", "critical")
 def concession_changed(parse: Parse) -> Outcome:
-    """A reason becomes what did not matter, or the other way round: *because it rained* -> *although it rained*."""
+    """Exchange a reason and a concession: *because it rained* -> *although it rained*."""
     return parse.by_rules((_concession,), "no reason and no concession")
 
 
 def _concession(parse: Parse, n: int) -> list[Change] | None:
-    """*because* and *although* before a clause with a subject, *because of* and *despite* before a noun phrase."""
+    """Exchange *because* and *although* before a clause with a subject, *because of* and *despite* before a noun phrase."""
     even = parse.low(n) == "even"
     if parse.low(n - 1) in word_set("logic.not_before_cause"):
         return None
-    found = _table(parse, n, replacements("logic.contrasts")) if even or parse.relation(n) in ("mark", "advmod") else None
-    if found and parse.low(n + 1) != "of":
+    results = _table(parse, n, replacements("logic.contrasts")) if even or parse.relation(n) in ("mark", "advmod") else None
+    if results and parse.low(n + 1) != "of":
         clause = parse.head(n + even)
-        return found if clause > n and parse.subject(clause) is not None and parse.relates(clause, "advcl") else None
+        return results if clause > n and parse.subject(clause) is not None and parse.relates(clause, "advcl") else None
     verbal = parse.tag(n + 2) == "VB" and parse.low(n) == "due"
     return None if verbal else _table(parse, n, replacements("logic.concessions"))
 
 
 @perturbation("accuracy", "mistranslation - inclusion", "critical")
 def inclusion_changed(parse: Parse) -> Outcome:
-    """What belongs to it is left out, or the other way round: *including children* -> *excluding children*."""
-    return parse.by_rules((_inclusion,), "nothing that is included or left out")
+    """Exchange inclusion and exclusion: *including children* -> *excluding children*."""
+    return parse.by_rules((_inclusion,), "nothing that is included or excluded")
 
 
 def _inclusion(parse: Parse, n: int) -> list[Change] | None:
-    """A preposition of inclusion or exclusion before a noun phrase."""
+    """Reverse a preposition of inclusion or exclusion before a noun phrase."""
     low, inclusions = parse.low(n), replacements("logic.inclusions")
     nominal = [m for m in range(n + 1, n + 5) if parse.matches(m, pos="DET NOUN PROPN NUM ADJ PRON")]
     first = "as well as" if low == "as" else next((p for p in inclusions if p.startswith(f"{low} ")), low)
@@ -278,13 +234,13 @@ def _inclusion(parse: Parse, n: int) -> list[Change] | None:
 
 @perturbation("accuracy", "mistranslation - modality", "critical")
 def modality_changed(parse: Parse) -> Outcome:
-    """Duty, leave and ability change: *must pay* -> *need not pay*, *may stay* -> *must stay*, *was allowed* -> *was forbidden*."""
+    """Change duty, permission or ability: *must pay* -> *need not pay*, *may stay* -> *must stay*, *was allowed* -> *was forbidden*."""
     rules = (_modal, _duty, _leave, _ability)
-    return parse.by_rules(rules, "no duty, leave or ability that can be turned round")
+    return parse.by_rules(rules, "no duty, permission or ability that can be reversed")
 
 
 def _modal_place(parse: Parse, n: int) -> int | None:
-    """The verb that a modal belongs to, where the subject stands before it and nothing touches it; None otherwise."""
+    """Return the verb of a modal that follows its subject and touches no word; None otherwise."""
     verb = parse.head(n)
     if parse.tag(n) != "MD" or verb <= n or not parse.stands_alone(n):
         return None
@@ -293,7 +249,7 @@ def _modal_place(parse: Parse, n: int) -> int | None:
 
 
 def _modal(parse: Parse, n: int) -> list[Change] | None:
-    """*must* -> *need not*, *must not* or *may*; *may* -> *must* or *must not*; *should* -> *need not*; *can* -> *must*."""
+    """Change *must* to *need not*, *may* to *must not*, *should* to *need not*, *can* to *must*."""
     low, verb = parse.low(n), _modal_place(parse, n)
     if verb is None or low not in ("must", "may", "should", "can", "shall") or parse.reads(n - 1, "as if"):
         return None
@@ -312,94 +268,86 @@ PERCEIVED = frozenset("see hear feel imagine understand afford tell find help re
 
 
 def _duty(parse: Parse, n: int) -> list[Change] | None:
-    """*has to pay* -> *does not have to pay*; *was required to pay* -> *was allowed to pay*; *mandatory* -> *optional*."""
+    """Change *has to pay* to *does not have to pay*, *was required to* to *was allowed to*, *mandatory* to *optional*."""
     if not parse.stands_alone(n):
         return None
     if parse.pos(n) == "ADJ":
         other = replacements("logic.duties").get(parse.low(n))
-        return _put(parse, n, other) if other else None
+        return parse.put(n, other) if other else None
     if parse.low(n + 1) != "to" or parse.tag(n + 2) != "VB":
         return None
     if parse.matches(n, lemma="have need", tag="VBZ VBP VBD", pos="VERB"):
         right = (parse.head(n + 2) == n or parse.head(n) == n + 2) and not parse.some(parse.children(n), "aux obj")
         relative = parse.some(range(max(n - 3, 0), n), low="what which only nothing all that who")
         do = {"VBZ": "does", "VBP": "do", "VBD": "did"}[parse.tag(n)]
-        return _put(parse, n, f"{do} not {parse.lemma(n)}") if right and not relative and not _denied(parse, n) else None
+        return parse.put(n, f"{do} not {parse.lemma(n)}") if right and not relative and not _denied(parse, n) else None
     passive = parse.tag(n) == "VBN" and parse.has(n, "aux:pass")
     forced = passive and parse.matches(n, lemma="require oblige force compel order")
     return _drawn(parse, n, ("allowed", "forbidden")) if forced else None
 
 
 def _leave(parse: Parse, n: int) -> list[Change] | None:
-    """*allowed to stay* -> *forbidden to stay*, *banned from entering* -> *allowed to enter*, *allows them to* -> *forbids them to*."""
+    """Exchange *allowed to stay* and *forbidden to stay*, *allows them to* and *forbids them to*."""
     lemma, tag = parse.lemma(n), parse.tag(n)
-    if parse.pos(n) != "VERB" or not parse.stands_alone(n):
+    if parse.pos(n) != "VERB" or not parse.stands_alone(n) or _infinitive(parse, n) is None:
         return None
-    to, verb = _complement(parse, n)
-    if to == "to" and parse.matches(n, lemma="allow permit require force") and parse.has(n, "obj", "iobj", "aux:pass"):
+    if parse.matches(n, lemma="allow permit require force") and parse.has(n, "obj", "iobj", "aux:pass"):
         forbidden = {"VBN": "forbidden", "VBD": "forbade"}.get(tag) or _verb(parse, "forbid", tag)
         form = forbidden if lemma in ("allow", "permit") else _verb(parse, "allow", tag)
-        return _put(parse, n, form) if form and (lemma != "require" or parse.has(n, "obj")) else None
-    if to == "from" and verb is not None and parse.matches(n, lemma="ban prohibit forbid prevent bar stop block"):
-        form, bare = _verb(parse, "allow", tag), parse.words[verb]
-        mark = next(m for m in parse.children(verb) if parse.low(m) == "from")
-        freed = (bare.start, bare.end, bare.lemma.lower())
-        return [*_put(parse, n, form), *_put(parse, mark, "to"), freed] if form and mark + 1 == verb else None
-    return _put(parse, n, "allowed") if lemma == "forbid" and tag == "VBN" and to == "to" else None
+        return parse.put(n, form) if form and (lemma != "require" or parse.has(n, "obj")) else None
+    return parse.put(n, "allowed") if lemma == "forbid" and tag == "VBN" else None
 
 
 def _verb(parse: Parse, lemma: str, tag: str) -> str | None:
-    """A verb under the tag of another."""
+    """Return a verb in the form of a tag."""
     return lemma if tag in ("VB", "VBP") else parse.inflect(lemma, tag)
 
 
-def _complement(parse: Parse, n: int) -> tuple[str, int | None]:
-    """How a verb's complement verb is joined to it, *to* or *from*, and that verb."""
+def _infinitive(parse: Parse, n: int) -> int | None:
+    """Return the verb that follows a verb with *to*, or None."""
     for m in parse.children(n):
         if m > n and parse.relates(m, "xcomp", "advcl", "ccomp"):
-            marks = [parse.low(k) for k in parse.children(m) if n < k < m]
-            if parse.tag(m) == "VBG" and "from" in marks and parse.stands_alone(m):
-                return "from", m
-            if "to" in marks and parse.some((m, *parse.children(m)), tag="VB"):
-                return "to", m
-    return "", None
+            below = parse.children(m)
+            if parse.some([k for k in below if n < k < m], low="to") and parse.some((m, *below), tag="VB"):
+                return m
+    return None
 
 
 def _ability(parse: Parse, n: int) -> list[Change] | None:
-    """*able to* -> *unable to*, *possible to* -> *impossible to*, *likely to* -> *unlikely to*, and back."""
+    """Exchange *able to* and *unable to*, *possible to* and *impossible to*, *likely to* and *unlikely to*."""
     low, new = parse.low(n), replacements("logic.abilities").get(parse.low(n))
     if new is None or parse.low(n + 1) != ("of" if low.endswith("capable") else "to") or not parse.matches(n, pos="ADJ VERB"):
         return None
     bound = (
         parse.reads(n - 1, "not n't as if where when no less only too") or low == "likely" and parse.reads(n - 1, "more most")
     )
-    return None if bound or not parse.stands_alone(n) or _denied(parse, n) else _put(parse, n, new)
+    return None if bound or not parse.stands_alone(n) or _denied(parse, n) else parse.put(n, new)
 
 
 @perturbation("accuracy", "mistranslation - certainty", "major")
 def certainty_changed(parse: Parse) -> Outcome:
-    """What is certain becomes a mere possibility, or the other way round: *will come* -> *might come*."""
-    return parse.by_rules((_future, _certain), "nothing that is said to be certain or possible")
+    """Exchange certainty and possibility: *will come* -> *might come*."""
+    return parse.by_rules((_future, _certain), "nothing that is certain or possible")
 
 
 def _future(parse: Parse, n: int) -> list[Change] | None:
-    """*will* -> *might*, *might* -> *will*, *could be* -> *will be*."""
+    """Exchange *will* and *might*."""
     verb = _modal_place(parse, n)
     if verb is None or not parse.reads(n, "will might") or parse.some(parse.children(verb), low="if"):
         return None
     might = parse.low(n) == "might"
     bound = might and (parse.reads(n + 1, "have as well") or parse.low(n + 2) == "have")
-    return None if bound else _put(parse, n, "will" if might else "might")
+    return None if bound else parse.put(n, "will" if might else "might")
 
 
 def _certain(parse: Parse, n: int) -> list[Change] | None:
-    """*probably* -> *certainly*; *it is possible that* -> *it is certain that*."""
+    """Exchange *probably* and *certainly*, *it is possible that* and *it is certain that*."""
     if parse.reads(n, "possible certain likely probable clear") and parse.low(n + 1) == "that":
         if parse.reads(n - 1, "is was seems"):
-            return _put(parse, n, "certain" if parse.reads(n, "possible likely probable") else "possible")
+            return parse.put(n, "certain" if parse.reads(n, "possible likely probable") else "possible")
     new = replacements("logic.certain").get(parse.low(n))
     bound = parse.reads(n - 1, "not most but quite almost very as") or parse.low(n + 1) == "not"
-    return _put(parse, n, new) if new and not bound and parse.stands_alone(n) and parse.relates(n, "advmod") else None
+    return parse.put(n, new) if new and not bound and parse.stands_alone(n) and parse.relates(n, "advmod") else None
 
 
 DENIABLE = frozenset("decide choose plan opt vow pledge promise intend seem appear".split())
@@ -408,41 +356,36 @@ DIRECTED = frozenset("tell ask urge advise order instruct warn encourage persuad
 
 @perturbation("accuracy", "mistranslation - event", "critical")
 def event_reversed(parse: Parse) -> Outcome:
-    """What came about did not, or the other way round: *failed to stop* -> *managed to stop*, *almost won* -> *won*."""
-    return parse.by_rules((_tried, _went_on, _told, _almost), "no event that is said to succeed, fail, start or stop")
+    """Reverse the outcome of an event: *failed to stop* -> *managed to stop*, *almost won* -> *won*."""
+    return parse.by_rules((_tried, _went_on, _told, _almost), "no event that succeeds, fails, starts or stops")
 
 
 def _tried(parse: Parse, n: int) -> list[Change] | None:
-    """*failed to* -> *managed to*, *refused to* -> *agreed to*, *continued to* -> *ceased to*, *succeeded in winning* -> *failed to win*."""
+    """Change *failed to* to *managed to*, *refused to* to *agreed to*, *continued to* to *ceased to*."""
     lemma, new = parse.lemma(n), replacements("logic.to_verbs").get(parse.lemma(n))
     if parse.pos(n) != "VERB" or not parse.stands_alone(n) or parse.low(n - 1) == "to" and lemma == "fail":
         return None
     if new and parse.low(n + 1) == "to" and parse.tag(n + 2) == "VB" and not parse.has(n, "aux:pass"):
         form = _verb(parse, new, parse.tag(n))
-        return _put(parse, n, form) if form else None
-    if lemma == "succeed" and parse.low(n + 1) == "in" and parse.tag(n + 2) == "VBG" and parse.stands_alone(n + 2):
-        form = _verb(parse, "fail", parse.tag(n))
-        return _put(parse, n, f"{form} to {parse.lemma(n + 2)}", n + 2) if form else None
+        return parse.put(n, form) if form else None
     return None
 
 
 def _went_on(parse: Parse, n: int) -> list[Change] | None:
-    """*stopped working* -> *kept working*, *started working* -> *stopped working*, *without paying* -> *after paying*."""
+    """Change *stopped working* to *kept working*, *started working* to *stopped working*."""
     if parse.tag(n + 1) != "VBG" or not parse.stands_alone(n):
         return None
-    if parse.low(n) == "without" and parse.relation(n) == "mark" and parse.head(n) == n + 1:
-        return None if parse.reads(n - 1, "not and or") or _denied(parse, n) else _put(parse, n, "after")
     new = replacements("logic.ing_verbs").get(parse.lemma(n))
     if not new or parse.pos(n) != "VERB" or parse.head(n + 1) != n or not parse.relates(n + 1, "xcomp", "ccomp"):
         return None
     form = _verb(parse, new, parse.tag(n))
-    return _put(parse, n, form) if form else None
+    return parse.put(n, form) if form else None
 
 
 def _told(parse: Parse, n: int) -> list[Change] | None:
-    """*decided to go* -> *decided not to go*, *told him to go* -> *told him not to go*, and back."""
-    joined, verb = _complement(parse, n)
-    if parse.pos(n) != "VERB" or parse.lemma(n) not in DENIABLE | DIRECTED or joined != "to" or verb is None:
+    """Negate an infinitive, or affirm it: *decided to go* -> *decided not to go*, *told him to go* -> *told him not to go*."""
+    verb = _infinitive(parse, n)
+    if parse.pos(n) != "VERB" or parse.lemma(n) not in DENIABLE | DIRECTED or verb is None:
         return None
     to = next(m for m in parse.children(verb) if parse.low(m) == "to" and n < m < verb)
     object_stands = parse.some([m for m in parse.children(n) if m < to], "obj iobj aux:pass")
@@ -457,7 +400,7 @@ def _told(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _almost(parse: Parse, n: int) -> list[Change] | None:
-    """*almost won* -> *won*."""
+    """Change *almost won* to *won*."""
     verb = parse.head(n) == n + 1 and parse.matches(n + 1, tag="VBD VBN", pos="VERB")
     right = verb and parse.reads(n, "almost nearly") and parse.stands_alone(n)
     return parse.delete(parse.words[n].start, parse.words[n].end) if right else None

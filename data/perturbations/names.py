@@ -1,4 +1,4 @@
-"""Named entities guessed from the tree, their kind from hand-written lists and the words around them; and other names in their places (DEMETR 9)."""
+"""Named entities and their kinds, from the tree and hand-written lists; and their replacement by other names (DEMETR 9)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import random
 from dataclasses import dataclass
 
 from .lexicons import names_of, word_sequence
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
+from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, capitalised, perturbation
 
 PLACES = ("country", "region", "continent", "city")
 LISTED = (*PLACES, "organisation")
 IN_PLACES = ("in", "near", "throughout", "outside", "around")
 LINKS = ("of", "de", "von", "van", "da", "del", "la", "al")
 OF_NAMES = word_sequence("names.of_names")
-FOR_NAMES = frozenset("Campaign Centre Center Award Prize Fund Alliance Coalition Movement Programme Program".split())
 SAYING = ("say", "tell", "ask", "write", "think", "believe", "marry", "announce", "add", "claim", "argue", "explain", "state")
 
 
@@ -24,11 +23,11 @@ class Entity:
     Attributes
     ----------
     kind
-        Person, country, region, continent, city, organisation, date, landscape, or "" where nothing tells.
+        Person, country, region, continent, city, organisation, date, landscape, or "" where it is unknown.
     start, end
         Without a title (*Dr.*) and with an article that belongs to the name (*the Netherlands*).
     modifier
-        Whether it stands before a noun that it modifies (*Paris police*).
+        Whether it modifies the noun after it (*Paris police*).
     """
 
     words: tuple[int, ...]
@@ -41,19 +40,19 @@ class Entity:
 
 
 def entities(parse: Parse) -> list[Entity]:
-    """All named entities in reading order; those in brackets of another script, with digits or cut by odd blanks are left out."""
-    found = []
+    """Return all named entities in reading order, without those that contain digits or may be half a name."""
+    results = []
     for run in _runs(parse):
         while run and _form(parse, run[0]) in names_of("title") and len(run) > 1:
             run = run[1:]
         entity = _entity(parse, run)
         if entity is not None:
-            found.append(entity)
-    return found
+            results.append(entity)
+    return results
 
 
 def _runs(parse: Parse) -> list[list[int]]:
-    """Maximal runs of proper nouns, one blank or hyphen between them; *of* joins where the first names an institution."""
+    """Return maximal runs of proper nouns, one blank or hyphen between them; *of* joins where the first names an institution."""
     runs: list[list[int]] = []
     words = parse.words
     for n, word in enumerate(words):
@@ -79,7 +78,7 @@ def _is_name(parse: Parse, n: int) -> bool:
 
 
 def _form(parse: Parse, n: int) -> str:
-    """The word with the full stop of an abbreviation that the tokeniser took off it."""
+    """Return a word with the full stop of an abbreviation that the tokeniser took off it."""
     word = parse.words[n]
     return word.text + "." if parse.text[word.end : word.end + 1] == "." and f"{word.text}." in names_of("title") else word.text
 
@@ -108,20 +107,18 @@ def _entity(parse: Parse, run: list[int]) -> Entity | None:
 
 
 def _cut(parse: Parse, run: list[int]) -> bool:
-    """Whether a capitalised word that is not among the proper nouns touches them, so that they may be half a name only."""
+    """Return whether a run may be half a name only, because a capitalised word touches it that is not among the proper nouns."""
     before, after, classes = run[0] - 1, run[-1] + 1, ("ADJ", "NOUN", "NUM", "VERB")
     (start, end), titles = parse.span(run), names_of("title")
     starts = before >= 0 and parse.in_title_case(before) and parse.pos(before) in (*classes, "PROPN")
     touches = starts and parse.text[parse.words[before].end : start] == " " and _form(parse, before) not in titles
     goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) in (*classes, "X")
-    linked = before > 0 and parse.form(before) in ("of", "for", "&") and parse.in_title_case(before - 1)
-    fund = parse.form(before - 1) in FOR_NAMES | names_of("organisation ending")
-    of_name = linked and (parse.form(before) != "for" or fund)
+    of_name = before > 0 and parse.form(before) in ("of", "&") and parse.in_title_case(before - 1)
     return touches or of_name or (goes_on and parse.text[end : parse.words[after].start] == " ")
 
 
 def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
-    """The kind by the lists, then by the title or verb beside it, then by the preposition before it."""
+    """Return the kind by the lists, then by the title or verb beside it, then by the preposition before it."""
     parts = [parse.words[n].text for n in run]
     if {parts[0], parts[-1], parts[-1].removesuffix("s")} & (names_of("month") | names_of("weekday")):
         return "date"
@@ -141,7 +138,7 @@ def _kind(parse: Parse, run: list[int], head: int, text: str) -> str:
 
 
 def _institution(parts: list[str], last: str, article: bool) -> str:
-    """An organisation or a piece of landscape by the words that such names begin or end with; "" for anything else."""
+    """Return ``organisation`` or ``landscape`` by the words that such names begin or end with; "" for anything else."""
     if parts[-1] in names_of("landscape") or parts[0] in names_of("landscape"):
         return "landscape"
     alone = len(parts) == 1 and last.endswith((".", "LLC", "Ltd", "Inc"))
@@ -150,12 +147,12 @@ def _institution(parts: list[str], last: str, article: bool) -> str:
 
 
 def _titled(parse: Parse, run: list[int]) -> bool:
-    """Whether a title stands right before the name."""
+    """Return whether a title is right before the name."""
     return run[0] > 0 and _form(parse, run[0] - 1) in names_of("title")
 
 
 def _person_around(parse: Parse, run: list[int], head: int) -> bool:
-    """Whether the name is what only people are: who says something, or who *who* stands for."""
+    """Return whether the context of a name is that of a person: a title, or a verb of saying."""
     governor = parse.head(head)
     speaks = parse.relation(head) == "nsubj" and parse.lemma(governor) in SAYING and len(run) <= 3
     shouted = any(len(parse.form(n)) > 1 and parse.form(n).isupper() for n in run)
@@ -163,7 +160,7 @@ def _person_around(parse: Parse, run: list[int], head: int) -> bool:
 
 
 def _by_preposition(parse: Parse, run: list[int], head: int) -> str:
-    """A city where *in* stands right before a name of one or two words; else unknown."""
+    """Return ``city`` where *in* is right before a name of one or two words; else ""."""
     place = parse.low(run[0] - 1) in IN_PLACES and parse.pos(run[0] - 1) == "ADP" and parse.relates(head, "obl", "nmod")
     plain = len(run) <= 2 and all(parse.form(n)[1:].islower() for n in run) and parse.tag(head) == "NNP"
     return "city" if place and plain and parse.relation(head) != "nmod:poss" else ""
@@ -174,7 +171,7 @@ NONE = "no named entity of a known kind with another name for it"
 
 @perturbation("accuracy", "mistranslation - named entity", "critical", 9)
 def named_entity_replaced(parse: Parse) -> Outcome:
-    """One mention of a person, place or organisation becomes another of the same kind, and of the same gender."""
+    """Replace one mention of a person, place or organisation by another name of the same kind and gender."""
     taken = {entity.text for entity in entities(parse)}
 
     def make(entity: Entity) -> list[Change] | None:
@@ -185,40 +182,40 @@ def named_entity_replaced(parse: Parse) -> Outcome:
 
 
 def _several(parse: Parse, part: bool) -> Outcome:
-    """All entities replaced, or about half of them (at least one, not all); mentions of one entity get the same new name."""
-    found = entities(parse)
-    names = list(dict.fromkeys(entity.text for entity in found))
+    """Replace all entities, or about half of them; mentions of one entity get the same new name."""
+    results = entities(parse)
+    names = list(dict.fromkeys(entity.text for entity in results))
     if part:
         if len(names) < 2:
             return NotApplicable("fewer than two different named entities")
         parse.rng.shuffle(names)
         names = names[: len(names) // 2]
-    taken = {entity.text for entity in found}
+    taken = {entity.text for entity in results}
     new: dict[str, str | None] = {}
-    for entity in found:
+    for entity in results:
         if entity.text in names and entity.text not in new:
             new[entity.text] = _other(entity, parse.rng, parse.materials, taken)
             taken.add(new[entity.text] or "")
-    changes = [change for e in found for name in (new.get(e.text),) if name for change in _put(parse, e, name)]
+    changes = [change for e in results for name in (new.get(e.text),) if name for change in _put(parse, e, name)]
     return parse.finish(changes, NONE) if changes else NotApplicable(NONE)
 
 
 @perturbation("robustness", "entity replacement", "critical")
 def entities_replaced_partially(parse: Parse) -> Outcome:
-    """About half of the named entities replaced by others of the same kind (RoMe 4.7, case 1)."""
+    """Replace about half of the named entities by others of the same kind (RoMe 4.7, case 1)."""
     return _several(parse, True)
 
 
 @perturbation("robustness", "entity replacement", "critical")
 def entities_replaced_fully(parse: Parse) -> Outcome:
-    """Every named entity whose kind is known replaced by another of the same kind (RoMe 4.7, case 1)."""
+    """Replace every named entity whose kind is known by another of the same kind (RoMe 4.7, case 1)."""
     return _several(parse, False)
 
 
 def _other(entity: Entity, rng: random.Random, materials: Materials, taken: set[str]) -> str | None:
-    """Another name of the same kind that the text does not hold yet; None where there is none.
+    """Return another name of the same kind that the text does not contain yet, or None.
 
-    materials.names may say ``person``, ``place`` and ``organisation``, or the finer kinds of the list of names.
+    materials.names may have ``person``, ``place`` and ``organisation``, or the finer kinds of the list of names.
     """
     if entity.kind == "person":
         return _person(entity, rng, materials, taken)
@@ -232,12 +229,12 @@ def _other(entity: Entity, rng: random.Random, materials: Materials, taken: set[
 
 
 def _fits(entity: Entity, name: str) -> bool:
-    """An organisation with an article gives way to one with an article; a place may take either form."""
+    """Return whether a name can replace an entity: an organisation keeps or lacks its article."""
     return entity.kind != "organisation" or name.startswith("the ") == entity.text.startswith("the ")
 
 
 def _person(entity: Entity, rng: random.Random, materials: Materials, taken: set[str]) -> str | None:
-    """A first name for a first name of the same gender, a family name for a family name, both for both."""
+    """Return a first name of the same gender for a first name, a family name for a family name, both for both."""
     parts = entity.text.split()
     used = {part for name in taken for part in name.split()}
 
@@ -253,6 +250,5 @@ def _person(entity: Entity, rng: random.Random, materials: Materials, taken: set
 
 
 def _put(parse: Parse, entity: Entity, name: str) -> list[Change]:
-    """The new name in the entity's place, with a capital where the sentence starts."""
-    new = name[0].upper() + name[1:] if parse.starts_sentence(entity.start) else name
-    return parse.replace(entity.start, entity.end, new)
+    """Return the change of an entity to a name, with a capital where the sentence starts."""
+    return parse.replace(entity.start, entity.end, capitalised(name) if parse.starts_sentence(entity.start) else name)

@@ -1,4 +1,4 @@
-"""What a perturbation is, what it is given (a parsed text, chance, materials), and what it returns (a changed text with its exact edits)."""
+"""Perturbations: their input (a parsed text, a generator, materials) and their result (a changed text with its exact edits)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rome.features.values import Analysis
 Severity = Literal["minor", "major", "critical", "base", "none"]
 Category = Literal["accuracy", "fluency", "mixed", "typography", "baseline", "robustness"]
 Change = tuple[int, int, str]
-"""Start, end and new text of a piece that is to be replaced."""
+"""Start, end and new text of a replaced piece."""
 Candidate = TypeVar("Candidate")
 
 OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
@@ -27,7 +27,7 @@ PREDICATES = ("root", "conj", "parataxis", "ccomp", "advcl", "acl:relcl")
 PLURAL_PRONOUNS = ("we", "they", "you", "i", "these", "those", "us", "them", "me")
 OPENING, CLOSING = "([{“‘\"'«", ")]}”’,.;:!?%»"
 VOWELS = re.compile(r"[aeiou]|8|11\b|18\b", re.IGNORECASE)
-"""What the names of letters and numbers begin with that are said with a vowel first."""
+"""Beginnings of letters and numbers that are pronounced with a vowel first."""
 ACRONYM = re.compile(r"[A-Z]{2,}")
 
 
@@ -56,7 +56,7 @@ class Perturbed:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """Why a perturbation cannot be made of a text, for people to read: ``no pronoun with another case``."""
+    """The reason, for people to read, why a perturbation does not apply to a text: ``no pronoun with another case``."""
 
     reason: str
 
@@ -66,7 +66,7 @@ Outcome = Perturbed | NotApplicable
 
 @dataclass(frozen=True)
 class Materials:
-    """What perturbations may draw on besides the text itself; whatever is empty makes those that need it not applicable.
+    """Sources that perturbations use besides the text itself; perturbations that need an empty one do not apply.
 
     Attributes
     ----------
@@ -80,6 +80,8 @@ class Materials:
         Word -> similar words, nearest first.
     inflect
         (lemma, Penn tag) -> the inflected form, or None where the language has none.
+    draw
+        (tag, generator, words to avoid) -> a random word with that tag, or None.
     """
 
     antonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -89,19 +91,22 @@ class Materials:
     texts: Sequence[str] = ()
     similar: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inflect: Callable[[str, str], str | None] = lambda lemma, tag: None
+    draw: Callable[[str, random.Random, Sequence[str]], str | None] = lambda tag, chance, unlike: None
 
 
 def apply_edits(text: str, changes: Sequence[Change]) -> Perturbed:
     """Replace ``text[start:end]`` by the third entry of each change; changes in reading order that do not overlap.
 
-    Raises InputError for changes that overlap, are out of order or lie outside the text.
+    Raises InputError for changes that overlap, are out of order or outside the text.
     """
     parts: list[str] = []
     edits: list[Replacement] = []
     place = position = 0
     for start, end, new in changes:
         if not place <= start <= end <= len(text):
-            raise InputError(f"the change of characters {start} to {end} overlaps another or lies outside the text: order them")
+            raise InputError(
+                f"the change of characters {start} to {end} must follow the previous one and be inside the text. Order the changes"
+            )
         parts += [text[place:start], new]
         position += start - place
         edits.append(Replacement(start, end, text[start:end], position, position + len(new), new))
@@ -111,41 +116,35 @@ def apply_edits(text: str, changes: Sequence[Change]) -> Perturbed:
 
 
 def base(relation: str) -> str:
-    """A relation without its subtype: ``nsubj:pass`` -> ``nsubj``."""
+    """Return a relation without its subtype: ``nsubj:pass`` -> ``nsubj``."""
     return relation.partition(":")[0]
 
 
 @cache
 def split(names: str) -> frozenset[str]:
-    """The names between the blanks of a string."""
+    """Return the names between the blanks of a string."""
     return frozenset(names.split())
 
 
 def capitalised(text: str) -> str:
-    """The text with a capital first letter."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def is_contiguous(indices: Sequence[int]) -> bool:
-    """Whether sorted indices have no gap; an empty sequence has one."""
+    """Return whether sorted indices have no gap; an empty sequence has one."""
     return bool(indices) and indices[-1] - indices[0] + 1 == len(indices)
 
 
-def in_row(*groups: Sequence[int]) -> bool:
-    """Whether groups of words follow each other without a gap."""
-    words = [n for group in groups for n in group]
-    return words == list(range(words[0], words[0] + len(words))) and all(groups)
-
-
 def in_case_of(new: str, old: str) -> str:
-    """The new word capitalised, or in capitals, as the old one is."""
+    """Return the new word capitalised, or in capitals, as the old one is."""
     if len(old) > 1 and old.isupper() and old.isalpha():
         return new.upper()
     return capitalised(new) if old[:1].isupper() else new
 
 
 def needs_an(following: str) -> bool:
-    """Whether the indefinite article before this text is *an*, by its first letters: *an hour*, *a university*, *an FBI agent*."""
+    """Return whether the indefinite article before this text is *an*: *an hour*, *a university*, *an FBI agent*."""
     first = re.match(r"[^\w]*([\w.]*)", following)
     word = first.group(1) if first else ""
     if ACRONYM.match(word):
@@ -155,9 +154,9 @@ def needs_an(following: str) -> bool:
 
 
 class Parse:
-    """What a perturbation is given: a text with its dependency trees, a generator that all its chance comes from, and materials.
+    """The input of a perturbation: a text with its dependency trees, the generator of all random choices, and materials.
 
-    Words go by their index. What a word reads (`low`, `lemma`, `tag`) is "" beyond the ends of the text.
+    Words are identified by their index. `low`, `lemma`, `tag` and so on are "" beyond the ends of the text.
     """
 
     def __init__(self, analysis: Analysis, rng: random.Random | None = None, materials: Materials | None = None) -> None:
@@ -166,51 +165,51 @@ class Parse:
 
     @cached_property
     def _below(self) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in self.words]
+        results: list[list[int]] = [[] for _ in self.words]
         for n, word in enumerate(self.words):
             if word.head >= 0 and self.words[word.head].sentence == word.sentence:
-                found[word.head].append(n)
-        return found
+                results[word.head].append(n)
+        return results
 
     def low(self, n: int) -> str:
-        """A word in lower case."""
+        """Return a word in lower case."""
         return self.words[n].text.lower() if 0 <= n < len(self.words) else ""
 
     def lemma(self, n: int) -> str:
-        """The lemma of a word in lower case."""
+        """Return the lemma of a word in lower case."""
         return self.words[n].lemma.lower() if 0 <= n < len(self.words) else ""
 
     def tag(self, n: int) -> str:
-        """The Penn tag of a word."""
+        """Return the Penn tag of a word."""
         return self.words[n].xpos if 0 <= n < len(self.words) else ""
 
     def form(self, n: int) -> str:
-        """A word as it is written."""
+        """Return a word as it is written."""
         return self.words[n].text if 0 <= n < len(self.words) else ""
 
     def pos(self, n: int) -> str:
-        """The word class of a word."""
+        """Return the word class of a word."""
         return self.words[n].upos if 0 <= n < len(self.words) else ""
 
     def relation(self, n: int) -> str:
-        """The relation of a word to its head."""
+        """Return the relation of a word to its head."""
         return self.words[n].relation if 0 <= n < len(self.words) else ""
 
     def head(self, n: int) -> int:
-        """The word that a word hangs under; -1 at the root and beyond the ends of the text."""
+        """Return the head of a word; -1 at the root and beyond the ends of the text."""
         return self.words[n].head if 0 <= n < len(self.words) else -1
 
     def matches(self, n: int, relation: str = "", *, pos: str = "", tag: str = "", low: str = "", lemma: str = "") -> bool:
-        """Whether a word is one of those that each string names, blanks between them: relations, word classes, Penn tags, words."""
+        """Return whether a word is among those that each string names: relations, word classes, Penn tags, words."""
         wanted = ((pos, self.pos(n)), (tag, self.tag(n)), (low, self.low(n)), (lemma, self.lemma(n)))
-        return (not relation or self.relates(n, *relation.split())) and all(found in split(o) for o, found in wanted if o)
+        return (not relation or self.relates(n, *relation.split())) and all(results in split(o) for o, results in wanted if o)
 
     def reads(self, n: int, names: str) -> bool:
-        """Whether a word in lower case is one of those between the blanks."""
+        """Return whether a word in lower case is one of the names between blanks."""
         return self.low(n) in split(names)
 
     def phrase_at(self, n: int, phrase: str) -> int | None:
-        """The last word of a phrase that starts at a word, its words a blank apart; None where the text reads otherwise."""
+        """Return the last word of a phrase that starts at a word, or None where the text is another one."""
         parts = phrase.split()
         last = n + len(parts) - 1
         if [self.low(m) for m in range(n, last + 1)] != parts:
@@ -220,82 +219,82 @@ class Parse:
         return last if self.text[start:end].lower() == phrase and not touched else None
 
     def some(self, words: Iterable[int], relation: str = "", **named: str) -> bool:
-        """Whether one of the words matches (see ``matches``)."""
+        """Return whether one of the words matches (see ``matches``)."""
         return any(self.matches(n, relation, **named) for n in words)
 
     def inflect(self, lemma: str, tag: str) -> str | None:
-        """The lemma under a Penn tag; None where the materials have no such form."""
+        """Return the form of a lemma under a Penn tag; None where the materials have no such form."""
         return self.materials.inflect(lemma, tag)
 
     def children(self, n: int) -> list[int]:
-        """The words of its sentence that hang directly under a word, in reading order."""
+        """Return the words of its sentence that depend directly on a word, in reading order."""
         return self._below[n]
 
     def child(self, n: int, *relations: str) -> int | None:
-        """The first child with one of the relations (a name without a subtype takes all its subtypes), or None."""
+        """Return the first child with one of the relations (a name without a subtype includes its subtypes), or None."""
         return next((m for m in self._below[n] if self.relates(m, *relations)), None)
 
     def has(self, n: int, *relations: str) -> bool:
-        """Whether a word has a child of one of the relations."""
+        """Return whether a word has a child of one of the relations."""
         return self.child(n, *relations) is not None
 
     def relates(self, n: int, *relations: str) -> bool:
-        """Whether the word's relation, or its relation without the subtype, is one of these."""
+        """Return whether the relation of a word, or that without the subtype, is one of these."""
         relation = self.relation(n)
         return relation in relations or base(relation) in relations
 
     def subtree(self, n: int) -> list[int]:
-        """The word and everything below it, in reading order; a cycle in a broken tree is walked once."""
-        found, waiting = {n}, [n]
+        """Return the word and everything below it, in reading order; a cycle in a broken tree is visited once."""
+        results, waiting = {n}, [n]
         while waiting:
-            new = [m for m in self._below[waiting.pop()] if m not in found]
-            found.update(new)
+            new = [m for m in self._below[waiting.pop()] if m not in results]
+            results.update(new)
             waiting += new
-        return sorted(found)
+        return sorted(results)
 
     def span(self, indices: Iterable[int]) -> tuple[int, int]:
-        """First and last character of some words."""
+        """Return the first and the last character of some words."""
         words = [self.words[n] for n in indices]
         return min(word.start for word in words), max(word.end for word in words)
 
     def phrase(self, indices: Sequence[int]) -> str:
-        """The characters of some words that stand side by side."""
+        """Return the characters of neighbouring words."""
         return self.text[slice(*self.span(indices))]
 
     def touching(self, start: int, end: int) -> str:
-        """The characters right before and right after a piece of the text."""
+        """Return the characters right before and right after a piece of the text."""
         return self.text[max(start - 1, 0) : start] + self.text[end : end + 1]
 
     def has_own_span(self, n: int) -> bool:
-        """Whether the word's characters are its own: they spell it, and no neighbour shares them."""
+        """Return whether the characters of a word spell it and belong to no neighbour."""
         word, near = self.words[n], self.words[max(n - 1, 0) : n] + self.words[n + 1 : n + 2]
         return self.text[word.start : word.end] == word.text and all((o.start, o.end) != (word.start, word.end) for o in near)
 
     def stands_alone(self, n: int) -> bool:
-        """Whether the word has its own span and no letter, digit, hyphen or apostrophe touches it: not the *do* of *don't*."""
+        """Return whether a word has its own span and touches no letter, digit, hyphen or apostrophe: not the *do* of *don't*."""
         around = self.touching(self.words[n].start, self.words[n].end)
         return self.has_own_span(n) and not any(c.isalnum() or c in "-'’_/@" for c in around)
 
     def opens(self, n: int) -> bool:
-        """Whether a word is the first of its sentence."""
+        """Return whether a word is the first of its sentence."""
         return n == 0 or self.words[n - 1].sentence != self.words[n].sentence
 
     def in_title_case(self, n: int) -> bool:
-        """Whether the word has a capital that no start of a sentence explains: a part of a name or of a heading."""
+        """Return whether a word has a capital without starting a sentence: a part of a name or of a heading."""
         return self.words[n].text[:1].isupper() and not self.opens(n) and self.words[n].text != "I"
 
     def is_name(self, n: int) -> bool:
-        """Whether a word keeps its capital wherever it stands: a name, *I*, or a word with capitals inside."""
+        """Return whether a word keeps its capital anywhere: a name, *I*, or a word with capitals inside."""
         word = self.words[n]
         named = word.xpos.startswith("NNP") or word.upos == "PROPN" or word.text == "I"
         return named or word.text[1:] != word.text[1:].lower()
 
     def lowered(self, n: int, text: str, keeps: bool = False) -> str:
-        """A text that a word begins, without the capital of the start of a sentence; a name keeps its own."""
+        """Return a text that starts with a word, without the capital of the start of a sentence; a name keeps its own."""
         return text if keeps or self.is_name(n) else text[:1].lower() + text[1:]
 
     def nominal_core(self, n: int) -> list[int]:
-        """The head of a noun phrase with the compound nouns and name parts that touch it, in reading order."""
+        """Return the head of a noun phrase with the compound nouns and name parts that touch it, in reading order."""
         parts = {n}.union(*(self.subtree(child) for child in self._below[n] if self.relates(child, "compound", "flat")))
         low = high = n
         while low - 1 in parts:
@@ -305,40 +304,49 @@ class Parse:
         return list(range(low, high + 1))
 
     def subject(self, n: int) -> int | None:
-        """The subject of a predicate: its nsubj or expl that comes first, or None."""
+        """Return the first nsubj or expl of a predicate, or None."""
         return self.child(n, "nsubj", "expl")
 
     def is_plural(self, n: int) -> bool:
-        """Whether a subject takes a plural verb form (*you* and *I* count as plural: they take the bare form)."""
+        """Return whether a subject takes a plural verb form; *you* and *I* count as plural because they take the bare form."""
         word = self.words[n]
         if any(self.words[m].relation == "conj" for m in self._below[n]):
             return not any(self.lemma(k) in ("or", "nor") for m in self._below[n] for k in self._below[m])
         return word.xpos in ("NNS", "NNPS") or "Number=Plur" in word.feats or word.text.lower() in PLURAL_PRONOUNS
 
     def clauses(self) -> list[tuple[int, int]]:
-        """(predicate, finite word) of every finite clause, main clauses first: the finite word is the first auxiliary or copula,
-        or the verb itself."""
-        found = []
+        """Return (predicate, finite word) of every finite clause, main clauses first.
+
+        The finite word is the first auxiliary or copula, or the verb itself.
+        """
+        results = []
         for n, word in enumerate(self.words):
             if self.relates(n, *PREDICATES):
                 finite = next((m for m in self._below[n] if self.relates(m, "aux", "cop") and m < n), n)
                 if self.words[finite].xpos in FINITE_TAGS and self.words[finite].upos in ("AUX", "VERB"):
                     kind = word.relation if word.relation in PREDICATES else base(word.relation)
-                    found.append((PREDICATES.index(kind), n, finite))
-        return [(n, finite) for _, n, finite in sorted(found)]
+                    results.append((PREDICATES.index(kind), n, finite))
+        return [(n, finite) for _, n, finite in sorted(results)]
 
     def starts_sentence(self, start: int) -> bool:
-        """Whether only opening marks and blanks stand between the start of a sentence and this character."""
+        """Return whether only opening marks and blanks are between the start of a sentence and this character."""
         sentence = next((s for s in reversed(self.sentences) if s.start <= start), None)
         return sentence is None or not any(c.isalnum() for c in self.text[sentence.start : start])
 
     def choose(
-        self, candidates: Iterable[Candidate], make: Callable[[Candidate], Sequence[Change] | None], reason: str
+        self,
+        candidates: Iterable[Candidate],
+        make: Callable[[Candidate], Sequence[Change] | None],
+        reason: str,
+        rank: Callable[[Candidate], int] = lambda candidate: 0,
     ) -> Outcome:
-        """The first candidate, in an order drawn by the generator, whose changes give another text; else the reason."""
+        """Return what the first candidate gives whose changes make another text; else the reason.
+
+        The order is drawn by the generator; candidates of a lower rank come first.
+        """
         order = list(candidates)
         self.rng.shuffle(order)
-        for candidate in order:
+        for candidate in sorted(order, key=rank):
             changes = make(candidate)
             result = self.finish(changes, reason) if changes else None
             if isinstance(result, Perturbed):
@@ -346,7 +354,7 @@ class Parse:
         return NotApplicable(reason)
 
     def by_rules(self, rules: Sequence[Rule], reason: str) -> Outcome:
-        """One word, drawn by the generator, to which one of the rules applies, changed by the first that does; else the reason."""
+        """Change one word, drawn by the generator, by the first of the rules that applies to it; else return the reason."""
         words = [n for n in range(len(self.words)) if self.has_own_span(n)]
         return self.choose(words, lambda n: next((new for rule in rules for new in (rule(self, n),) if new), None), reason)
 
@@ -361,17 +369,17 @@ class Parse:
         return [*self._article(start, new + self.text[end:]), (start, end, new)]
 
     def put(self, n: int, new: str, last: int | None = None) -> list[Change]:
-        """A phrase in the place of a word (up to the last word, where one is named), in its case, a or an before it mended."""
+        """Put a phrase in the place of a word (up to ``last``), in its case, with the article before it put right."""
         end = self.words[n if last is None else last].end
         return self.replace(self.words[n].start, end, in_case_of(new, self.words[n].text))
 
     def spelled(self, n: int, new: str) -> list[Change]:
-        """A word in the place of another one, in its case; what stands before it stays."""
+        """Put a word in the place of another one, in its case; the text before it stays."""
         word = self.words[n]
         return [(word.start, word.end, in_case_of(new, word.text))]
 
     def delete(self, start: int, end: int) -> list[Change]:
-        """Take characters out with the blank that belonged to them, and with a comma that would stand at the start or twice.
+        """Delete characters with the blank that belonged to them, and with a comma that would start the text or come twice.
 
         The next word gets a capital when the deletion started the sentence, and an article before it the form it asks for.
         """
@@ -391,7 +399,7 @@ class Parse:
         return [*(self._article(start, text[end:]) if start and end < len(text) else []), (start, end, "")]
 
     def without(self, indices: list[int]) -> list[Change] | None:
-        """The deletion of a run of words, where something of the text stays and no letter touches it."""
+        """Return the deletion of a run of words; None where nothing would be left or a letter touches it."""
         start, end = self.span(indices)
         after = indices[-1] + 1
         if after < len(self.words) and self.in_title_case(after) and self.in_title_case(indices[-1]):
@@ -403,7 +411,7 @@ class Parse:
         return self.delete(start, end)
 
     def _article(self, start: int, following: str) -> list[Change]:
-        """The change of the word right before ``start`` from a to an or back, if it is one and must change."""
+        """Return the change of an indefinite article right before ``start`` that must change its form."""
         for n, word in enumerate(self.words):
             if word.text.lower() in ("a", "an") and word.upos == "DET" and self.has_own_span(n):
                 if word.end <= start and not self.text[word.end : start].strip(" \"'“‘") and following.strip():
@@ -415,7 +423,7 @@ class Parse:
 
 
 Rule = Callable[[Parse, int], list[Change] | None]
-"""What becomes of a text at a word; None where nothing does."""
+"""The changes of a text at a word; None where the rule does not apply."""
 
 
 @dataclass(frozen=True)
@@ -435,7 +443,7 @@ class Perturbation:
     identifier
         The number in DEMETR's table 1, None for what is not there.
     function
-        What is made of a parsed text; pure, all chance comes from the generator.
+        The function of a parsed text; pure, all random choices come from the generator.
     """
 
     name: str

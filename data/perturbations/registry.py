@@ -5,28 +5,23 @@ from __future__ import annotations
 from rome.exceptions import InputError
 
 from . import (
-    lexical,
     logic,
     names,
     notation,
-    numbers,
     omission,
-    opposites,
-    order,
     quantities,
-    rewording,
-    rewriting,
+    relations,
     robustness,
     roles,
-    typography,
+    slips,
     verb_forms,
-    word_forms,
+    words,
 )
 from .perturbation import Perturbation
 
 FAMILIES = (
-    *(order, lexical, omission, names, numbers, word_forms, typography, robustness, verb_forms),
-    *(notation, rewording, rewriting, opposites, quantities, logic, roles),
+    *(slips, words, omission, names, robustness, verb_forms),
+    *(notation, relations, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}
@@ -39,7 +34,7 @@ NOT_AUTOMATED = {
 
 
 def named(name: str) -> Perturbation:
-    """The perturbation of that name. Raises InputError that lists the names for an unknown one."""
+    """Return the perturbation of that name. Raises InputError that lists the names for an unknown one."""
     if name not in PERTURBATIONS:
-        raise InputError(f"there is no perturbation {name!r}: choose from {', '.join(PERTURBATIONS)}")
+        raise InputError(f"no perturbation {name!r}. Choose from {', '.join(PERTURBATIONS)}")
     return PERTURBATIONS[name]

@@ -1,20 +1,20 @@
-"""The lower bounds, such as no text or another text (DEMETR 32 to 34), and what RoMe's robustness is measured with (RoMe 4.7)."""
+"""The lower bounds, such as no text or another text (DEMETR 32 to 34), and the perturbations of RoMe's robustness (RoMe 4.7)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from rome.data.perturbations.lexical import exchanged, may_turn, open_words
+from rome.data.perturbations.words import exchanged, has_safe_antonym, open_words
 
-from .perturbation import Change, Materials, NotApplicable, Outcome, Parse, perturbation
+from .perturbation import Change, NotApplicable, Outcome, Parse, capitalised, perturbation
 
 DRAWS = 12
 
 
 @perturbation("baseline", "empty", "base", 32)
 def empty_text(parse: Parse) -> Outcome:
-    """Nothing but a full stop, as published: most metrics refuse an empty text."""
+    """Leave nothing but a full stop, as published: most metrics refuse an empty text."""
     if not parse.text:
         return NotApplicable("the text is empty")
     return parse.finish([(0, len(parse.text), ".")], "the text is empty already")
@@ -22,7 +22,7 @@ def empty_text(parse: Parse) -> Outcome:
 
 @perturbation("baseline", "different", "base", 33)
 def unrelated_text(parse: Parse) -> Outcome:
-    """Another text: of a dozen drawn ones, of about its length where there is one, the one that shares the smallest part of its words."""
+    """Replace the text by another one of about its length that shares few of its words."""
     if not parse.text or not parse.materials.texts:
         return NotApplicable("no other text to put in its place")
     own = set(re.findall(r"\w+", parse.text.lower()))
@@ -36,29 +36,24 @@ def unrelated_text(parse: Parse) -> Outcome:
 
 
 def _shared(own: set[str], other: set[str]) -> float:
-    """The share of the other text's words that stand in the text too."""
+    """Return the share of the other text's words that are in the text too."""
     return len(own & other) / max(len(other), 1)
 
 
 @perturbation("baseline", "unintelligible", "base", 34)
 def shuffled_words(parse: Parse) -> Outcome:
-    """All words in another order; the capital and the final mark stay where they were."""
-    found = list(re.finditer(r"\S+", parse.text))
-    if len(found) < 3:
+    """Put all words into another order; the capital and the final mark stay in their places."""
+    body = re.fullmatch(r"\s*(.*?)([.!?…]+[\"'”’)]*)?\s*", parse.text, re.DOTALL)
+    words = body.group(1).split() if body else []
+    if body is None or len(words) < 3:
         return NotApplicable("fewer than three words")
-    start, end = found[0].start(), found[-1].end()
-    final = re.search(r"[.!?…]+[\"'”’)]*$", parse.text[start:end])
-    end = start + len(parse.text[start : final.start() + start].rstrip()) if final else end
-    words = parse.text[start:end].split()
-    names = {word.text for word in parse.words if word.upos == "PROPN" or word.text == "I"}
-    proper = not words or words[0].strip("\"'“,") in names
-    loose = words if proper else [words[0][:1].lower() + words[0][1:], *words[1:]]
+    first, capital = parse.words[0], words[0][:1].isupper()
+    named = first.upos == "PROPN" or first.text == "I"
+    loose = words if named else [words[0][:1].lower() + words[0][1:], *words[1:]]
     for _ in range(DRAWS):
-        mixed = parse.rng.sample(loose, len(loose))
-        if mixed != loose:
-            new = " ".join(mixed)
-            new = new[:1].upper() + new[1:] if words[0][:1].isupper() else new
-            return parse.finish([(start, end, new)], "its words are all the same")
+        mixed = " ".join(parse.rng.sample(loose, len(loose)))
+        if mixed != " ".join(loose):
+            return parse.finish([(*body.span(1), capitalised(mixed) if capital else mixed)], "its words are all the same")
     return NotApplicable("its words are all the same")
 
 
@@ -70,25 +65,29 @@ CONTENT_CLASSES = ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
 
 @perturbation("robustness", "adjective replacement", "none")
 def adjectives_by_synonyms(parse: Parse) -> Outcome:
-    """Every adjective that has a known synonym becomes it; the meaning is kept (RoMe 4.7, case 2)."""
+    """Replace every adjective that has a known synonym; the meaning is kept (RoMe 4.7, case 2)."""
     return _adjectives(parse, parse.materials.synonyms, "no adjective with a known synonym")
 
 
 @perturbation("robustness", "adjective replacement", "critical")
 def adjectives_by_antonyms(parse: Parse) -> Outcome:
-    """Every adjective that has a known antonym becomes it; the meaning turns (RoMe 4.7, case 2)."""
+    """Replace every adjective that has a known antonym; the meaning is reversed (RoMe 4.7, case 2)."""
     return _adjectives(parse, parse.materials.antonyms, "no adjective with a known antonym")
 
 
 def _adjectives(parse: Parse, words: Mapping[str, Sequence[str]], reason: str) -> Outcome:
-    found = [n for n in open_words(parse, ("ADJ",)) if may_turn(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")]
-    changes = [change for n in found for change in exchanged(parse, n, words) or ()]
+    results = [
+        n
+        for n in open_words(parse, ("ADJ",))
+        if has_safe_antonym(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")
+    ]
+    changes = [change for n in results for change in exchanged(parse, n, words.get(parse.lemma(n), ())) or ()]
     return parse.finish(changes, reason) if changes else NotApplicable(reason)
 
 
 @perturbation("robustness", "random word replacement", "critical")
 def words_by_token(parse: Parse) -> Outcome:
-    """Two neighbouring content words become AAA, or two apart where none are neighbours; function words stay (case 3)."""
+    """Replace two content words, neighbours if possible, by AAA; function words stay (RoMe 4.7, case 3)."""
     content = [n for n, word in enumerate(parse.words) if word.upos in CONTENT_CLASSES and parse.has_own_span(n)]
     words = [n for n in content if parse.form(n).isalnum() and parse.form(n) != TOKEN]
     pairs = [(a, b) for a, b in zip(words, words[1:], strict=False) if b == a + 1] or list(zip(words, words[1:], strict=False))
@@ -101,7 +100,7 @@ def words_by_token(parse: Parse) -> Outcome:
 
 @perturbation("robustness", "text transformation", "minor")
 def words_by_similar(parse: Parse) -> Outcome:
-    """Two content words become similar ones in the same form, none of them an antonym of the old one (case 4)."""
+    """Replace two content words by similar ones in the same form, none of them an antonym (RoMe 4.7, case 4)."""
     reason = "fewer than two words with a similar word"
     options = {n: words for n in range(len(parse.words)) for words in (_similar(parse, n),) if words}
     if len(options) < 2:
@@ -113,31 +112,26 @@ def words_by_similar(parse: Parse) -> Outcome:
 
 
 def _similar(parse: Parse, n: int) -> list[str]:
-    """Similar words that can stand in the word's place: another stem, the same ending, no antonym; none for light words."""
-    word = parse.words[n]
-    low, lemma = word.text.lower(), word.lemma.lower()
-    content = word.upos in ("NOUN", "VERB", "ADJ") or (word.upos == "ADV" and low.endswith("ly"))
-    light = lemma in LIGHT_WORDS or word.xpos in ("JJR", "JJS") or parse.in_title_case(n)
-    if not content or light or word.xpos.startswith("NNP") or not parse.stands_alone(n):
+    """Return similar words that can replace a word: of another stem, in the same form, no antonym; none for light words."""
+    low, lemma, tag = parse.low(n), parse.lemma(n), parse.tag(n)
+    content = parse.matches(n, pos="NOUN VERB ADJ") or parse.pos(n) == "ADV" and low.endswith("ly")
+    light = lemma in LIGHT_WORDS or tag in ("JJR", "JJS") or tag.startswith("NNP") or parse.in_title_case(n)
+    if not content or light or not parse.stands_alone(n):
         return []
-    opposite = set(parse.materials.antonyms.get(lemma, ()))
-    own = {parse.inflect(lemma, tag) for tag in ("VB", "VBZ", "VBD", "VBN", "VBG", "NN", "NNS")} | {low, lemma}
-    others = [other for other in parse.materials.similar.get(low, ()) if other.isalpha() and other not in opposite | own]
-    others = [other for other in others if _ending(other) == _ending(low) and not other.startswith(low[:4])]
     negated = {prefix + low for prefix in NEGATIVE_PREFIXES} | {low.removeprefix(prefix) for prefix in NEGATIVE_PREFIXES}
-    others = [other for other in others if other not in negated and parse.inflect(other, "NNS") != low]
-    return [other for other in others if _same_form(word.xpos, lemma, other, parse.materials)]
+    barred = negated | set(parse.materials.antonyms.get(lemma, ())) | {low, lemma}
+    others = [other for other in parse.materials.similar.get(low, ()) if other.isalpha() and other not in barred]
+    others = [other for other in others if _ending(other) == _ending(low) and other[:4] != low[:4]]
+    return [other for other in others if _inflects_alike(parse, tag, lemma, other)]
 
 
-def _same_form(tag: str, lemma: str, other: str, materials: Materials) -> bool:
-    """Whether the other word can be the same form: it inflects as the lemma does; a past tense ends in -ed."""
-    check = {"NN": "NNS", "VB": "VBG", "VBP": "VBG"}.get(tag)
-    inflects = check is None or materials.inflect(lemma, check) is None or materials.inflect(other, check) is not None
-    plural = tag != "NNS" or _ending(other) == "s"
-    return inflects and plural and (tag not in ("VBD", "VBN") or _ending(other) == "ed")
+def _inflects_alike(parse: Parse, tag: str, lemma: str, other: str) -> bool:
+    """Return whether another word has the forms that the lemma of a base form has: a plural, a form in -ing."""
+    form = {"NN": "NNS", "VB": "VBG", "VBP": "VBG"}.get(tag)
+    return form is None or parse.inflect(lemma, form) is None or parse.inflect(other, form) not in (None, lemma)
 
 
 def _ending(word: str) -> str:
-    """The ending that tells a word's form."""
+    """Return the ending that shows the form of a word."""
     plural = "s" if word.endswith("s") and not word.endswith("ss") else ""
     return next((ending for ending in ("ing", "ed", "ly", "est", "er") if word.endswith(ending)), plural)

@@ -1,20 +1,16 @@
-"""Who did what to whom turned round: subject and object, two names, two numbers, cause and effect exchange their places."""
+"""Roles exchanged: subject and object, two names, two nouns, cause and effect."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from rome.data.perturbations.names import PLACES, Entity, entities
-from rome.data.perturbations.verb_forms import form_of_be
+from rome.data.perturbations.verb_forms import NounPhrase, agreeing, moved, noun_phrase
 
-from .lexicons import MONTHS, replacements, word_set
-from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_row, is_contiguous, perturbation, split
+from .lexicons import replacements, word_set
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, is_contiguous, perturbation
 
-LONGEST = 12
-"""Words of a noun phrase that may change its place."""
 PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}
 SYMMETRIC = word_set("roles.symmetric")
 MOTION = word_set("roles.motion")
@@ -22,42 +18,34 @@ DIRECTIONS = ("to", "from", "against", "over", "behind", "after")
 PEOPLE = word_set("roles.people")
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    """A noun phrase that can stand elsewhere: its head, its words and its characters."""
-
-    head: int
-    words: list[int]
-    start: int
-    end: int
-
-
 @perturbation("accuracy", "mistranslation - roles", "critical")
 def roles_swapped(parse: Parse) -> Outcome:
-    """Subject and object, giver and receiver, or agent and patient exchange places: *The dog bit him* -> *He bit the dog*."""
+    """Exchange subject and object, giver and receiver, or agent and patient: *The dog bit him* -> *He bit the dog*."""
     places = [place for entity in entities(parse) if entity.kind in (*PLACES, "date") for place in entity.words]
     pairs = [pair for clause in parse.clauses() for pair in _partners(parse, clause, frozenset(places))]
     return parse.choose(pairs, lambda pair: _exchanged(parse, *pair), "no two partners that can change roles")
 
 
-def _partners(parse: Parse, clause: tuple[int, int], places: frozenset[int]) -> list[tuple[tuple[int, int], _Phrase, _Phrase]]:
-    """The subject of a clause with each phrase that can change roles with it."""
+def _partners(
+    parse: Parse, clause: tuple[int, int], places: frozenset[int]
+) -> list[tuple[tuple[int, int], NounPhrase, NounPhrase]]:
+    """Return the subject of a clause with each phrase that can change roles with it."""
     verb = clause[0]
     subject = parse.child(verb, "nsubj")
     mutual = any(parse.low(n).endswith(("self", "selves", "other", "another")) for n in parse.children(verb))
     if parse.pos(verb) != "VERB" or subject is None or subject > verb or parse.lemma(verb) in SYMMETRIC | MOTION or mutual:
         return []
-    first = _phrase(parse, subject)
+    first = noun_phrase(parse, subject)
     early = any(parse.relation(n) == "obj" for n in parse.children(verb) if n < verb)
     if first is None or first.words[-1] >= verb or early:
         return []
     later = [n for n in parse.children(verb) if n > verb and _is_partner(parse, n, parse.has(verb, "iobj"))]
-    found = [(clause, first, second) for second in (_phrase(parse, n) for n in later) if second is not None]
-    return [pair for pair in found if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
+    results = [(clause, first, second) for second in (noun_phrase(parse, n) for n in later) if second is not None]
+    return [pair for pair in results if pair[2].words[0] > verb and _may_exchange(parse, *pair[1:], places)]
 
 
 def _is_partner(parse: Parse, n: int, received: bool) -> bool:
-    """Whether a word under the verb is its object, its receiver, its agent, or whom the deed goes to."""
+    """Return whether a word under the verb is its object, its receiver, its agent, or its goal."""
     relation, passive = parse.relation(n), parse.has(parse.head(n), "nsubj:pass")
     if relation in ("obj", "iobj"):
         return relation == "iobj" or not received and not passive
@@ -69,18 +57,13 @@ def _is_partner(parse: Parse, n: int, received: bool) -> bool:
 
 
 def _is_person(parse: Parse, n: int) -> bool:
-    """Whether a word stands for somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
+    """Return whether a word means somebody: a name, a personal pronoun, or a noun for people, animals or bodies that act."""
     name = parse.pos(n) == "PROPN" and not any(c.isdigit() for c in parse.form(n))
-    return name or parse.low(n) in PEOPLE or _is_pronoun(parse, n)
+    return name or parse.low(n) in PEOPLE or parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
 
 
-def _is_pronoun(parse: Parse, n: int) -> bool:
-    """Whether a word is a personal pronoun for people."""
-    return parse.tag(n) == "PRP" and parse.low(n) in PERSONAL
-
-
-def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozenset[int]) -> bool:
-    """Whether each could do what the other does: both somebody, both no place or both a place, and not the same."""
+def _may_exchange(parse: Parse, first: NounPhrase, second: NounPhrase, places: frozenset[int]) -> bool:
+    """Return whether two phrases differ and each could have the role of the other."""
     heads, texts = [first.head, second.head], [parse.phrase(one.words).lower() for one in (first, second)]
     same_side = len({n in places for n in heads}) == 1
     other_cases = (OBJECTIVE.get(texts[1]), SUBJECTIVE.get(texts[1]))
@@ -89,114 +72,36 @@ def _may_exchange(parse: Parse, first: _Phrase, second: _Phrase, places: frozens
     return all(_is_person(parse, n) for n in heads) and not works and same_side and plain and texts[0] != texts[1]
 
 
-def _phrase(parse: Parse, head: int) -> _Phrase | None:
-    """The noun phrase of a head without its preposition, if it is whole, short, and can stand elsewhere."""
-    words = parse.subtree(head)
-    if parse.relates(head, "obl", "nmod"):
-        words = [n for n in words if n != parse.child(head, "case")]
-    nominal = parse.matches(head, pos="NOUN PROPN") or parse.pos(head) == "PRON" and parse.low(head) in PEOPLE - {"who"}
-    if not nominal and not _is_pronoun(parse, head) or not is_contiguous(words) or len(words) > LONGEST:
-        return None
-    (start, end), text, after = parse.span(words), parse.text, words[-1] + 1
-    touched, inside = parse.touching(start, end), text[start:end]
-    odd = text[:start].endswith(".") or any(c in '"“”‘():;' for c in inside) or inside[-1] in ",-"
-    if odd or any(c.isalnum() or c in "-'’/@#_" for c in touched):
-        return None
-    titled = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) != "PRON"
-    goes_on = (titled or parse.matches(after, pos="NUM PROPN")) and text[end : end + 1] in (" ", "-")
-    same = words[0] > 0 and parse.words[words[0] - 1].sentence == parse.words[head].sentence
-    cut = same and text[start - 1] == " " and parse.matches(words[0] - 1, pos="PROPN NUM ADJ X DET")
-    wrong = parse.matches(words[0], tag="WP WDT WP$") or parse.matches(words[0], pos="ADP SCONJ CCONJ")
-    return None if goes_on or cut or wrong else _Phrase(head, words, start, end)
-
-
-def _moved(parse: Parse, phrase: _Phrase, cases: dict[str, str], opens: bool) -> str:
-    """The phrase as it reads in its new place: a pronoun in the case of that place, a capital where the sentence starts."""
-    text, first, low = parse.text[phrase.start : phrase.end], phrase.words[0], parse.low(phrase.words[0])
-    if len(phrase.words) == 1 and low in PERSONAL:
-        text = cases.get(low, low if parse.form(first) != "I" else "I")
-    elif parse.starts_sentence(phrase.start):
-        text = _lowered(parse, first, text)
-    return capitalised(text) if opens else text
-
-
-def _lowered(parse: Parse, n: int, text: str) -> str:
-    """A text that a word starts, without the capital of the start of a sentence; names and *I* keep theirs."""
-    return parse.lowered(n, text, parse.words[n].lemma[:1].isupper())
-
-
-def _exchanged(parse: Parse, clause: tuple[int, int], first: _Phrase, second: _Phrase) -> list[Change] | None:
-    """Both phrases in each other's place, and the verb that agrees with the new subject."""
-    verb = _agreeing(parse, clause, second.head)
-    lead = _moved(parse, second, SUBJECTIVE, parse.starts_sentence(first.start))
-    follower = _moved(parse, first, OBJECTIVE, False)
+def _exchanged(parse: Parse, clause: tuple[int, int], first: NounPhrase, second: NounPhrase) -> list[Change] | None:
+    """Return both phrases in each other's place, and the verb that agrees with the new subject."""
+    plural = parse.is_plural(second.head) or parse.reads(second.head, "police people")
+    verb = agreeing(parse, clause, plural, parse.reads(second.head, "i me"))
+    lead = moved(parse, second, SUBJECTIVE, parse.starts_sentence(first.start))
+    follower = moved(parse, first, OBJECTIVE)
     return None if verb is None else [(first.start, first.end, lead), *verb, (second.start, second.end, follower)]
-
-
-def _agreeing(parse: Parse, clause: tuple[int, int], subject: int) -> list[Change] | None:
-    """The change that makes the finite verb of a clause agree with a new subject; None where it cannot be made."""
-    predicate, finite = clause
-    word, past, old = parse.words[finite], parse.reads(finite, "was were"), parse.subject(predicate)
-    if word.xpos == "MD" or (word.xpos == "VBD" and not past):
-        return []
-    plural, first_person = parse.is_plural(subject) or parse.reads(subject, "police people"), parse.reads(subject, "i me")
-    if old is not None and parse.is_plural(old) == plural and not first_person and parse.form(old) != "I":
-        return []
-    shared = any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
-    if shared or not parse.stands_alone(finite):
-        return None
-    lemma = word.lemma.lower()
-    form = {"have": "has", "do": "does"}.get(lemma) or parse.inflect(lemma, "VBZ")
-    new = form_of_be("past" if past else "present", plural, first_person) if lemma == "be" else lemma if plural else form
-    return [(word.start, word.end, new)] if new else None
 
 
 @perturbation("accuracy", "mistranslation - named entity", "critical")
 def names_exchanged(parse: Parse) -> Outcome:
-    """Two names of one kind exchange places: *Ann left Oslo for Rome* -> *Ann left Rome for Oslo*."""
-    found = [entity for entity in entities(parse) if _is_whole(parse, entity)]
-    pairs = [pair for pair in combinations(found, 2) if _two_names(parse, *pair)]
+    """Exchange two names of one kind: *Ann left Oslo for Rome* -> *Ann left Rome for Oslo*."""
+    pairs = [pair for pair in combinations(entities(parse), 2) if _two_names(parse, *pair)]
     return parse.choose(pairs, lambda pair: _names(parse, *pair), "no two names that can change places")
 
 
-def _is_whole(parse: Parse, entity: Entity) -> bool:
-    """Whether no other part of a name stands right beside the entity: *Osama* of *Osama bin Laden*, *Al* - *Maqrizi*."""
-    first, last = entity.words[0], entity.words[-1]
-    beside = (first - 1, last + 1)
-    parts = any(parse.form(n) in split("- – de la bin van von al el") for n in beside) or parse.some(beside, pos="PROPN X NUM")
-    linked = parse.form(last + 1) in ("of", "for") and parse.pos(last + 2) == "PROPN"
-    article = parse.low(first - 2) == "of" and parse.low(first - 1) == "the" and entity.kind == ""
-    quoted = parse.text[max(entity.start - 2, 0) : entity.start] in ('" ', "” ")
-    return len(entity.text) > 1 and not (quoted or parts or linked or article)
-
-
 def _two_names(parse: Parse, first: Entity, second: Entity) -> bool:
-    """Whether two entities are of one kind, differ, and are not named side by side."""
+    """Return whether two entities are of one kind, differ, and are not named side by side."""
     both = (first, second)
     kind, other = ("place" if one.kind in PLACES else one.kind for one in both)
-    short, long = sorted((one.text.lower() for one in both), key=len)
-    if (
-        kind != other
-        or kind == "date"
-        or first.modifier != second.modifier
-        or short in long
-        or {*short.split()} & {*long.split()}
-    ):
-        return False
-    cases = [parse.child(one.head, "case") for one in both]
-    alike: list[Sequence[object]] = [
-        [parse.matches(one.words[0] - 1, pos="DET PRON ADJ NUM") for one in both],
-        [parse.is_plural(one.head) for one in both],
-        [any(c in '"“‘”' for c in parse.touching(one.start, one.end)) for one in both],
-        [kind or (parse.low(case) if case is not None else "") for case in cases],
-    ]
+    words = [set(one.text.lower().split()) for one in both]
+    alike = kind == other and first.modifier == second.modifier and not words[0] & words[1]
+    alike = alike and parse.is_plural(first.head) == parse.is_plural(second.head)
     linked = _leader(parse, first.head) == _leader(parse, second.head) or _linked(parse, first.head, second.head)
     near = not re.search(r"\b(?!and\b)[a-z]{3}", parse.text[first.end : second.start])
-    return all(one == two for one, two in alike) and not linked and not near
+    return alike and kind not in ("", "date") and not linked and not near
 
 
 def _leader(parse: Parse, n: int) -> int:
-    """The first part of the coordination or list that a word stands in; the word itself outside of one."""
+    """Return the first part of the coordination or list of a word; the word itself outside of one."""
     for _ in range(len(parse.words)):
         if not parse.relates(n, "conj", "appos", "flat", "list", "parataxis") or parse.head(n) < 0:
             return n
@@ -205,14 +110,14 @@ def _leader(parse: Parse, n: int) -> int:
 
 
 def _linked(parse: Parse, first: int, second: int) -> bool:
-    """Whether one hangs right under the other, or both are partners in something mutual."""
+    """Return whether one word is the head of the other, or both are partners in something mutual."""
     shared = parse.head(first) == parse.head(second)
     mutual = shared and parse.lemma(parse.head(first)) in SYMMETRIC - word_set("roles.taking_part")
     return mutual or parse.head(first) == second or parse.head(second) == first
 
 
 def _names(parse: Parse, first: Entity, second: Entity) -> list[Change]:
-    """Each name in the place of the other; the article of a name gets or loses its capital."""
+    """Return each name in the place of the other, with a capital where the sentence starts."""
     changes: list[Change] = []
     for old, new in ((first, second), (second, first)):
         text = capitalised(new.text) if parse.starts_sentence(old.start) else new.text
@@ -226,15 +131,14 @@ PLACED = ("nsubj", "obj", "iobj", "obl", "nmod")
 
 @perturbation("accuracy", "mistranslation - roles", "critical")
 def phrases_exchanged(parse: Parse) -> Outcome:
-    """Two nouns or names exchanged with each other, each with its compound, whatever they stand for: *The rent of the flat rose in
-    the winter.* -> *The flat of the rent rose in the winter.* A reader who only asks which words occur finds nothing."""
+    """Exchange two nouns or names with their compounds: *The rent of the flat rose in the winter.* -> *The flat of the rent rose in the winter.*"""
     heads = [n for n, word in enumerate(parse.words) if word.upos in ("NOUN", "PROPN") and parse.relates(n, *PLACED)]
     pairs = [pair for pair in combinations(heads, 2) if _apart(parse, *pair)]
     return parse.choose(pairs, lambda pair: _cores(parse, *pair), "no two nouns that can change places")
 
 
 def _apart(parse: Parse, one: int, other: int) -> bool:
-    """Whether two nouns differ, agree in number, and are not said of each other or of one symmetric verb."""
+    """Return whether two nouns differ, agree in number, and are independent of each other."""
     symmetric = parse.head(one) == parse.head(other) and parse.lemma(parse.head(one)) in SYMMETRIC | {"be"}
     said = any(parse.has(n, "conj", "appos", "cop") for n in (one, other))
     agree = parse.lemma(one) != parse.lemma(other) and parse.is_plural(one) == parse.is_plural(other)
@@ -242,7 +146,7 @@ def _apart(parse: Parse, one: int, other: int) -> bool:
 
 
 def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
-    """Each core in the place of the other."""
+    """Return each core in the place of the other."""
     cores = [parse.nominal_core(n) for n in (one, other)]
     if set(cores[0]) & set(cores[1]) or not all(parse.stands_alone(n) for core in cores for n in core):
         return None
@@ -252,104 +156,26 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
     return sorted([*parse.replace(a, b, parse.text[c:d]), *parse.replace(c, d, parse.text[a:b])])
 
 
-SMALL = word_set("roles.small")
-DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d{1,2}:\d{2}")
-NOT_COUNTED = re.compile(r"(?:[-–/x×=:.№#]|no\.|page|chapter|article|section|version|part|volume)\s?$", re.IGNORECASE)
-RANGED = re.compile(
-    r"(?:[-–—~/x×,:;]|and|or|to|through|until|till|by|, and|, or|percent (?:and|or|to)|out of|of|in|-?year(?:s)? (?:or|to))?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A number in the text: its word, its value, what it counts."""
-
-    word: int
-    value: str
-    kind: str
-
-
-@perturbation("accuracy", "mistranslation - numbers", "critical")
-def numbers_exchanged(parse: Parse) -> Outcome:
-    """Two numbers of one kind exchange places: *3 men and 7 women* -> *7 men and 3 women*."""
-    figures = [figure for n in range(len(parse.words)) for figure in (_figure(parse, n),) if figure]
-    pairs = [pair for pair in combinations(figures, 2) if _two_numbers(parse, *pair)]
-    return parse.choose(pairs, lambda pair: _numbers(parse, *pair), "no two numbers that can change places")
-
-
-def _figure(parse: Parse, n: int) -> _Figure | None:
-    """A number that stands alone; None for 0 and 1, for a part of a longer number, and for anything else."""
-    word, near = parse.words[n], (n - 1, n + 1)
-    before, after = parse.text[: word.start], parse.text[word.end :]
-    touched = any(c.isalnum() or c in "-–/@_:#'’+*" for c in parse.touching(word.start, word.end))
-    if word.upos != "NUM" or not parse.has_own_span(n) or touched:
-        return None
-    if parse.low(n) in SMALL:
-        return None if parse.some(near, pos="NUM") else _Figure(n, parse.low(n), "word")
-    if not DIGITS.fullmatch(word.text) or re.match(r"\.\d|\s?(?:[:/x×=–-]|--)\s?\d", after) or NOT_COUNTED.search(before):
-        return None
-    if ":" in word.text:
-        return _Figure(n, word.text, "clock")
-    value = float(word.text.replace(",", ""))
-    if value <= 1:
-        return None
-    counted = word.relation == "nummod" and parse.tag(word.head) == "NNS"
-    if re.match(r"\s?(?:%|percent\b|per cent\b)", after[:10]):
-        kind = "percentage"
-    elif re.fullmatch(r"1[0-9]{3}|20[0-4]\d", word.text) and not counted:
-        kind = "year"
-    elif any(parse.tag(m) == "NNP" and parse.form(m) in MONTHS for m in near):
-        kind = "day"
-    else:
-        kind = "money" if before.rstrip().endswith(("$", "€", "£")) else "number"
-    return _Figure(n, str(value), kind)
-
-
-def _two_numbers(parse: Parse, first: _Figure, second: _Figure) -> bool:
-    """Whether two numbers are of one kind, differ, and are not the ends of a range or parts of a list."""
-    if first.kind != second.kind or first.value == second.value:
-        return False
-    between = parse.text[parse.words[first.word].end : parse.words[second.word].start].strip().lower().strip("%$€£ ")
-    listed = not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))
-    dashed = first.kind in ("year", "day") and re.search(r"[–—-]", between) is not None and len(between) < 20
-    if RANGED.fullmatch(between) or listed or dashed or _leader(parse, first.word) == _leader(parse, second.word):
-        return False
-    low, high = (0.0, 0.0) if first.kind in ("word", "clock") else sorted((float(first.value), float(second.value)))
-    return high <= 1000 * low
-
-
-def _numbers(parse: Parse, first: _Figure, second: _Figure) -> list[Change]:
-    """Each number in the place of the other, a or an before it mended, a capital where the sentence starts."""
-    changes: list[Change] = []
-    for old, new in ((first, second), (second, first)):
-        word, text = parse.words[old.word], parse.form(new.word)
-        changes += parse.replace(word.start, word.end, text.capitalize() if word.text[0].isupper() else text.lower())
-    return changes
-
-
 CAUSING = replacements("roles.causing")
 CAUSED = {"result": "from", "stem": "from", "arise": "from"}
-BECAUSE_OF = ("because of", "due to", "as a result of", "owing to", "thanks to")
 MARKED = re.compile(r"[\"“”():;?…]")
 
 
 @perturbation("accuracy", "mistranslation - cause", "critical")
 def cause_and_effect_swapped(parse: Parse) -> Outcome:
-    """The cause becomes the effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
-    return parse.by_rules((_clauses_swapped, _nouns_swapped, _participle_turned, _reason_turned), "no cause with its effect")
+    """Exchange cause and effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
+    return parse.by_rules((_clauses_swapped, _nouns_swapped), "no cause with its effect")
 
 
 def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """*X because Y.* -> *Y because X.*, *Because Y, X.* -> *Because X, Y.* and *X, so Y.* -> *Y, so X.*"""
+    """Return the changes of *X because Y.* -> *Y because X.* and *X, so Y.* -> *Y, so X.*"""
     clause, main = parse.head(n), parse.head(parse.head(n))
     if clause <= n or main < 0 or not _joins(parse, n) or parse.subject(clause) is None or parse.subject(main) is None:
         return None
     reason = [m for m in parse.subtree(clause) if m > n]
-    if not in_row([n], reason):
+    if not is_contiguous([n, *reason]):
         return None
     whole = [m for m in parse.subtree(main) if m not in reason and m != n]
-    if parse.starts_sentence(parse.words[n].start):
-        return _fronted(parse, reason, whole) if parse.low(n) == "because" else None
     first = n
     while first - 1 in whole:
         first -= 1
@@ -359,7 +185,7 @@ def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _joins(parse: Parse, n: int) -> bool:
-    """Whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
+    """Return whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
     clause = parse.head(n)
     if parse.low(n) == "because":
         return parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
@@ -370,7 +196,7 @@ def _joins(parse: Parse, n: int) -> bool:
 
 
 def _trimmed(parse: Parse, words: list[int]) -> list[int]:
-    """Words without the marks at their ends."""
+    """Return words without the marks at their ends."""
     while words and parse.pos(words[-1]) == "PUNCT":
         words = words[:-1]
     while words and parse.matches(words[0], pos="PUNCT CCONJ"):
@@ -379,7 +205,7 @@ def _trimmed(parse: Parse, words: list[int]) -> list[int]:
 
 
 def _movable(parse: Parse, words: list[int]) -> bool:
-    """Whether a clause starts with its own words: no *and*, *but*, *so* or *however* that ties it to what came before."""
+    """Return whether a clause is independent of the text before it: it starts with no *and*, *but*, *so* or *however*."""
     tied = not words or parse.matches(words[0], pos="CCONJ SCONJ INTJ AUX") or parse.low(words[0]) in word_set("roles.tying")
     return not tied
 
@@ -388,7 +214,7 @@ WEAK = "just only not simply partly mainly maybe perhaps probably mostly largely
 
 
 def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> list[Change] | None:
-    """The two clauses around *because* in each other's place."""
+    """Return the two clauses around *because* in each other's place."""
     reason, main = _trimmed(parse, reason), _trimmed(parse, main)
     if not _movable(parse, reason) or not _movable(parse, main) or parse.reads(n - 1, WEAK):
         return None
@@ -399,29 +225,21 @@ def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> l
         return None
     lead, tail, earlier = parse.text[low:high], parse.text[start:end], main[0] - 1
     if parse.starts_sentence(start):
-        return [(start, end, capitalised(lead)), (low, high, _lowered(parse, main[0], tail))]
+        return [
+            (start, end, capitalised(lead)),
+            (low, high, parse.lowered(main[0], tail, parse.words[main[0]].lemma[:1].isupper())),
+        ]
     loose = earlier < 0 or parse.matches(earlier, pos="PUNCT CCONJ SCONJ") and not parse.reads(earlier, "both either")
     return [(start, end, lead), (low, high, tail)] if loose else None
 
 
-def _fronted(parse: Parse, reason: list[int], main: list[int]) -> list[Change] | None:
-    """*Because Y, X* with both clauses exchanged."""
-    reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not reason or not _movable(parse, main) or reason[0] > main[0] or not is_contiguous(main):
-        return None
-    first, second = parse.span(reason), parse.span(main)
-    if parse.text[first[1] : second[0]] != ", " or MARKED.search(parse.text[first[0] : second[1]]):
-        return None
-    return [(*first, parse.phrase(main)), (*second, parse.phrase(reason))]
-
-
-def _noun(parse: Parse, n: int | None) -> _Phrase | None:
-    """A noun phrase that can be cause or effect; None for pronouns and numbers."""
-    return _phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
+def _noun(parse: Parse, n: int | None) -> NounPhrase | None:
+    """Return a noun phrase that can be cause or effect; None for pronouns and numbers."""
+    return noun_phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
 
 
 def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """*The flood caused a fire* -> *A fire caused the flood*; *was caused by*, *led to*, *resulted from*."""
+    """Exchange the nouns of *caused*, *was caused by*, *led to*, *resulted from*: *The flood caused a fire* -> *A fire caused the flood*."""
     lemma, passive = parse.lemma(n), parse.has(n, "nsubj:pass")
     clause = next((pair for pair in parse.clauses() if pair[0] == n), None)
     if parse.pos(n) != "VERB" or clause is None or lemma not in CAUSING and lemma not in CAUSED:
@@ -437,41 +255,8 @@ def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _after(parse: Parse, n: int, *prepositions: str) -> bool:
-    """Whether a word is an object, or follows one of the prepositions."""
+    """Return whether a word is an object, or follows one of the prepositions."""
     case = parse.child(n, "case")
     if case is None:
         return parse.relation(n) == "obj" and prepositions[0] == ""
     return parse.relation(n).startswith("obl") and parse.low(case) in [one for one in prepositions if one]
-
-
-def _participle_turned(parse: Parse, n: int) -> list[Change] | None:
-    """*The dam broke, causing a flood* -> *The dam broke because of a flood*; *a fire caused by smoke* -> *a fire causing smoke*."""
-    word, low = parse.words[n], parse.low(n)
-    if low == "caused" and word.relation == "acl" and parse.low(n + 1) == "by":
-        return [(word.start, parse.words[n + 1].end, "causing")]
-    joined = {"causing": "", "triggering": "", "leading": "to", "resulting": "in"}.get(low)
-    if joined is None or word.relation not in ("advcl", "acl") or joined and parse.low(n + 1) != joined:
-        return None
-    end = parse.words[n + 1].end if joined else word.end
-    phrase = _noun(parse, next((m for m in parse.children(n) if m > n and _after(parse, m, joined)), None))
-    touching = phrase is not None and parse.text[end : phrase.start] == " " and not parse.has(n, "xcomp", "advcl")
-    set_apart = parse.form(n - 1) == "," and not parse.starts_sentence(word.start)
-    return [(parse.words[n - 1].start, end, " due to")] if touching and set_apart else None
-
-
-def _reason_turned(parse: Parse, n: int) -> list[Change] | None:
-    """*The match was off due to a storm* -> *The match was off, which caused a storm*."""
-    text, start, head = parse.text, parse.words[n].start, parse.head(n)
-    found = next((p for p in BECAUSE_OF if text[start:].lower().startswith(f"{p} ")), None)
-    if found is None or n == 0 or head < n or parse.starts_sentence(start) or parse.form(n)[0].isupper():
-        return None
-    inner = [m for m in parse.subtree(head) if parse.words[m].start >= start + len(found) and m >= n]
-    clause = parse.head(head)
-    if not inner or text[parse.words[inner[-1]].end :][:1] not in (".", "", "!") or parse.some(inner, "acl advcl"):
-        return None
-    main = (
-        clause >= 0 and parse.relation(clause) == "root" and parse.pos(clause) == "VERB" and parse.subject(clause) is not None
-    )
-    plain = text[start - 1] == " " and parse.pos(n - 1) not in word_set("roles.plain")
-    fit = main and plain and parse.matches(head, "obl", pos="NOUN")
-    return [(start - 1, start + len(found), ", which caused")] if fit else None

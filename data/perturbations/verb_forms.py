@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .lexicons import word_set
 from .perturbation import (
     OBJECTIVE,
@@ -9,7 +11,6 @@ from .perturbation import (
     Change,
     Outcome,
     Parse,
-    Perturbed,
     capitalised,
     in_case_of,
     is_contiguous,
@@ -21,14 +22,14 @@ CLITICS = {"'s", "’s", "'re", "’re", "'m", "’m", "'ve", "’ve", "'ll", "�
 
 
 def form_of_be(tense: str, plural: bool, first_person: bool = False) -> str:
-    """*am*, *is*, *are*, *was* or *were*: tense is ``past`` or ``present``."""
+    """Return *am*, *is*, *are*, *was* or *were*; tense is ``past`` or ``present``."""
     if tense == "past":
         return "were" if plural and not first_person else "was"
     return "am" if first_person else "are" if plural else "is"
 
 
 def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
-    """(plural, first person singular) that the finite verb of a clause shows: by its own form, else by its subject's."""
+    """Return (plural, first person singular) of the finite verb of a clause, by its own form, else by its subject's."""
     subject = parse.subject(predicate)
     if parse.relation(predicate) == "conj" and subject is None and parse.head(predicate) >= 0:
         subject = parse.subject(parse.head(predicate))
@@ -43,27 +44,89 @@ def _agreement(parse: Parse, predicate: int, finite: int) -> tuple[bool, bool]:
     return n >= 0 and parse.is_plural(n), first
 
 
+def agreeing(parse: Parse, clause: tuple[int, int], plural: bool, first_person: bool = False) -> list[Change] | None:
+    """Return the change that makes the finite verb of a clause agree with a new subject; None where it cannot be made."""
+    predicate, finite = clause
+    word, past, old = parse.words[finite], parse.reads(finite, "was were"), parse.subject(predicate)
+    if word.xpos == "MD" or word.xpos == "VBD" and not past:
+        return []
+    if old is not None and parse.is_plural(old) == plural and not first_person and parse.form(old) != "I":
+        return []
+    shared = any(parse.relation(n) == "conj" and parse.subject(n) is None for n in parse.children(predicate))
+    if shared or not parse.stands_alone(finite):
+        return None
+    lemma = word.lemma.lower()
+    form = lemma if plural else {"have": "has", "do": "does"}.get(lemma) or parse.inflect(lemma, "VBZ")
+    new = form_of_be("past" if past else "present", plural, first_person) if lemma == "be" else form
+    return [(word.start, word.end, new)] if new else None
+
+
+LONGEST = 12
+"""Words of a noun phrase that may change its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class NounPhrase:
+    """A noun phrase that can change its place: its head, its words and its characters."""
+
+    head: int
+    words: list[int]
+    start: int
+    end: int
+
+
+def noun_phrase(parse: Parse, head: int) -> NounPhrase | None:
+    """Return the noun phrase of a head without its preposition, if it is whole, short, and can change its place."""
+    words = parse.subtree(head)
+    if parse.relates(head, "obl", "nmod"):
+        words = [n for n in words if n != parse.child(head, "case")]
+    mutual = parse.low(head).endswith(("self", "selves")) or parse.reads(head, "each other another there part place")
+    if not parse.matches(head, pos="NOUN PROPN PRON") or mutual or not is_contiguous(words) or len(words) > LONGEST:
+        return None
+    (start, end), text, after = parse.span(words), parse.text, words[-1] + 1
+    touched, inside = parse.touching(start, end), text[start:end]
+    odd = text[:start].endswith(".") or any(c in '"“”‘():;' for c in inside) or inside[-1] in ",-"
+    if odd or any(c.isalnum() or c in "-'’_/@#" for c in touched):
+        return None
+    titled = after < len(parse.words) and parse.in_title_case(after) and parse.pos(after) != "PRON"
+    goes_on = (titled or parse.matches(after, pos="NUM PROPN")) and text[end : end + 1] in (" ", "-")
+    same = words[0] > 0 and parse.words[words[0] - 1].sentence == parse.words[head].sentence
+    cut = same and text[start - 1] == " " and parse.matches(words[0] - 1, pos="PROPN NUM ADJ X DET")
+    wrong = parse.matches(words[0], tag="WP WDT WP$ EX") or parse.matches(words[0], pos="ADP SCONJ CCONJ")
+    return None if goes_on or cut or wrong else NounPhrase(head, words, start, end)
+
+
+def moved(parse: Parse, phrase: NounPhrase, cases: dict[str, str], opens: bool = False) -> str:
+    """Return the phrase as it reads in its new place: a pronoun in the case of that place, a capital where the sentence starts."""
+    first = phrase.words[0]
+    text = parse.text[phrase.start : phrase.end]
+    if len(phrase.words) == 1 and parse.tag(first) == "PRP":
+        text = cases.get(parse.low(first), text if text == "I" else parse.low(first))
+    elif parse.starts_sentence(phrase.start):
+        text = parse.lowered(first, text, parse.words[first].lemma[:1].isupper())
+    return capitalised(text) if opens else text
+
+
 def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
-    """Clauses with a subject of their own (or shared by coordination) whose finite word is read rightly: it stands in its own
-    characters, is no clitic, and inflecting its lemma gives it."""
-    found = []
+    """Return clauses with a subject whose finite word is parsed correctly: it is no clitic, and inflecting its lemma gives it."""
+    results = []
     for predicate, finite in parse.clauses():
         auxiliary = parse.pos(finite) == "AUX" or parse.matches(finite, lemma="be have do") or parse.tag(finite) == "MD"
         known = parse.subject(predicate) is not None or parse.relation(predicate) == "conj"
         if known and parse.has_own_span(finite) and parse.low(finite) not in CLITICS and (auxiliary or _reads(parse, finite)):
-            found.append((predicate, finite))
-    return found
+            results.append((predicate, finite))
+    return results
 
 
 def _reads(parse: Parse, n: int) -> bool:
-    """Whether inflecting the lemma of a verb gives its form, so that neither tag nor lemma is a slip of the parser."""
+    """Return whether inflecting the lemma of a verb gives its form, so that neither tag nor lemma is an error of the parser."""
     lemma, tag = parse.lemma(n), parse.tag(n)
     return (lemma if tag == "VBP" else parse.inflect(lemma, tag)) == parse.low(n)
 
 
 @perturbation("fluency", "grammar - tense", "major", 17)
 def tense(parse: Parse) -> Outcome:
-    """One finite verb in another tense: *were* -> *are*, *finds* -> *found*, *found* -> *will find*, *will find* -> *found*."""
+    """Change the tense of one finite verb: *were* -> *are*, *finds* -> *found*, *found* -> *will find*, *will find* -> *found*."""
     return parse.choose(
         clauses_that_inflect(parse), lambda pair: _other_tense(parse, *pair), "no finite verb with another tense"
     )
@@ -95,7 +158,7 @@ def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | No
 
 @perturbation("fluency", "grammar - aspect", "major", 18)
 def aspect(parse: Parse) -> Outcome:
-    """One verb in another aspect and the same tense: *finds* -> *is finding* or *has found*, *has found* -> *is finding*."""
+    """Change the aspect of one verb: *finds* -> *is finding* or *has found*, *has found* -> *is finding*."""
     return parse.choose(
         clauses_that_inflect(parse), lambda pair: _other_aspect(parse, *pair), "no finite verb with another aspect"
     )
@@ -117,7 +180,7 @@ def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | N
 
 
 def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str) -> list[Change] | None:
-    """Perfect to progressive (*has found* -> *is finding*) and back; both verbs change where they stand."""
+    """Exchange perfect and progressive: *has found* -> *is finding*."""
     following = [n for n in parse.children(predicate) if n > finite and parse.matches(n, "aux cop", pos="AUX VERB")]
     main = following[0] if following else predicate
     coordinated = any(parse.relation(n) == "conj" for n in parse.children(predicate))
@@ -131,14 +194,14 @@ def _from_compound(parse: Parse, predicate: int, finite: int, be: str, have: str
 
 @perturbation("fluency", "grammar - interrogative", "major", 19)
 def interrogative(parse: Parse) -> Outcome:
-    """A statement becomes a question: *This is the tenth time.* -> *Is this the tenth time?*"""
+    """Turn a statement into a question: *This is the tenth time.* -> *Is this the tenth time?*"""
     pairs = [pair for pair in clauses_that_inflect(parse) if parse.relation(pair[0]) == "root"]
     reason = "no plain statement with its subject before the verb"
     return parse.choose(pairs, lambda pair: _asked(parse, *pair), reason)
 
 
 def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
-    """The finite verb, or *do*, before the subject that opens the sentence, and a question mark for the full stop."""
+    """Put the finite verb, or *do*, before the subject that opens the sentence, and a question mark at the end."""
     number, subject = parse.words[predicate].sentence, parse.subject(predicate)
     sentence, last = parse.sentences[number], [word for word in parse.words if word.sentence == number][-1]
     marks = any(c in parse.text[sentence.start : sentence.end] for c in '"“”?:;')
@@ -155,7 +218,7 @@ def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
 
 
 def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | None:
-    """The word that goes to the front, with *n't* if that is joined to it, and what happens where the finite verb stood."""
+    """Return the word that goes to the front, with a joined *n't*, and the change at its old place."""
     word, text = parse.words[finite], parse.text
     if finite == predicate and parse.lemma(finite) != "be":
         plain = word.xpos in DO and parse.stands_alone(finite) and not _shares_its_subject(parse, predicate)
@@ -171,23 +234,20 @@ SOME = {"any": "some", "anything": "something", "anyone": "someone", "anybody": 
 
 
 def is_negated(parse: Parse, predicate: int) -> bool:
-    """Whether a negation, or *only*, hangs under the predicate or under something that does."""
+    """Return whether a negation, or *only*, depends on the predicate or on one of its dependents."""
     near = [n for child in parse.children(predicate) for n in (child, *parse.children(child))]
     return any(parse.low(n) in NEGATIVE for n in near)
 
 
 @perturbation("accuracy", "mistranslation - negation", "critical", 8)
 def negation_added(parse: Parse) -> Outcome:
-    """A main clause is denied: *recommended* -> *did not recommend*; a subordinate one where no main clause can be."""
-    reason = "no finite affirmative clause that *not* can be put into"
-    found = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
-    found = [pair for pair in found if not is_negated(parse, parse.words[pair[0]].head)]
-    main = [pair for pair in found if parse.relates(pair[0], "root")]
-    for group in (main, [pair for pair in found if pair not in main]):
-        result = parse.choose(group, lambda pair: _denied(parse, *pair), reason)
-        if isinstance(result, Perturbed):
-            return result
-    return result
+    """Negate a main clause: *recommended* -> *did not recommend*; or a subordinate one where no main clause can be negated."""
+    reason = "no finite affirmative clause that can be negated"
+    results = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
+    results = [pair for pair in results if not is_negated(parse, parse.words[pair[0]].head)]
+    return parse.choose(
+        results, lambda pair: _denied(parse, *pair), reason, rank=lambda pair: not parse.relates(pair[0], "root")
+    )
 
 
 def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
@@ -209,20 +269,20 @@ def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
 
 
 def _shares_its_subject(parse: Parse, predicate: int) -> bool:
-    """Whether another finite verb is coordinated with this one and has no subject of its own."""
+    """Return whether another finite verb is coordinated with this one and has no subject of its own."""
     conjuncts = [n for n in parse.children(predicate) if parse.relation(n) == "conj" and parse.tag(n) in DO]
     return any(parse.subject(n) is None for n in conjuncts)
 
 
 @perturbation("accuracy", "mistranslation - negation", "critical", 8)
 def negation_removed(parse: Parse) -> Outcome:
-    """A denied clause is affirmed: *did not go* -> *went*, *no evidence* -> *some evidence*, *never* is left out."""
+    """Affirm a negated clause: *did not go* -> *went*, *no evidence* -> *some evidence*, *never* is left out."""
     words = [n for n, word in enumerate(parse.words) if parse.has_own_span(n) and not _bound(parse, n)]
-    return parse.choose(words, lambda n: _affirmed(parse, n), "no negation that can be taken out")
+    return parse.choose(words, lambda n: _affirmed(parse, n), "no negation that can be removed")
 
 
 def _bound(parse: Parse, n: int) -> bool:
-    """Whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
+    """Return whether the negation belongs to a pair or an idiom: *not only*, *or not*, *why not*, *no longer*, *no one*."""
     return parse.low(n + 1) in word_set("negation.not_after_not") or parse.reads(n - 1, "or why if but and , whether")
 
 
@@ -239,7 +299,7 @@ def _affirmed(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _without_not(parse: Parse, n: int) -> list[Change] | None:
-    """Take *not* away behind its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
+    """Delete *not* after its auxiliary, with *do* where it only carried the negation; *any* becomes *some*."""
     word, before = parse.words[n], parse.words[n - 1]
     if not n or not parse.has_own_span(n - 1) or before.upos not in ("AUX", "VERB") or before.sentence != word.sentence:
         return None
@@ -257,77 +317,46 @@ def _without_not(parse: Parse, n: int) -> list[Change] | None:
 
 
 def _any_to_some(parse: Parse, n: int) -> list[Change]:
-    """The changes of *any* and its kin under what was denied."""
+    """Return the changes of *any* and its compounds in a clause that is affirmed."""
     words = [m for m in parse.subtree(parse.head(n)) if m > n and parse.low(m) in SOME]
     return [change for m in words for change in parse.spelled(m, SOME[parse.low(m)])]
 
 
-LONGEST = 10
-"""Words of an object that a passive form may begin with."""
 NO_CLAUSE = "no active clause with a subject, a verb and an object side by side"
 
 
 @perturbation("robustness", "passive form", "none")
 def passive_form(parse: Parse) -> Outcome:
-    """An active clause in the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
+    """Turn an active clause into the passive: *The firm released the album in May.* -> *The album was released by the firm in May.*"""
     relations = ("root", "conj", "parataxis", "ccomp", "advcl")
     verbs = [n for n, w in enumerate(parse.words) if w.upos == "VERB" and w.relation in relations]
     return parse.choose(verbs, lambda n: _passive(parse, n), NO_CLAUSE)
 
 
 def _passive(parse: Parse, verb: int) -> list[Change] | None:
-    """Object, verb and *by* with the subject, each in the place of what stood there."""
+    """Return object, verb and *by* with the subject, each in the place of what was there."""
     subject, target = parse.child(verb, "nsubj"), parse.child(verb, "obj")
     if subject is None or target is None or parse.lemma(verb) in word_set("passive.not_passive") or not _plain(parse, verb):
         return None
-    first, last = parse.subtree(subject), parse.subtree(target)
-    apart = is_contiguous(first) and is_contiguous(last) and first[-1] < verb < last[0] and len(last) <= LONGEST
-    if not apart or not _movable(parse, subject, first) or not _movable(parse, target, last):
+    first, last = noun_phrase(parse, subject), noun_phrase(parse, target)
+    if first is None or last is None or not first.words[-1] < verb < last.words[0]:
         return None
-    group = list(range(first[-1] + 1, last[0]))
+    group = list(range(first.words[-1] + 1, last.words[0]))
     verbs = _passive_group(parse, verb, group, parse.is_plural(target), parse.form(target) == "me")
-    if verbs is None:
-        return None
-    lead, agent = _noun_phrase(parse, last, SUBJECTIVE), _noun_phrase(parse, first, {**OBJECTIVE, "who": "whom"})
-    start, end = parse.span(first)
-    return [
-        (start, end, capitalised(lead) if parse.starts_sentence(start) else lead),
-        *verbs,
-        (*parse.span(last), f"by {agent}"),
-    ]
+    lead, agent = moved(parse, last, SUBJECTIVE, parse.starts_sentence(first.start)), moved(parse, first, OBJECTIVE)
+    return None if verbs is None else [(first.start, first.end, lead), *verbs, (last.start, last.end, f"by {agent}")]
 
 
 def _plain(parse: Parse, verb: int) -> bool:
-    """Whether no second object, complement, coordinated verb or participle needs the subject to stay the subject."""
+    """Return whether no second object, complement, coordinated verb or participle depends on the subject."""
     if parse.has(verb, "iobj", "xcomp", "expl", "aux:pass", "nsubj:pass", "compound:prt"):
         return False
     verbs = [n for n in parse.children(verb) if parse.pos(n) == "VERB" and not parse.has(n, "nsubj")]
     return not any(parse.relation(n) == "conj" or parse.relates(n, "ccomp", "advcl") for n in verbs)
 
 
-def _movable(parse: Parse, head: int, phrase: list[int]) -> bool:
-    """Whether a noun phrase can stand elsewhere: a noun, a name or a personal pronoun, no relative or reflexive one."""
-    nominal = (
-        parse.matches(head, pos="NOUN PROPN") or parse.tag(head) == "PRP" and not parse.low(head).endswith(("self", "selves"))
-    )
-    (start, end), after = parse.span(phrase), phrase[-1] + 1
-    text, touched = parse.text[start:end], parse.touching(start, end)
-    goes_on = after < len(parse.words) and parse.in_title_case(after) and parse.text[end : end + 1] == " "
-    quoted = text.endswith(",") or any(c in '"“”‘' for c in text) or text[0] in "'’"
-    cut = parse.pos(phrase[0] - 1) == "PROPN" and touched[:1] == " "
-    odd = cut or goes_on or quoted or any(c.isalnum() or c in "-'’" for c in touched)
-    return nominal and not odd and not parse.reads(head, "each other another there part place")
-
-
-def _noun_phrase(parse: Parse, phrase: list[int], cases: dict[str, str]) -> str:
-    """The phrase as it stands elsewhere: pronouns in the other case, no capital unless the first word keeps it."""
-    if len(phrase) == 1 and parse.low(phrase[0]) in cases:
-        return cases[parse.low(phrase[0])]
-    return parse.lowered(phrase[0], parse.phrase(phrase), not parse.starts_sentence(parse.span(phrase)[0]))
-
-
 def _passive_group(parse: Parse, verb: int, group: list[int], plural: bool, first_person: bool) -> list[Change] | None:
-    """The changes that make a verb with its auxiliaries passive; adverbs and *not* stay where they are."""
+    """Return the changes that make a verb with its auxiliaries passive; adverbs and *not* keep their places."""
     word, participle = parse.words[verb], parse.inflect(parse.lemma(verb), "VBN")
     helpers = [n for n in group if parse.pos(n) == "AUX"]
     if group[-1] != verb or not all(parse.matches(n, pos="AUX ADV PART VERB") and parse.has_own_span(n) for n in group):

@@ -47,13 +47,13 @@ class Kind:
 
 
 def _rows(name: str) -> Iterator[list[str]]:
-    """The cells of every line below comment and header."""
+    """Yield the cells of every line below comment and header."""
     lines = (files("rome.data") / "published" / name).read_text(encoding="utf-8").splitlines()
     yield from (line.split("\t") for line in lines[2:])
 
 
 def _kinds() -> Iterator[tuple[str, Kind]]:
-    """Released file name and row of table 1; the ids in the file names are others from 20 on."""
+    """Yield the released file name and the row of table 1; the ids in the file names differ from 20 on."""
     for stem, identifier, category, kind, description, severity in _rows("demetr_table1.tsv"):
         released: Any = stem.split("_")[0]
         by_table: Any = severity or released
@@ -105,7 +105,7 @@ _MOST_UNCHANGED = 0.02
 
 
 def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
-    """Every item whose perturbation was checked by hand, in the order of the files' names; an empty perturbed text is a full stop.
+    """Return every item whose perturbation was checked by hand, in the order of the file names; an empty perturbed text is a full stop.
 
     Raises InputError for a file that is no kind of the paper, an item that names another perturbation than its file, an item that comes twice,
     a text that is another in another file (slips of the publication, such as a space before the full stop, pass), and a file where more than 2
@@ -132,7 +132,7 @@ def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
 
 
 def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str]]) -> list[MinimalPair]:
-    """The checked items of one file.
+    """Return the checked items of one file.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str
             )
         key = (str(row["id"]), str(row["lang_tag"]))
         if key in here:
-            raise InputError(f"{place}: item {shown(' '.join(key))} comes twice in this file: fetch the file again")
+            raise InputError(f"{place}: item {shown(' '.join(key))} must occur once in this file. Fetch the file again")
         here.add(key)
         first, where = seen.setdefault(key, (row, place))
         for name in ("eng_sent", "mt_sent", "src_sent"):
@@ -168,7 +168,7 @@ def _read_kind(path: Path, seen: dict[tuple[str, str], tuple[dict[str, Any], str
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts are the same sentence: identical, or at least 4 in 5 characters of it."""
+    """Return whether two texts are the same sentence: identical, or at least 4 in 5 characters of it."""
     return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.8
 
 
@@ -205,10 +205,10 @@ class PublishedMeans:
 
 
 def demetr_accuracies() -> list[PublishedAccuracy]:
-    """Table A3 of DEMETR (Karpinska et al. 2022): 14 metrics on 35 perturbations, whole data."""
+    """Return table A3 of DEMETR (Karpinska et al. 2022): 14 metrics on 35 perturbations, whole data."""
     return [PublishedAccuracy(int(i), m, float(t), p, float(df), float(a)) for i, m, t, p, df, a in _rows("demetr_a3.tsv")]
 
 
 def demetr_means() -> list[PublishedMeans]:
-    """Table 4 of DEMETR: unweighted means over kinds by the severities of the released files."""
+    """Return table 4 of DEMETR: unweighted means over kinds by the severities of the released files."""
     return [PublishedMeans(metric, size, *map(float, means)) for metric, size, *means in _rows("demetr_table4.tsv")]

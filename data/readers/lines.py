@@ -53,10 +53,10 @@ def json_object(text: str, place: str, needed: Sequence[str] = ()) -> dict[str, 
 
 def json_array(path: str | Path, needed: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(file:number of the entry, object)`` of a file with one JSON list. Raises InputError as `json_objects` does."""
-    found = json_value("\n".join(text_lines(path)), f"{path}:1")
-    if not isinstance(found, list):
+    results = json_value("\n".join(text_lines(path)), f"{path}:1")
+    if not isinstance(results, list):
         raise InputError(f"{path}:1: not a JSON list: fetch the file again")
-    for entry, row in enumerate(found, start=1):
+    for entry, row in enumerate(results, start=1):
         yield f"{path}:entry {entry}", _object(row, needed, f"{path}:entry {entry}")
 
 
@@ -70,20 +70,20 @@ def _object(row: object, needed: Sequence[str], place: str) -> dict[str, Any]:
 def number(value: object, place: str, what: str) -> float:
     """Return the finite number of a cell or a JSON value. Raises InputError naming place and what."""
     try:
-        found = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
+        results = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
+        results = math.nan
+    if not math.isfinite(results):
         raise InputError(f"{place}: {what} must be a finite number, got {shown(repr(value))}. Correct it or leave the line out")
-    return found
+    return results
 
 
 def texts_of(value: object, place: str, what: str) -> tuple[str, ...]:
     """Return a text, or a list of texts, as a tuple. Raises InputError for anything else."""
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+    results = [value] if isinstance(value, str) else value
+    if not isinstance(results, list) or not all(isinstance(text, str) for text in results):
         raise InputError(f"{place}: {what} is neither a text nor a list of texts: give one or the other")
-    return tuple(found)
+    return tuple(results)
 
 
 def same_words(one: str, other: str) -> bool:

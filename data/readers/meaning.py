@@ -34,7 +34,7 @@ class Wording:
     Attributes
     ----------
     distance
-        How far its words are from the reference's; "" where nobody said.
+        How far its words are from the reference's; "" where unknown.
     """
 
     text: str
@@ -54,7 +54,7 @@ class MeaningGroup:
     rewrite
         How the acceptable far text was made, likewise.
     cluster
-        Groups made of one text share it and are resampled together; "" stands alone.
+        Groups made of one text share it and are resampled together; "" for a group of its own.
     place
         ``file:line``, for messages.
     """
@@ -68,7 +68,7 @@ class MeaningGroup:
     place: str = "the group"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be compared."""
+        """Check that both sides have texts and share none."""
         sides = {
             "reference": self.references,
             "acceptable": tuple(one.text for one in self.acceptable),
@@ -83,7 +83,7 @@ class MeaningGroup:
 
 
 def read_meaning(spec: str | Path, limit: int | None = None) -> list[MeaningGroup]:
-    """The groups of a file of JSON lines, gzipped or plain, or of a development set by its name in MEANING_SETS.
+    """Return the groups of a file of JSON lines, gzipped or plain, or of a development set by its name in MEANING_SETS.
 
     A line holds ``reference`` (a text or a list) with ``acceptable`` and ``critical`` (likewise), or with the four texts ``acceptable_near``,
     ``acceptable_far``, ``critical_near``, ``critical_far``; and ``kind`` where it is known. Other keys are left alone.
@@ -103,7 +103,7 @@ def read_meaning(spec: str | Path, limit: int | None = None) -> list[MeaningGrou
 
 
 def meaning_groups(rows: Iterable[tuple[str, Mapping[str, Any]]], limit: int | None = None) -> list[MeaningGroup]:
-    """The groups of objects, each with its place; see `read_meaning`."""
+    """Return the groups of objects, each with its place; see `read_meaning`."""
     groups: list[MeaningGroup] = []
     seen: Counter[str] = Counter()
     for place, row in rows:
@@ -115,7 +115,7 @@ def meaning_groups(rows: Iterable[tuple[str, Mapping[str, Any]]], limit: int | N
 
 
 def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
-    """The group of one line."""
+    """Return the group of one line."""
     kind = row.get("kind") or ""
     if not isinstance(kind, str):
         raise InputError(f"{place}: kind is no text: name the kind of falsehood, or leave it out")
@@ -134,6 +134,6 @@ def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
 
 
 def meaning_digest(groups: Iterable[MeaningGroup]) -> str:
-    """16 hexadecimal digits that change when any text or kind does; places do not count."""
+    """Return 16 hexadecimal digits that change when any text or kind does; places do not count."""
     rows = [asdict(group) | {"place": ""} for group in groups]
     return hashlib.blake2b(json.dumps(rows, ensure_ascii=False).encode("utf-8"), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""MQM error annotation of translations (Freitag et al. 2021): what errors cost, where the raters' marks lie, Google's table, and WMT23's spans."""
+"""MQM error annotation of translations (Freitag et al. 2021): costs of errors, places of marks, Google's table, and WMT23's spans."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from rome.storage.rows import shown
 
 @dataclass(frozen=True, slots=True)
 class MqmWeights:
-    """What an error costs, by its severity, and for two categories of Freitag et al. 2021, table 4, more or less than that.
+    """Costs of errors by severity, with the two exceptions of Freitag et al. 2021, table 4.
 
     Attributes
     ----------
     most
-        What one rater can take from a segment at most; None for no limit. Severities that are not named cost nothing.
+        The highest cost per rater and segment; None for no limit. Severities that are not named cost nothing.
     """
 
     minor: float = 1.0
@@ -41,7 +41,7 @@ class MqmWeights:
     most: float | None = None
 
     def cost(self, severity: str, category: str) -> float:
-        """The cost of one error; severity in any case, category such as ``Fluency/Punctuation``."""
+        """Return the cost of one error; severity in any case, category such as ``Fluency/Punctuation``."""
         if severity.lower() in ("neutral", "no-error"):
             return 0.0
         if "non-translation" in category.lower():
@@ -59,7 +59,7 @@ PLAIN = MqmWeights(minor_punctuation=1.0, most=25.0)
 
 
 def mqm_score(errors_by_rater: Mapping[str, Sequence[tuple[str, str]]], weights: MqmWeights = FREITAG_2021) -> float:
-    """Minus the cost of the errors, (severity, category) pairs, averaged over the raters; 0 where they found nothing.
+    """Return minus the cost of the errors, (severity, category) pairs, averaged over the raters; 0 without errors.
 
     Raises InputError without any rater.
     """
@@ -75,12 +75,12 @@ def mqm_score(errors_by_rater: Mapping[str, Sequence[tuple[str, str]]], weights:
 
 
 def marks_score(marks_by_rater: Mapping[str, Sequence[ErrorMark]], weights: MqmWeights = PLAIN) -> float:
-    """`mqm_score` of the marks themselves."""
+    """Return `mqm_score` of the marks themselves."""
     return mqm_score({r: [(mark.severity, mark.category) for mark in marks] for r, marks in marks_by_rater.items()}, weights)
 
 
 def split_marks(text: str, place: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its ``<v>`` and ``</v>``, and the characters that they enclosed. Raises InputError where they do not pair."""
+    """Return the text without ``<v>`` and ``</v>``, and the characters that they enclosed. Raises InputError where they do not pair."""
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     start, length = -1, 0
@@ -100,7 +100,7 @@ def split_marks(text: str, place: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def map_span(marked: str, hypothesis: str, span: tuple[int, int], place: str) -> tuple[int, int]:
-    """The characters of the hypothesis that a span of the marked text covers; the two may differ in white space and in nothing else.
+    """Return the characters of the hypothesis that a span of the marked text covers; the two may differ in white space only.
 
     White space at the ends of the span is left off where the texts differ. Raises InputError for other differences and for a
     span outside the marked text.
@@ -123,9 +123,9 @@ def map_span(marked: str, hypothesis: str, span: tuple[int, int], place: str) ->
 
 
 def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -> RatedSet:
-    """The 188 segments of ten systems, up to three raters each: dimension ``mqm`` and marks by rater.
+    """Return the 188 segments of ten systems, up to three raters each: dimension ``mqm`` and marks by rater.
 
-    A span of null lies in the source (an omission). Where the text that was marked differs from the hypothesis in white space, the span is
+    A span of null is in the source (an omission). Where the marked text differs from the hypothesis in white space, the span is
     mapped to the hypothesis.
 
     Raises InputError for a line without segment, system or raters, a rater named twice, a marked text that is not the hypothesis, a span
@@ -180,7 +180,7 @@ _TEST = "hotw-test"
 
 @dataclass(slots=True)
 class _Annotated:
-    """What the lines of one output say so far."""
+    """The annotations of one output."""
 
     place: str
     hypothesis: str
@@ -196,7 +196,7 @@ def read_mqm(
     *,
     weights: MqmWeights = FREITAG_2021,
 ) -> RatedSet:
-    """Google's table (``system doc doc_id seg_id rater source target category severity``): dimension ``mqm`` and marks by rater.
+    """Read Google's table (``system doc doc_id seg_id rater source target category severity``): dimension ``mqm`` and marks by rater.
 
     Marks in the source are omissions: they count and have no place in the hypothesis; so do errors without a mark. A rater whose only line says
     "No-error" found none. Lines that test the raters (severity HOTW-test) are left out, and so is a system whose every output is the reference.
@@ -213,18 +213,18 @@ def read_mqm(
     known = _references(Path(references), sources)
     texts: dict[str, tuple[str, str, str]] = {}
     segments = []
-    for (system, segment), found in _outputs(path, texts).items():
+    for (system, segment), results in _outputs(path, texts).items():
         doc, source, where = texts[segment]
         given = _paired(known, segment, doc, source, where)
-        marks = {rater: tuple(marked) for rater, marked in found.marks.items()}
-        rating = {"mqm": mqm_score(found.errors, weights)}
-        args = (segment, given, found.hypothesis, rating, system, language_pair, marks)
-        segments.append(RatedSegment(*args, source=source, place=found.place))
+        marks = {rater: tuple(marked) for rater, marked in results.marks.items()}
+        rating = {"mqm": mqm_score(results.errors, weights)}
+        args = (segment, given, results.hypothesis, rating, system, language_pair, marks)
+        segments.append(RatedSegment(*args, source=source, place=results.place))
     return RatedSet(set_name(path), tuple(_without_references(segments)))
 
 
 def _outputs(path: str | Path, texts: dict[str, tuple[str, str, str]]) -> dict[tuple[str, str], _Annotated]:
-    """What the lines say by system and segment.
+    """Return the annotations by system and segment.
 
     Parameters
     ----------
@@ -241,18 +241,18 @@ def _outputs(path: str | Path, texts: dict[str, tuple[str, str, str]]) -> dict[t
         doc, first, where = texts.setdefault(segment, (row["doc"], source, place))
         if doc != row["doc"] or not same_words(source, first):
             raise InputError(f"{place}: segment {segment} has another source or document than in {where}: fetch the file again")
-        found = outputs.setdefault((system, segment), _Annotated(place, target))
-        if not same_words(target, found.hypothesis):
+        results = outputs.setdefault((system, segment), _Annotated(place, target))
+        if not same_words(target, results.hypothesis):
             raise InputError(
-                f"{place}: {system} has another target for segment {segment} than in {found.place}: fetch it again"
+                f"{place}: {system} has another target for segment {segment} than in {results.place}: fetch it again"
             )
-        _add(found, row, place, [map_span(target, found.hypothesis, span, place) for span in spans])
+        _add(results, row, place, [map_span(target, results.hypothesis, span, place) for span in spans])
     return outputs
 
 
-def _add(found: _Annotated, row: Mapping[str, str], place: str, spans: Sequence[tuple[int, int]]) -> None:
+def _add(results: _Annotated, row: Mapping[str, str], place: str, spans: Sequence[tuple[int, int]]) -> None:
     """Note the error of one line."""
-    errors, marks = found.errors.setdefault(row["rater"], []), found.marks.setdefault(row["rater"], [])
+    errors, marks = results.errors.setdefault(row["rater"], []), results.marks.setdefault(row["rater"], [])
     severity = row["severity"].lower()
     if severity in _NO_ERROR or row["category"].lower() in _NO_ERROR:
         return
@@ -264,7 +264,7 @@ def _add(found: _Annotated, row: Mapping[str, str], place: str, spans: Sequence[
 
 
 def _references(path: Path, sources: str | Path | None) -> dict[str, tuple[str | None, str, tuple[str, ...]]]:
-    """Segment -> document or None, source, references."""
+    """Return segment -> document or None, source, references."""
     lines = text_lines(path)
     if not lines or "\t" not in lines[0]:
         if sources is None:
@@ -274,19 +274,19 @@ def _references(path: Path, sources: str | Path | None) -> dict[str, tuple[str |
         given = text_lines(sources)
         check_counts([(path, lines), (sources, given)])
         return {str(line): (None, text, (lines[line - 1],)) for line, text in enumerate(given, start=1)}
-    found: dict[str, tuple[str | None, str, tuple[str, ...]]] = {}
+    results: dict[str, tuple[str | None, str, tuple[str, ...]]] = {}
     for place, row in table(path, ("seg_id", "source", "reference")):
-        if row["seg_id"] in found:
-            raise InputError(f"{place}: segment {row['seg_id']} stands there twice: give each segment once")
+        if row["seg_id"] in results:
+            raise InputError(f"{place}: segment {row['seg_id']} must occur once. Give each segment once")
         texts = tuple(row[name] for name in row if (name == "reference" or name.startswith("reference_")) and row[name].strip())
-        found[row["seg_id"]] = (row.get("doc"), row["source"], texts)
-    return found
+        results[row["seg_id"]] = (row.get("doc"), row["source"], texts)
+    return results
 
 
 def _paired(
     known: Mapping[str, tuple[str | None, str, tuple[str, ...]]], segment: str, doc: str, source: str, place: str
 ) -> tuple[str, ...]:
-    """The references of one segment, once sure that they translate its source."""
+    """Return the references of one segment after checking that they translate its source."""
     if segment not in known:
         raise InputError(f"{place}: segment {segment} has no reference: give the references of this test set")
     document, text, answers = known[segment]
@@ -298,6 +298,6 @@ def _paired(
 
 
 def _without_references(segments: list[RatedSegment]) -> list[RatedSegment]:
-    """The segments of the systems that say something else than the reference at least once."""
+    """Return the segments of the systems whose output differs from the reference at least once."""
     differs = {segment.system for segment in segments if segment.hypothesis not in segment.references}
     return [segment for segment in segments if segment.system in differs]

@@ -1,4 +1,4 @@
-"""Your own ratings: a table or JSON lines of outputs, references and what people said of them."""
+"""Your own ratings: a table or JSON lines of outputs, references and people's judgements."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> Rate
         }
         scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
         if not ratings or not row["item"]:
-            raise InputError(f"{place}: needs an item and a column rating or rating:NAME with a number: add what people said")
+            raise InputError(f"{place}: needs an item and a column rating or rating:NAME with a number. Add people's ratings")
         names: dict[str, Any] = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
         segment = RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names)
         key = (*segment.group, segment.system)
@@ -72,7 +72,7 @@ def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> Rate
 
 @dataclass(slots=True)
 class _Output:
-    """One output and what each annotator said of it."""
+    """One output with the ratings and marks of each annotator."""
 
     segment: RatedSegment
     ratings: dict[str, dict[str, float]]
@@ -84,30 +84,30 @@ def _from_json(path: str | Path) -> list[RatedSegment]:
     for place, row in json_objects(path, ("item", "reference", "hypothesis")):
         line = rated_line(row, place)
         segment, annotator = line.segment, line.annotator
-        found = outputs.setdefault((*segment.group, segment.system), _Output(segment, {}, {}))
-        if segment.hypothesis != found.segment.hypothesis:
+        results = outputs.setdefault((*segment.group, segment.system), _Output(segment, {}, {}))
+        if segment.hypothesis != results.segment.hypothesis:
             raise InputError(
-                f"{place}: another text of this system for item {segment.item} than in {found.segment.place}: give its own item"
+                f"{place}: another text of this system for item {segment.item} than in {results.segment.place}: give its own item"
             )
-        if found.segment.references != segment.references:
-            check_shared_texts([found.segment, segment])
-        if not annotator and (found.ratings or found.marks):
+        if results.segment.references != segment.references:
+            check_shared_texts([results.segment, segment])
+        if not annotator and (results.ratings or results.marks):
             raise InputError(
-                f"{place}: this output stands already in {found.segment.place}: name the annotators, or give it once"
+                f"{place}: this output is already in {results.segment.place}: name the annotators, or give it once"
             )
-        found.ratings[annotator] = line.ratings
-        found.marks.pop(annotator, None)
+        results.ratings[annotator] = line.ratings
+        results.marks.pop(annotator, None)
         if line.marks is not None:
-            found.marks[annotator] = line.marks
+            results.marks[annotator] = line.marks
         if not line.ratings and line.marks is None:
-            raise InputError(f"{place}: neither ratings nor errors: give what people said")
+            raise InputError(f"{place}: a line must have ratings or errors. Give people's judgements")
     rated = any(ratings for output in outputs.values() for ratings in output.ratings.values())
     return [_averaged(output, rated) for output in outputs.values()]
 
 
 @dataclass(frozen=True, slots=True)
 class RatedLine:
-    """One output, without ratings, and what one annotator said of it.
+    """One output, without ratings, and the judgement of one annotator.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ class ErrorMark:
     Attributes
     ----------
     start, end
-        The characters ``hypothesis[start:end]``; both None when the mark lies in the source (an omission) or the whole segment is meant.
+        The characters ``hypothesis[start:end]``; both None when the mark is in the source (an omission) or the whole segment is meant.
     severity
         One of SEVERITIES.
     category
@@ -38,7 +38,7 @@ class ErrorMark:
 
 @dataclass(frozen=True, slots=True)
 class RatedSegment:
-    """One output with its references and what people said of it.
+    """One output with its references and people's judgements.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class RatedSegment:
 
     @property
     def group(self) -> tuple[str, str]:
-        """What outputs for the same input share: language pair and item."""
+        """Return what outputs for the same input share: language pair and item."""
         return self.language_pair, self.item
 
 
@@ -85,7 +85,7 @@ class RatedSet:
     segments: tuple[RatedSegment, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what does not line up."""
+        """Check that segments, dimensions and texts fit together."""
         if not self.segments:
             raise InputError(f"{self.name} holds no rated segment: give at least one")
         seen: dict[tuple[str, str, str], str] = {}
@@ -101,24 +101,24 @@ class RatedSet:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Names of the human dimensions, in the order of the first segment."""
+        """Return the names of the human dimensions, in the order of the first segment."""
         return tuple(self.segments[0].ratings)
 
     @property
     def published(self) -> tuple[str, ...]:
-        """Names of the metrics whose published scores every segment has."""
+        """Return the names of the metrics whose published scores every segment has."""
         names = self.segments[0].published
         return tuple(name for name in names if all(name in segment.published for segment in self.segments))
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that change when any text, rating or mark does; places and the set's name do not count."""
-        found = hashlib.blake2b(digest_size=8)
+        """Return 16 hexadecimal digits that change when any text, rating or mark does; places and the set's name do not count."""
+        results = hashlib.blake2b(digest_size=8)
         for segment in self.segments:
             row = asdict(segment)
             del row["place"]
-            found.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode("utf-8"))
-        return found.hexdigest()
+            results.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode("utf-8"))
+        return results.hexdigest()
 
 
 def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
@@ -136,14 +136,14 @@ def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
 
 
 def marks_of(errors: object, length: int, place: str) -> tuple[ErrorMark, ...]:
-    """The marks of a JSON list, in a text of that length. Raises InputError naming the place."""
+    """Return the marks of a JSON list, in a text of that length. Raises InputError naming the place."""
     if not isinstance(errors, list):
         raise InputError(f"{place}: errors is no list: give one object for each error, [] for none")
     return tuple(mark_of(error, length, place) for error in errors)
 
 
 def mark_of(error: object, length: int, place: str) -> ErrorMark:
-    """The mark of one JSON object. Raises InputError naming the place."""
+    """Return the mark of one JSON object. Raises InputError naming the place."""
     if not isinstance(error, Mapping) or "severity" not in error:
         raise InputError(f"{place}: {shown(repr(error))} is no mark: give an object with start, end, severity and category")
     start, end = error.get("start"), error.get("end")
@@ -173,9 +173,9 @@ def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:
 def development_rows(
     path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores", once: Sequence[str] = ()
 ) -> list[tuple[str, dict[str, Any]]]:
-    """``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key rating, and what else is needed.
+    """Return ``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key ``rating``, and what is needed.
 
-    Raises InputError naming the line that has not, and one whose values of ``once`` stand together in another line already.
+    Raises InputError naming the line where one is missing, or whose values of ``once`` occur together in another line.
     """
     rows = list(json_objects(path, ("reference", "hypothesis", rating, *needed)))
     seen: dict[tuple[str, ...], str] = {}
@@ -188,21 +188,19 @@ def development_rows(
             )
         key = tuple(str(row[name]) for name in once)
         if once and seen.setdefault(key, place) != place:
-            raise InputError(
-                f"{place}: {' '.join(once)} {shown(' '.join(key))} stands already in {seen[key]}: number each once"
-            )
+            raise InputError(f"{place}: {' '.join(once)} {shown(' '.join(key))} is already in {seen[key]}: number each once")
     return rows
 
 
 def numbers(values: object, place: str) -> dict[str, float]:
-    """Name -> finite number, as read from JSON. Raises InputError for anything else."""
+    """Return name -> finite number, as read from JSON. Raises InputError for anything else."""
     if not isinstance(values, Mapping):
         raise InputError(f"{place}: ratings and scores are objects of numbers: fetch the file again")
     return {str(name): number(value, place, str(name)) for name, value in values.items()}
 
 
 def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[str, float] | None = None) -> RatedSegment:
-    """The rated segment of one row.
+    """Return the rated segment of one row.
 
     Parameters
     ----------
@@ -218,7 +216,7 @@ def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[s
 
 
 def check_shared_texts(segments: list[RatedSegment]) -> tuple[RatedSegment, ...]:
-    """The segments, once sure that all outputs of one item stand beside the same references and source.
+    """Return the segments after checking that all outputs of one item have the same references and source.
 
     Raises InputError naming both places where they do not: there one of them is paired with another item's texts.
     """

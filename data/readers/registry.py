@@ -3,86 +3,83 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rome.data.readers.lines import shown
 from rome.data.readers.mqm import read_mqm, read_wmt23
 from rome.data.readers.own import read_own
-from rome.data.readers.rated import RatedSegment, RatedSet, check_shared_texts, development_rows, segment_of
-from rome.data.sources import data_file
+from rome.data.readers.rated import RatedSet, check_shared_texts, development_rows, segment_of
+from rome.data.sources import SETS, data_file
 from rome.exceptions import InputError
 
 DIMENSIONS = ("informativeness", "naturalness", "quality")
 """What Novikova et al. 2017 asked for, each from 1 to 6."""
-REPRESENTATIONS = {"bagel-mr": "BAGEL", "sfhotel": "SFHOT", "sfrest": "SFRES"}
-"""Sets with the meaning representation as reference -> their name in the file."""
 
 
-def read_bagel(path: str | Path | None = None) -> RatedSet:
-    """Return the 404 BAGEL outputs of the development data with their human references; every output is an item of its own.
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a file of the development data is read.
 
-    Raises InputError for a line without these, a rating outside 1 to 6 and a segment that occurs twice.
+    Attributes
+    ----------
+    needed
+        Keys of each line, apart from reference, hypothesis and scores.
+    once
+        Keys whose values occur once together.
+    item
+        The key that outputs for one input share.
+    dimensions
+        What was rated from 1 to 6; empty for other scales.
+    dataset
+        The name of the set in a file of several sets.
     """
-    rows = development_rows(path or data_file("human/bagel_references.jsonl.gz"), ("segment",), once=("segment",))
-    return RatedSet("bagel", tuple(_checked(segment_of(row, place, str(row["segment"]))) for place, row in rows))
+
+    needed: tuple[str, ...]
+    once: tuple[str, ...] = ()
+    item: str = "segment"
+    dimensions: tuple[str, ...] = ()
+    dataset: str = ""
 
 
-def read_meaning_representations(name: str, path: str | Path | None = None) -> RatedSet:
-    """Return a set of REPRESENTATIONS; the *meaning representation* is reference and item, as in the RoMe paper.
+LAYOUTS: Mapping[str, _Layout] = {
+    "bagel": _Layout(("segment",), ("segment",), dimensions=DIMENSIONS),
+    **{
+        name: _Layout(("system", "dataset"), ("system", "reference", "hypothesis", "dataset"), "reference", DIMENSIONS, dataset)
+        for name, dataset in (("bagel-mr", "BAGEL"), ("sfhotel", "SFHOT"), ("sfrest", "SFRES"))
+    },
+    "webnlg17": _Layout(("system", "segment", "mr")),
+    "wmt15": _Layout(("lp", "segment"), ("lp", "segment")),
+}
 
-    A further output of a system for one input is an item of its own, ``...#2``, so that every system has an item once. Raises
-    InputError for a line that names no system or another dataset, a rating outside 1 to 6 and an output that occurs twice.
+
+def read_scores(name: str, path: str | Path | None = None) -> RatedSet:
+    """Return a set of LAYOUTS, from the development data or a file of its layout.
+
+    A further output of a system for one meaning representation is an item of its own, ``...#2``, so that every system has an
+    item once. Raises InputError for a line without what the layout needs, a rating outside 1 to 6, an output that occurs twice,
+    and an item with other references elsewhere.
     """
-    segments: list[RatedSegment] = []
-    before: dict[tuple[str, str], list[str]] = {}
-    for place, row in development_rows(path or data_file("human/bagel_sfhotel.jsonl.gz"), ("system", "dataset")):
-        if row["dataset"] not in REPRESENTATIONS.values() or not isinstance(row["reference"], str):
-            raise InputError(f"{place}: reference must be a text and dataset one of {', '.join(REPRESENTATIONS.values())}")
-        if row["dataset"] == REPRESENTATIONS[name]:
-            segment = _checked(segment_of(row, place, row["reference"]))
-            texts = before.setdefault((segment.item, segment.system), [])
-            if segment.hypothesis in texts:
-                raise InputError(f"{place}: {shown(segment.system)} has this output for this input already: give it once")
-            texts.append(segment.hypothesis)
-            segments.append(segment if len(texts) == 1 else replace(segment, item=f"{segment.item}#{len(texts)}"))
+    layout, segments = LAYOUTS[name], []
+    outputs: Counter[tuple[str, str]] = Counter()
+    for place, row in development_rows(path or data_file(SETS[name].file), layout.needed, once=layout.once):
+        if layout.dataset and not isinstance(row["reference"], str):
+            raise InputError(f"{place}: reference must be a text. Fetch the file again")
+        segment = segment_of(row, place, str(row[layout.item]))
+        rated = all(1 <= value <= 6 for value in segment.ratings.values())
+        if layout.dimensions and (set(segment.ratings) != set(layout.dimensions) or not rated):
+            raise InputError(f"{place}: needs {', '.join(layout.dimensions)}, each from 1 to 6: fetch the file again")
+        if layout.dataset in ("", row.get("dataset")):
+            outputs[segment.item, segment.system] += 1
+            number = outputs[segment.item, segment.system] if layout.dataset else 1
+            segments.append(segment if number == 1 else replace(segment, item=f"{segment.item}#{number}"))
     return RatedSet(name, check_shared_texts(segments))
 
 
-def _checked(segment: RatedSegment) -> RatedSegment:
-    """Return the segment. Raises InputError unless it has a rating from 1 to 6 in each of DIMENSIONS."""
-    if set(segment.ratings) != set(DIMENSIONS) or not all(1 <= value <= 6 for value in segment.ratings.values()):
-        raise InputError(f"{segment.place}: needs {', '.join(DIMENSIONS)}, each from 1 to 6: fetch the file again")
-    return segment
-
-
-def read_webnlg17(path: str | Path | None = None) -> RatedSet:
-    """Return the third of WebNLG 2017's rated inputs that the development data holds, 74 inputs with nine outputs each.
-
-    Raises InputError for a line without system or segment, an input with other references or another meaning representation
-    elsewhere, a system with two outputs for one input.
-    """
-    rows = development_rows(path or data_file("human/webnlg17_third.jsonl.gz"), ("system", "segment", "mr"))
-    return RatedSet("webnlg17", check_shared_texts([segment_of(row, place, str(row["segment"])) for place, row in rows]))
-
-
-def read_wmt15(path: str | Path | None = None) -> RatedSet:
-    """Return WMT15's direct assessments, 4 language pairs x 500 segments, with published scores of several metrics.
-
-    Raises InputError for a line without language pair or segment, and for a segment that occurs twice.
-    """
-    file = path or data_file("human/wmt15_da_to-en.jsonl.gz")
-    rows = development_rows(file, ("lp", "segment"), once=("lp", "segment"))
-    return RatedSet("wmt15", check_shared_texts([segment_of(row, place, str(row["segment"])) for place, row in rows]))
-
-
 DEVELOPMENT_SETS: Mapping[str, Callable[[], RatedSet]] = {
-    "bagel": read_bagel,
-    **{name: partial(read_meaning_representations, name) for name in REPRESENTATIONS},
-    "webnlg17": read_webnlg17,
-    "wmt15": read_wmt15,
+    **{name: partial(read_scores, name) for name in LAYOUTS},
     "wmt23": read_wmt23,
 }
 """Name -> the loader of that part of the development data."""

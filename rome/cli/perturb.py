@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome perturb`."""
+    """Add the options of `rome perturb`."""
     parser.add_argument("texts", nargs="?", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
     parser.add_argument("--list", action="store_true", help="print the table of all perturbations and leave")
     group = parser.add_argument_group("perturbations")
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 
 def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool | None) -> Iterator[PerturbedText]:
-    """The results, with a bar over the texts."""
+    """Yield the results, with a bar over the texts."""
     with progress_bar(progress, count, unit="text", desc="perturb") as bar:
         for result in results:
             bar.update(max(0, result.number + 1 - bar.n))
@@ -85,7 +85,7 @@ def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool 
 
 
 def _kept(results: Iterator[PerturbedText], limit: int | None, not_applicable: bool) -> Iterator[PerturbedText]:
-    """What is written: perturbed texts up to the limit of each perturbation, and on demand those that do not apply."""
+    """Yield perturbed texts up to the limit of each perturbation, and on demand those that do not apply."""
     done: Counter[str] = Counter()
     for result in results:
         if result.perturbed is None:
@@ -97,7 +97,7 @@ def _kept(results: Iterator[PerturbedText], limit: int | None, not_applicable: b
 
 
 def _tsv(results: Iterator[PerturbedText]) -> Iterator[str]:
-    """A header and tab-separated rows; the edits are JSON."""
+    """Yield a header and tab-separated rows; the edits are JSON."""
     yield "\t".join(COLUMNS)
     for result in results:
         row = result.to_dict() | {"edits": json.dumps(result.to_dict()["edits"], ensure_ascii=False)}
@@ -105,7 +105,7 @@ def _tsv(results: Iterator[PerturbedText]) -> Iterator[str]:
 
 
 def _pairs(results: Iterator[PerturbedText]) -> Iterator[str]:
-    """A TSV file of pairs as `rome score` and `rome annotate` read it: the text is the reference, the perturbation the system."""
+    """Yield a TSV file of pairs for `rome score` and `rome annotate`: the text is the reference, the perturbation the system."""
     yield "\t".join(("id", "system", "reference", "hypothesis"))
     for result in results:
         line = _tabbed(result, [str(result.number + 1), result.perturbation, result.text, result.perturbed or ""])
@@ -114,14 +114,14 @@ def _pairs(results: Iterator[PerturbedText]) -> Iterator[str]:
 
 
 def _tabbed(result: PerturbedText, cells: list[str]) -> str:
-    """The cells as a line. Raises InputError for a cell that holds a tab or a line end."""
+    """Return the cells as a line. Raises InputError for a cell that contains a tab or a line end."""
     if any("\t" in cell or "\n" in cell for cell in cells):
         raise InputError(f"text {result.number + 1} holds a tab, which no TSV cell can: use --format jsonl")
     return "\t".join(cells)
 
 
 def _jsonl(results: Iterator[PerturbedText]) -> Iterator[str]:
-    """One JSON object a perturbed text."""
+    """Yield one JSON object per perturbed text."""
     for result in results:
         yield json.dumps(result.to_dict(), ensure_ascii=False)
 

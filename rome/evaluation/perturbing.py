@@ -1,4 +1,4 @@
-"""Texts and their perturbed copies, made as they are asked for, with the edits or the reason why there are none."""
+"""Texts and their perturbed copies, made on demand, with the edits or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = 32
 NEIGHBOURS = 12
 WORDS = 12_000
 LEAST_COSINE = 0.46
-"""Below it, the nearest words by static vectors are more often related than similar (seen by eye)."""
+"""Below it, the nearest words by static vectors are more often related than similar."""
 
 Analyse = Callable[[Sequence[str]], Mapping[str, Analysis]]
 
@@ -31,13 +31,13 @@ class PerturbedText:
     Attributes
     ----------
     number
-        Which of the texts, from 0.
+        Number of the text, from 0.
     identifier
         The number in DEMETR's table 1, or None.
     perturbed
         The new text; None where the perturbation does not apply.
     reason
-        Then why; None otherwise.
+        Why the perturbation does not apply; None otherwise.
     """
 
     number: int
@@ -53,7 +53,7 @@ class PerturbedText:
     reason: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, the edits as dictionaries of characters and strings."""
+        """Return plain values for JSON, the edits as dictionaries of characters and strings."""
         return asdict(self) | {"edits": [asdict(edit) for edit in self.edits]}
 
 
@@ -65,7 +65,7 @@ def perturb_texts(
     seed: int = 0,
     materials: Materials | None = None,
 ) -> Iterator[PerturbedText]:
-    """Every text under every named perturbation (None: all), text by text; those that do not apply say why.
+    """Yield every text under every named perturbation (None: all), text by text; those that do not apply have a reason.
 
     Texts are analysed in blocks of 32 just before they are perturbed, so the first results come at once and memory stays bounded.
 
@@ -74,14 +74,14 @@ def perturb_texts(
     Parameters
     ----------
     analyse
-        What analyses texts, such as ``RoMe().analyse``; not needed where all texts are Analysis values.
+        A function that analyses texts, such as ``RoMe().analyse``; not needed where all texts are Analysis values.
     materials
         Lexicons, names, other texts; by default those of `materials_for` over these texts.
     """
     chosen = list(PERTURBATIONS.values()) if names is None else [named(name) for name in dict.fromkeys(names)]
 
     def results() -> Iterator[PerturbedText]:
-        """Block by block."""
+        """Yield the results block by block."""
         known = materials or materials_for([text if isinstance(text, str) else text.text for text in texts])
         for start in range(0, len(texts), BLOCK):
             block = texts[start : start + BLOCK]
@@ -97,7 +97,7 @@ def perturb_texts(
 
 
 def _one(number: int, analysis: Analysis, perturbation: Perturbation, seed: int, materials: Materials) -> PerturbedText:
-    """One text under one perturbation."""
+    """Return one text under one perturbation."""
     result = perturbation(analysis, seed, materials)
     new, edits, reason = (result.text, result.edits, None) if isinstance(result, Perturbed) else (None, (), result.reason)
     row = (perturbation.name, perturbation.category, perturbation.type, perturbation.severity, perturbation.identifier, seed)
@@ -112,7 +112,7 @@ def materials_for(
     synonyms: str | None = None,
     similar: Mapping[str, Sequence[str]] | None = None,
 ) -> Materials:
-    """The embedded lexicons, or the files that replace them: lines of a lemma, a tab and its antonyms, hypernyms or synonyms.
+    """Return the embedded lexicons, or the files that replace them: lines of a lemma, a tab and its antonyms, hypernyms or synonyms.
 
     Raises InputError that names the file and line at fault.
 
@@ -133,7 +133,7 @@ def materials_for(
 
 
 def inflection_note() -> str | None:
-    """What to tell a user whose perturbations cannot inflect, with the remedy; None where they can."""
+    """Return a note with a remedy for users without the inflection library; None where it is installed."""
     if can_inflect():
         return None
     return (
@@ -143,8 +143,7 @@ def inflection_note() -> str | None:
 
 
 def perturbation_table() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The header and a row for each perturbation: identifier, name, category, type, severity, what it does; then what of DEMETR's
-    table 1 no perturbation makes, and why."""
+    """Return the header and a row for each perturbation, then the kinds of DEMETR's table 1 that no perturbation makes."""
     rows: list[tuple[str, ...]] = [
         (str(p.identifier or "-"), p.name, p.category, p.type, p.severity, " ".join((p.function.__doc__ or "").split()))
         for p in PERTURBATIONS.values()
@@ -168,7 +167,7 @@ class SimilarWords(Mapping[str, Sequence[str]]):
 
     @cached_property
     def _table(self) -> tuple[dict[str, int], NDArray[np.float32]]:
-        """The row of each word, and (n, d) unit vectors without their mean."""
+        """Return the row of each word, and (n, d) unit vectors without their mean."""
         from rome.features.analyser.encoder import static_vectors
 
         words, vectors = static_vectors(self.count)

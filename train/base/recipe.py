@@ -24,7 +24,7 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
 
-from rome.data.readers.conllu import read_trees
+from rome.data.readers.texts import read_trees
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rome.data.perturbations.changes import Made, NamedChange, Text, damages, fits, made, plain
+from rome.data.perturbations.changes import Made, NamedChange, Text, fits, made, plain
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.texts import Paraphrase, Pool, translated
@@ -211,23 +211,17 @@ class Groups:
         own = chance.random() < OWN
         pair = chance.choice(self.pairs if own else self.real or self.pairs)
         reference, text = self.pool.texts[pair.one], self.pool.texts[pair.one if own else pair.other]
-        changes = damages(text, self._strangers(chance), chance.choice(RUNGS), chance)
+        changes: list[NamedChange] = []
         known = text.of("minor", "major", "critical")
-        for change in chance.sample(known, min(RUNGS[-1], len(known))):
-            if fits([*changes, change]):
+        for change in chance.sample(known, len(known)):
+            if len(changes) < RUNGS[-1] and fits([*changes, change]):
                 changes.append(change)
-        chance.shuffle(changes)
         members = [Member(made(text, ()), 0.0 if own else NAN, 0.0, 1.0 if own else 0.15, own)]
         for count in sorted({min(rung, len(changes)) for rung in RUNGS}):
             cost = sum(COST[change.severity] for change in changes[:count])
             severity = min(cost, UNRELATED) if own else NAN
             members.append(Member(made(text, changes[:count]), severity, cost / 5.0, 1.0 if own else 0.3, own))
         return Group("ladders", made(reference, ()), tuple(members))
-
-    def _strangers(self, chance: random.Random) -> list[str]:
-        """Return the words of a random text."""
-        text = chance.choice(self.texts)
-        return [text.text[a:b] for a, b in text.words]
 
 
 def weight_of_rating(rating: float) -> float:
@@ -237,7 +231,7 @@ def weight_of_rating(rating: float) -> float:
 
 def _plainly_wrong(name: str) -> bool:
     """Return whether a change leaves a gap or an unrelated word in the text, so that the error is visible without the reference."""
-    return name.startswith("omitted") or name in ("added_word", "word_added", "words_by_token")
+    return name.startswith("omitted") or name in ("added_word", "word_added", "words_by_token", "stranger_word", "truncated_text")
 
 
 def _rated() -> list[tuple[str, str, float]]:

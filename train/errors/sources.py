@@ -17,8 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from rome.data.perturbations.changes import Mark, plain
-from rome.data.readers.groups import AnnotatedGroup, AnnotatedText, SingleError, read_groups
-from rome.data.readers.held_out import is_held_out_group, is_held_out_paws, is_held_out_summary
+from rome.data.readers.groups import (
+    AnnotatedGroup,
+    AnnotatedText,
+    SingleError,
+    is_held_out_group,
+    is_held_out_paws,
+    is_held_out_summary,
+    read_groups,
+)
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.groups import COST, MOST, Group, Groups, Member, weight_of_rating

@@ -7,9 +7,8 @@ import random
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 from rome.data.perturbations.changes import NamedChange, Spans, Text
+from rome.data.perturbations.damage import DAMAGES, Vocabulary, change_of
 from rome.data.perturbations.lexicons import default_materials
-from rome.data.perturbations.perturbation import Materials, Perturbed
-from rome.data.perturbations.random_words import WORD_PROBES, Vocabulary
+from rome.data.perturbations.perturbation import Materials
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
@@ -137,7 +136,7 @@ def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Pat
     return path
 
 
-_worker: tuple[Any, int, Materials, Vocabulary]
+_worker: tuple[Any, int, Materials]
 """What a process holds: a metric, and of what changes are made."""
 
 
@@ -147,50 +146,41 @@ def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
 
     metric = RoMe(models=models, store=store, threads=1, progress=False)
     vocabulary = Vocabulary(metric.analyse(sample[: SAMPLE // 4]).values())
-    _worker = metric, seed, default_materials(sample), vocabulary
+    _worker = metric, seed, replace(default_materials(sample), draw=vocabulary.draw)
 
 
 def _prepared(texts: Sequence[str]) -> list[dict[str, Any]]:
-    metric, seed, materials, vocabulary = _worker
+    metric, seed, materials = _worker
     found = metric.analyse(texts)
-    return [_row(found[text], seed, materials, vocabulary) for text in texts]
+    return [_row(found[text], seed, materials) for text in texts]
 
 
-def _row(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> dict[str, Any]:
+def _row(analysis: Analysis, seed: int, materials: Materials) -> dict[str, Any]:
     """One text as it is written."""
     return {
         "text": analysis.text,
         "words": [[word.start, word.end] for word in analysis.words],
         "sentences": [[sentence.start, sentence.end] for sentence in analysis.sentences],
-        "changes": [[c.name, c.severity, c.edits] for c in changes_of(analysis, seed, materials, vocabulary)],
+        "changes": [[c.name, c.severity, c.edits] for c in changes_of(analysis, seed, materials)],
     }
 
 
-def changes_of(analysis: Analysis, seed: int, materials: Materials, vocabulary: Vocabulary) -> Iterator[NamedChange]:
-    """Changes of a text, drawn without repetition, so many of each severity as EACH says."""
+def changes_of(analysis: Analysis, seed: int, materials: Materials) -> Iterator[NamedChange]:
+    """Yield changes of a text: perturbations in a drawn order, so many of each severity as EACH says, then every damage."""
     chance = random.Random(f"{seed}|changes|{zlib.crc32(analysis.text.encode())}")
     left = dict(EACH)
-    names = [name for name, one in PERTURBATIONS.items() if one.severity != "base" and one.category != "typography"]
-    chance.shuffle(names)
-    for name in names:
-        severity = PERTURBATIONS[name].severity
-        kind = severity if severity in left else "other"
-        if left[kind]:
-            found = PERTURBATIONS[name](analysis, seed, materials)
-            if isinstance(found, Perturbed) and found.text.strip():
-                left[kind] -= 1
-                yield NamedChange(name, severity, tuple((e.start, e.end, e.perturbed) for e in found.edits))
-    for name, (grade, function) in WORD_PROBES.items():
-        put = function(analysis, chance, vocabulary)
-        if put is not None:
-            yield NamedChange(name, grade, (_difference(analysis.text, put[0]),))
-
-
-def _difference(old: str, new: str) -> tuple[int, int, str]:
-    """The one edit that makes a text of another."""
-    start = len(commonprefix([old, new]))
-    end = min(len(commonprefix([old[start:][::-1], new[start:][::-1]])), len(old) - start, len(new) - start)
-    return start, len(old) - end, new[start : len(new) - end]
+    perturbations = [one for one in PERTURBATIONS.values() if one.severity != "base" and one.category != "typography"]
+    chance.shuffle(perturbations)
+    for one in perturbations:
+        kind = one.severity if one.severity in left else "other"
+        change = change_of(one, analysis, seed, materials) if left[kind] else None
+        if change is not None:
+            left[kind] -= 1
+            yield change
+    for one in DAMAGES.values():
+        change = change_of(one, analysis, seed, materials)
+        if change is not None:
+            yield change
 
 
 class Pool:

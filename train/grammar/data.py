@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from rome.data.perturbations.treebank_words import Corruption, TaggedWord, TreebankWords, render, tokenise
-from rome.data.perturbations.ungrammatical import OPERATIONS, corrupt, corrupt_randomly
-from rome.data.readers.conllu import TreebankSentence, read_conllu
-from rome.data.readers.texts import LabelledSentence, read_cola, read_wikipedia, read_wmt
+from rome.data.perturbations.changes import NamedChange
+from rome.data.perturbations.damage import OPERATIONS, Corruption, Vocabulary, corrupt, corrupt_randomly, corruption
+from rome.data.perturbations.lexicons import default_materials
+from rome.data.perturbations.perturbation import Materials
+from rome.data.readers.texts import LabelledSentence, read_cola, read_trees, read_wikipedia, read_wmt
 from rome.data.sources import data_file
+from rome.features.values import Analysis
 from rome.train.common.training import padded, shuffled_batches
 
 IGNORED = -1
@@ -25,6 +27,9 @@ SPLIT = 0
 DEVELOPMENT = ("in_domain_dev", "out_of_domain_dev")
 TWICE_SHARE = 0.15
 BARE_SHARE = 0.15
+BLOCK = 1000
+"""Sentences that are analysed together."""
+NO_VECTORS = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,11 @@ class Batch:
     pairs: Sequence[tuple[int, int]] = ()
 
 
-def tokens_of(source: str | TreebankSentence, lexicon: TreebankWords) -> list[TaggedWord]:
-    """Return tagged tokens of a plain text (tags guessed) or of a treebank sentence (its own tags)."""
-    if isinstance(source, str):
-        return lexicon.tag(tokenise(source))
-    return [TaggedWord(word.form, word.space_after, word.xpos) for word in source.words]
+def without_final_stop(analysis: Analysis, rng: random.Random) -> list[NamedChange]:
+    """Return the change that removes the final full stop, for BARE_SHARE of the sentences; it is no mistake."""
+    last = analysis.words[-1] if len(analysis.words) > 3 else None
+    bare = last is not None and last.text == "." and rng.random() < BARE_SHARE
+    return [NamedChange("", "none", ((last.start, last.end, ""),))] if bare and last is not None else []
 
 
 def encode(items: Sequence[Corruption], tokenizer: Any, *, limit: int = 64) -> list[Example]:
@@ -103,8 +108,8 @@ class Material:
     """
 
     tokenizer: Any
-    lexicon: TreebankWords
-    pool: Sequence[str | TreebankSentence]
+    materials: Materials
+    pool: Sequence[Analysis]
     judged: Sequence[Example]
     calibration: Sequence[Example]
     held_pairs: Sequence[tuple[str, Example, Example]]
@@ -130,17 +135,15 @@ def grammar_batches(material: Material, rng: random.Random, *, judged: float, pi
 def _clean_and_corrupted(material: Material, rng: random.Random, count: int) -> Iterator[tuple[Example, ...]]:
     """Yield sentences of the pool, each with a corruption; some have lost their final full stop, which is no mistake."""
     for source in rng.choices(material.pool, k=count):
-        tokens = tokens_of(source, material.lexicon)
-        if len(tokens) > 3 and tokens[-1].text == "." and rng.random() < BARE_SHARE:
-            tokens.pop()
-        made = corrupt_randomly(tokens, rng, material.lexicon, count=1 + (rng.random() < TWICE_SHARE))
-        yield tuple(encode([render(tokens)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
+        bare = without_final_stop(source, rng)
+        made = corrupt_randomly(source, rng, material.materials, 1 + (rng.random() < TWICE_SHARE), bare)
+        yield tuple(encode([corruption(source, bare)] + ([made] if made else []), material.tokenizer, limit=LIMIT))
 
 
 def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Example]:
     """Return examples of judged sentences: the pieces of acceptable ones are right, those of the others unknown."""
     kept = list(rows)
-    examples = encode([render(tokenise(row.text)) for row in kept], tokenizer, limit=LIMIT)
+    examples = encode([Corruption(row.text) for row in kept], tokenizer, limit=LIMIT)
     return [
         Example(e.pieces, int(row.acceptable), e.labels if row.acceptable else (IGNORED,) * len(e.labels))
         for row, e in zip(kept, examples, strict=True)
@@ -148,45 +151,58 @@ def judged_examples(rows: Iterable[LabelledSentence], tokenizer: Any) -> list[Ex
 
 
 def minimal_pairs(
-    sources: Iterable[str | TreebankSentence], lexicon: TreebankWords, tokenizer: Any, rng: random.Random
+    sources: Iterable[Analysis], materials: Materials, tokenizer: Any, rng: random.Random
 ) -> list[tuple[str, Example, Example]]:
     """Return minimal pairs by one operation per sentence, drawn evenly; sentences that it does not apply to are left out."""
     found = []
     for source in sources:
-        tokens = tokens_of(source, lexicon)
-        made = corrupt(tokens, rng.choice(list(OPERATIONS)), rng, lexicon)
+        made = corrupt(source, rng.choice(list(OPERATIONS)), rng.getrandbits(32), materials)
         if made is not None:
-            clean, corrupted = encode([render(tokens), made], tokenizer, limit=LIMIT)
+            clean, corrupted = encode([Corruption(source.text), made], tokenizer, limit=LIMIT)
             found.append((made.operation, clean, corrupted))
     return found
 
 
 def load_material(tokenizer: Any) -> Material:
-    """Read the corpora below the data folder; the held-out part is the same for every seed. Raises InputError if they are missing."""
+    """Read the corpora below the data folder; the held-out part is the same for every seed.
+
+    Sentences are analysed by the set ``small``. Raises InputError if the corpora are missing.
+    """
     rng = random.Random(SPLIT)
-    treebank = list(read_conllu(data_file("ud_english_ewt/train.conllu")))
+    treebank = [sentence.text for sentence in read_trees(data_file("ud_english_ewt/train.conllu"))]
     segments = [s for year in (22, 23) for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))]
     texts = list(read_wikipedia(data_file("text/wikipedia_sentences.jsonl.gz")))
     texts += [text for s in segments for text in (*s.references, rng.choice(s.outputs)[1])]
-    pool: list[str | TreebankSentence] = [s for s in treebank if _fits(s.text)]
-    pool += [text for text in dict.fromkeys(texts) if _fits(text)]
+    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
+    pool = [text for text in treebank if _fits(text)]
+    pool += [text for text in dict.fromkeys(texts) if _fits(text) and text not in judged_elsewhere]
     rng.shuffle(pool)
     held_out, pool = pool[:HELD_OUT], pool[HELD_OUT:]
     judgements = list(read_cola(data_file("cola/in_domain_train.tsv")))
     rng.shuffle(judgements)
-    lexicon = TreebankWords(treebank)
-    for source in pool[::2]:
-        lexicon.count_pairs(tokens_of(source, lexicon))
-    judged_elsewhere = {text for s in segments if s.judged_elsewhere for text in (*s.references, *(t for _, t in s.outputs))}
-    pool = [source for source in pool if not isinstance(source, str) or source not in judged_elsewhere]
     calibration, judgements = judgements[:CALIBRATION], judgements[CALIBRATION:]
     pool += [row.text for row in judgements if row.acceptable and _fits(row.text)] * 2
     judging = {name: judged_examples(read_cola(data_file(f"cola/{name}.tsv")), tokenizer) for name in DEVELOPMENT}
-    held_pairs = minimal_pairs(held_out, lexicon, tokenizer, rng)
-    unseen = [s for s in read_conllu(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
-    pairs = minimal_pairs(unseen, lexicon, tokenizer, rng)
+    unseen = [s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu")) if _fits(s.text)]
+    analyses = _analysed([*pool, *held_out, *unseen])
+    given = [analyses[text] for text in pool]
+    materials = replace(default_materials(pool), draw=Vocabulary(given).draw)
+    held_pairs = minimal_pairs([analyses[text] for text in held_out], materials, tokenizer, rng)
+    pairs = minimal_pairs([analyses[text] for text in unseen], materials, tokenizer, rng)
     judged, held = judged_examples(judgements, tokenizer), judged_examples(calibration, tokenizer)
-    return Material(tokenizer, lexicon, pool, judged, held, held_pairs, judging, pairs)
+    return Material(tokenizer, materials, given, judged, held, held_pairs, judging, pairs)
+
+
+def _analysed(texts: Sequence[str]) -> dict[str, Analysis]:
+    """Return the words and trees of each text, without its vectors, which would fill the memory."""
+    from rome.metric import RoMe
+
+    metric = RoMe(models="small")
+    found: dict[str, Analysis] = {}
+    for start in range(0, len(texts), BLOCK):
+        for text, analysis in metric.analyse(texts[start : start + BLOCK]).items():
+            found[text] = Analysis(text, analysis.sentences, analysis.words, NO_VECTORS, NO_VECTORS)
+    return found
 
 
 def _fits(text: str) -> bool:

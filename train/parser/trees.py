@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from rome.data.readers.conllu import TreeSentence, read_trees
+from rome.data.readers.texts import TreeSentence, read_trees
 from rome.data.sources import data_file
 from rome.features.analyser.acceptability import Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder

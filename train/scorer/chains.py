@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from rome.data.perturbations.degenerate import SEVERE, SINGLE, damage
+from rome.data.perturbations.damage import SEVERE, wreck
 from rome.train.common.textattack import CHARACTER_OPERATIONS, STOPWORDS, Perturber, Request
 from rome.train.scorer.pairs import TrainingPair
 
@@ -19,14 +19,12 @@ DRAW: tuple[str, ...] = (
 DRAW += CHARACTER_OPERATIONS + ("contract", "extend")
 SEVERE_SHARE = 0.6
 """Share of the base pairs with one severe case."""
-FACT_SHARE, SURFACE_SHARE = 0.08, 0.03
-"""Shares of the applicable wrong facts and surface errors per base pair."""
 MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 
 
 def make_pairs(bases: Sequence[TrainingPair], perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
-    """Yield every base pair, its light, medium and heavy TextAttack perturbations, for some a severe case, and single edits.
+    """Yield every base pair, its light, medium and heavy TextAttack perturbations, and for some a severe case.
 
     A level at which no operation changes anything ends the ladder. The same bases and seed give the same pairs.
     """
@@ -37,7 +35,6 @@ def make_pairs(bases: Sequence[TrainingPair], perturber: Perturber, seed: int) -
         if chance.random() < SEVERE_SHARE:
             other = bases[(place + 1 + chance.randrange(len(bases) - 1)) % len(bases)]
             yield from _severe(base, other, chance)
-        yield from single_edits(base, seed)
 
 
 def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
@@ -61,30 +58,12 @@ def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[Tra
 
 def _severe(base: TrainingPair, other: TrainingPair, chance: random.Random) -> Iterator[TrainingPair]:
     for operation in chance.sample(sorted(SEVERE), len(SEVERE)):
-        text = damage(operation, base.hypothesis, other.reference, chance)
+        text = wreck(operation, base.hypothesis, other.reference, chance)
         if text is not None:
             words = max(len(base.hypothesis.split()), len(text.split()))
-            fact = operation in ("negation", "number", "name")
-            strength, severity = (1, MAJOR) if fact else (words, 25.0)
             name = f"{base.group}-{operation}"
-            yield replace(
-                base, id=name, hypothesis=text, operation=operation, level="severe", strength=strength, severity=severity
-            )
+            yield replace(base, id=name, hypothesis=text, operation=operation, level="severe", strength=words, severity=25.0)
             return
-
-
-def single_edits(base: TrainingPair, seed: int) -> Iterator[TrainingPair]:
-    """Yield fluent copies of a base pair with one wrong fact or one surface error each, a share of those that apply.
-
-    From them the net learns that a changed number is worse than a misspelled word, although it costs no fluency.
-    """
-    chance = random.Random(f"{seed}|single|{base.group}")
-    for operation, severity in SINGLE.items():
-        text = damage(operation, base.hypothesis, "", chance)
-        share = FACT_SHARE if severity >= MAJOR else SURFACE_SHARE
-        if chance.random() < share and text is not None:
-            name = f"{base.group}-single-{operation}"
-            yield replace(base, id=name, hypothesis=text, operation=operation, level="light", strength=1, severity=severity)
 
 
 def edit_severity(before: str, after: str, operation: str) -> tuple[int, float]:

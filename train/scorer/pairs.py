@@ -10,8 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from rome.data.readers.groups import SEVERITIES, AnnotatedGroup, AnnotatedText, SingleError
-from rome.data.readers.held_out import is_held_out_group
+from rome.data.readers.groups import SEVERITIES, AnnotatedGroup, AnnotatedText, SingleError, is_held_out_group
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.storage.files import open_output, read_lines
