@@ -125,7 +125,7 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
     tsv = rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()
     scored = rome("score", pairs, "--format", "tsv")[1].splitlines()
     assert len(tsv) == 3 and tsv[0] == scored[0].replace("\tid\t", "\t")
-    assert rome("rescore", table, "--net", net)[1].splitlines()[-1].split()[:2] == ["mean", f"{expected.mean():.3f}"]
+    assert rome("rescore", table, "--net", net)[1].splitlines()[-3].split()[:2] == ["mean", f"{expected.mean():.3f}"]
 
 
 BAD = [
@@ -206,19 +206,10 @@ def test_interruption_is_quiet(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert os.listdir(tmp_path) == []
 
 
-QUIET = """
-import sys, types
-from rome.cli import main
-from rome.results import CorpusScore
-
-metric = types.SimpleNamespace(share=list, begin_block=list, score_pairs=lambda pairs: CorpusScore(()))
-sys.exit(main(["score", "--examples", "--format", "json"], metric=lambda _: metric))
-"""
-
-
 def test_broken_pipe_is_quiet() -> None:
-    """When the reader of the output goes away, nothing is said about it."""
-    process = subprocess.Popen([sys.executable, "-I", "-c", QUIET], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    """When the reader of the output goes away, nothing is reported about it."""
+    program = "import sys; from rome.cli import main; sys.exit(main(['--help']))"
+    process = subprocess.Popen([sys.executable, "-I", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == b""

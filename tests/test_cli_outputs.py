@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rome.cli import COMMANDS, _parser, main
-from rome.cli.parser import READ, WRITTEN, check_outputs
+from rome.cli.options import READ, WRITTEN, check_outputs
 
 CONTENT = "reference\thypothesis\nA cat.\tA dog.\n"
 LINES = [

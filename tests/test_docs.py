@@ -22,7 +22,7 @@ from test_imports import ORDER
 
 import rome
 from rome.cli import COMMANDS, _parser
-from rome.cli.models import read_cards
+from rome.cli.package import read_cards
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 

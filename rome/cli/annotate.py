@@ -7,9 +7,8 @@ import sys
 import threading
 import webbrowser
 
-from rome.cli.metric import MakeMetric
+from rome.cli.options import MakeMetric, completes_files
 from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
-from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 

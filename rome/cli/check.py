@@ -9,7 +9,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
+from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.cli.pairs import add_pair_arguments, checked_blocks, names_texts
 from rome.exceptions import InputError
 from rome.results.gate import Limits, check_limits

@@ -10,7 +10,7 @@ from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 
 from rome.checks import SegmentError
-from rome.cli.parser import BAD_INPUT
+from rome.cli.options import BAD_INPUT
 from rome.exceptions import RomeError
 from rome.features.packages import import_failed
 from rome.text_table import shorten, visible

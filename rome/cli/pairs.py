@@ -6,20 +6,17 @@ import argparse
 import signal
 import sys
 import tempfile
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from importlib.resources import as_file, files
-from itertools import chain, islice
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any
 
 from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.batch.workers import run_in_order
-from rome.cli.metric import MakeMetric, positive
-from rome.cli.parser import completes_files
+from rome.cli.options import MakeMetric, completes_files, positive
 from rome.exceptions import InputError
 from rome.features.analyser.config import processors
 from rome.progress import progress_bar
@@ -169,21 +166,15 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked
 def run_blocks(
     options: argparse.Namespace, work: Callable[[], Callable[[Block], Any]], blocks: Iterator[Block], total: int, done: int = 0
 ) -> Generator[Any, None, None]:
-    """What the workers make of each block, in order, while a bar moves over the segments, of which some may be done already."""
-    sizes: deque[int] = deque()
-
-    def counted() -> Iterator[Block]:
-        for block in blocks:
-            sizes.append(len(block.pairs))
-            yield block
-
+    """Yield what the workers make of each block, in order; a bar moves over the segments, of which some may be done already."""
+    tasks, begun = tee(blocks)
     with (
         progress_bar(options.progress, total, done=done) as bar,
-        closing(run_in_order(work, counted(), workers=options.workers, report=report_line)) as results,
+        closing(run_in_order(work, tasks, workers=options.workers, report=report_line)) as results,
     ):
-        for result in results:
+        for result, block in zip(results, begun, strict=False):
             yield result
-            bar.update(sizes.popleft())
+            bar.update(len(block.pairs))
 
 
 def report_line(message: str) -> None:
@@ -206,16 +197,9 @@ def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Itera
 
 @contextmanager
 def ended_by_signal() -> Iterator[None]:
-    """A polite request to end (SIGTERM) is obeyed like Ctrl-C: workers end, half-written outputs vanish, what is done is kept."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    """Treat SIGTERM like Ctrl-C: workers end, unfinished outputs vanish, finished work is kept."""
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+        signal.signal(signal.SIGTERM, previous)

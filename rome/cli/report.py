@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
+from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.exceptions import InputError
 from rome.reports.model import Table
 from rome.storage.files import STANDARD_INPUT, open_output

@@ -7,7 +7,7 @@ import signal
 import sys
 from dataclasses import fields
 
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.options import MakeMetric, add_metric_arguments
 from rome.service.limits import Limits
 
 
