@@ -97,55 +97,45 @@ def positive(text: str) -> int:
     return int(text)
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
-    "models": {
-        "metavar": f"{{{','.join((*SETS, 'paper', 'FOLDER'))}}}",
-        "help": f"a model set, by name or folder, or the paper's models (default: {MetricConfig.models}; the sets are offline)",
-    },
-    "emd": {"help": "variant of the transport cost"},
-    "rho": {
-        "type": float,
-        "metavar": "SHARE",
-        "help": "credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
-    },
-    "idf": {"help": "where word weights come from"},
-    "net": {"metavar": "FILE", "help": "a net trained by `rome train scorer` (default: the model set's own)"},
-    "scorer": {"help": "supervised: the set's net that was fitted on human ratings, and says so (default: unsupervised)"},
-    "empty_reference": {"help": "an empty reference (default: error)"},
-    "store": {"metavar": "PATH", "help": "keep the analyses in this FILE, so that known texts skip the models"},
-    "threads": {
-        "type": positive,
-        "metavar": "N",
-        "help": "processor threads, at most as many as there are processors (default: what torch takes)",
-    },
-    "device": {
-        "help": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)"
-    },
-    "precision": {
-        "help": "of the models' products; bf16 is faster where the processor has AVX512-BF16 or AMX, auto takes it there, int8 is faster with AVX2 "
-        "too (x86), less exact (default: float32, whose numbers are the reference)"
-    },
-    "batch_size": {
-        "type": positive,
-        "metavar": "N",
-        "help": f"word pieces that pass through a model at once; changes no score (default: {MetricConfig.batch_size})",
-    },
-    "progress": {"action": argparse.BooleanOptionalAction, "help": "progress bar (default: only on a terminal)"},
+HELPS = {
+    "models": f"a model set, by name or folder, or the paper's models (default: {MetricConfig.models}; the sets are offline)",
+    "emd": "variant of the transport cost",
+    "rho": "credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
+    "idf": "where word weights come from",
+    "net": "a net trained by `rome train scorer` (default: the model set's own)",
+    "scorer": "supervised: the set's net that was fitted on human ratings, and is marked so (default: unsupervised)",
+    "empty_reference": "an empty reference (default: error)",
+    "store": "keep the analyses in this FILE, so that known texts skip the models",
+    "threads": "processor threads, at most as many as there are processors (default: what torch takes)",
+    "device": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)",
+    "precision": "of the models' products; bf16 and int8 are faster on some processors and less exact (default: float32, the reference)",
+    "batch_size": f"word pieces that pass through a model at once; changes no score (default: {MetricConfig.batch_size})",
+    "progress": "progress bar (default: only on a terminal)",
 }
-"""Settings of the option for each field of MetricConfig."""
+"""Help of the option for each field of MetricConfig."""
+SETTINGS: dict[str, dict[str, Any]] = {
+    **{name: {"choices": choices} for name, choices in CHOICES.items()},
+    "models": {"metavar": f"{{{','.join((*SETS, 'paper', 'FOLDER'))}}}"},
+    "rho": {"type": float, "metavar": "SHARE"},
+    "net": {"metavar": "FILE"},
+    "store": {"metavar": "PATH"},
+    "threads": {"type": positive, "metavar": "N"},
+    "batch_size": {"type": positive, "metavar": "N"},
+    "progress": {"action": argparse.BooleanOptionalAction},
+}
+"""Other settings of these options."""
 
 
 def add_metric_arguments(parser: argparse.ArgumentParser, **helps: str) -> None:
     """Add every option of a metric; ``helps`` replaces the help of some."""
-    add_options(parser.add_argument_group("metric"), *OPTIONS, **helps)
+    add_options(parser.add_argument_group("metric"), *HELPS, **helps)
 
 
 def add_options(group: argparse._ActionsContainer, *names: str, **helps: str) -> None:
     """Add some options of a metric, with their choices and defaults."""
     for name in names:
-        settings = OPTIONS[name] | ({"choices": CHOICES[name]} if name in CHOICES else {})
-        settings |= {"help": helps.get(name, settings["help"]), "default": getattr(MetricConfig, name, None)}
-        group.add_argument(f"--{name.replace('_', '-')}", **settings)
+        option, default = f"--{name.replace('_', '-')}", getattr(MetricConfig, name, None)
+        group.add_argument(option, help=helps.get(name, HELPS[name]), default=default, **SETTINGS.get(name, {}))
 
 
 def add_output_arguments(group: argparse._ActionsContainer, *formats: str, said: str = "") -> None:

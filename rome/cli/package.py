@@ -143,9 +143,8 @@ def _words(value: Any) -> str:
 def add_selfcheck_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome selfcheck`."""
     add_metric_arguments(parser)
-    parser.add_argument(
-        "--record", action="store_true", help="for maintainers: record the present files and answers of the set as the known ones"
-    )
+    record = "for maintainers: record the present files and answers of the set as the known ones"
+    parser.add_argument("--record", action="store_true", help=record)
 
 
 def run_selfcheck(options: argparse.Namespace, metric: MakeMetric) -> int:

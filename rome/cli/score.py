@@ -19,16 +19,8 @@ from itertools import chain, count, islice
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import Checkpoint
 from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_arguments, report_mean, shown_output, written
-from rome.cli.options import MakeMetric, add_metric_arguments, completes_files, load_at_once
-from rome.cli.pairs import (
-    add_pair_arguments,
-    add_worker_argument,
-    block_metric,
-    checked_blocks,
-    ended_by_signal,
-    report_line,
-    run_blocks,
-)
+from rome.cli.options import MakeMetric, completes_files, load_at_once
+from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
 from rome.exceptions import InputError
 from rome.reports.score_table import corpus_header
 from rome.storage.files import STANDARD_INPUT, open_output
@@ -39,9 +31,7 @@ Work = Callable[[], LineScorer]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome score`."""
-    add_pair_arguments(parser)
-    add_metric_arguments(parser)
-    add_worker_argument(parser)
+    add_block_arguments(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--format", "-f", choices=FORMATS, default="table", help="default: table, as wide as the terminal")
     group.add_argument("--evidence", action="store_true", help="with json and jsonl: the evidence behind every number too")

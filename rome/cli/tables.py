@@ -10,27 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import BlockScorer, cut
-from rome.cli.formats import (
-    FORMATS,
-    Line,
-    Means,
-    add_mean_arguments,
-    columns,
-    report_mean,
-    shown_output,
-    tsv_line,
-    written,
-)
-from rome.cli.options import MakeMetric, add_metric_arguments, add_options, add_output_arguments, completes_files, named_net
-from rome.cli.pairs import (
-    add_pair_arguments,
-    add_worker_argument,
-    block_metric,
-    checked_blocks,
-    ended_by_signal,
-    report_line,
-    run_blocks,
-)
+from rome.cli.formats import FORMATS, Line, Means, add_mean_arguments, columns, report_mean, shown_output, tsv_line, written
+from rome.cli.options import MakeMetric, add_options, add_output_arguments, completes_files, named_net
+from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path, open_output
@@ -49,9 +31,7 @@ SHOWN = ["segment", "score", *FEATURES, "flags"]
 
 def add_features_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome features`."""
-    add_pair_arguments(parser)
-    add_metric_arguments(parser)
-    add_worker_argument(parser)
+    add_block_arguments(parser)
     output = parser.add_argument("--output", "-o", metavar="FILE.parquet", required=True, help="the table of features to write")
     completes_files(output)
 
