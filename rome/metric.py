@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from multiprocessing import parent_process
@@ -278,9 +278,11 @@ class RoMe:
 
 
 def _unpickled(config: MetricConfig) -> RoMe:
-    """Make a metric of pickled options, in a worker process with one thread: a forked one hangs in the threads of its parent's torch."""
-    if parent_process() is not None or os.getpid() != _IMPORTED_BY:
-        if "torch" in sys.modules:  # only a torch that was loaded before the fork has threads
-            sys.modules["torch"].set_num_threads(1)
-        config = replace(config, threads=1)
-    return RoMe(**vars(config))
+    """Make a metric of pickled options, with one thread in a worker process."""
+    forked = os.getpid() != _IMPORTED_BY
+    if forked:  # it would wait for threads of torch that exist only in its parent
+        with suppress(ImportError):
+            import torch
+
+            torch.set_num_threads(1)
+    return RoMe(**vars(replace(config, threads=1) if forked or parent_process() is not None else config))
