@@ -184,8 +184,13 @@ class RoMe:
             for pair, index, parts, flags in self._measure(pairs)
         ]
         segment, reference, values, raw, flags, units = zip(*rows, strict=True)
-        columns = map(np.array, (segment, reference, values, raw))
-        return FeatureTable(*columns, tuple(units[0]), self.feature_signature, np.array(flags), FLAGS)
+        return FeatureTable(
+            *(np.array(segment), np.array(reference), np.array(values), np.array(raw)),
+            units=tuple(units[0]),
+            signature=self.feature_signature,
+            flags=np.array(flags),
+            flag_names=FLAGS,
+        )
 
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """Score checked pairs; see `score`."""

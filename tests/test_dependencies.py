@@ -50,6 +50,7 @@ TOGETHER = {
     "rome.integrations.huggingface": {"datasets", "evaluate"},
     "rome.integrations.sklearn": {"scikit-learn"},
     "rome.integrations.torchmetrics": {"torch", "torchmetrics"},
+    "rome.metric": {"torch"},
     "rome.integrations.pytest_plugin": {"pytest"},
     "rome.evaluation.findings": {"pandas"},
     "rome.results": {"pandas"},

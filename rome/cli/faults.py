@@ -72,7 +72,8 @@ def explained(error: BaseException) -> tuple[int, str]:
     if refused is not None:
         return MACHINE, f"error: {refused}"
     if isinstance(error, ImportError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
-        return BAD_INPUT, "error: " + import_failed(error, "this command", f"'rome-metric[{extra}]'")
+        needed = import_failed(error, "this command", f"'rome-metric[{extra}]'")
+        return BAD_INPUT, f"error: {needed}"
     if isinstance(error, OSError):
         return MACHINE, f"error: {error.filename or 'a file'} cannot be used ({error.strerror or error}): check it and its disk"
     fault = shorten(f"{type(error).__name__}: {error}", 300)
