@@ -11,7 +11,7 @@ from typing import Any
 from figures import markdown_table
 
 from rome.cli import COMMANDS, _parser
-from rome.cli.models import Cards, read_cards
+from rome.cli.package import Cards, read_cards
 
 FACTS = ("task", "data", "licence", "recipe", "seed", "steps", "seconds", "machine")
 

@@ -3,7 +3,7 @@
 >>> from rome import RoMe                                                   # doctest: +SKIP
 >>> RoMe().score(references=["A cat sat."], hypotheses=["A cat sits."])     # doctest: +SKIP
 
-Every name is loaded when it is first asked for, so `import rome` costs nothing and combining stored features needs no model.
+Every name is loaded at its first use, so `import rome` is fast and combining stored features needs no model.
 """
 
 from __future__ import annotations
@@ -30,26 +30,20 @@ if TYPE_CHECKING:
     from rome.storage.analysis_store import AnalysisStore as AnalysisStore
 
 _HOME = {
-    "AnalysisStore": "rome.storage.analysis_store",
-    "Combiner": "rome.combining.combiner",
-    "Comparison": "rome.results.comparison",
-    "CorpusScore": "rome.results",
-    "FeatureTable": "rome.combining.table",
-    "InputError": "rome.exceptions",
-    "ModelConfig": "rome.features.analyser.config",
-    "ModelMissingError": "rome.exceptions",
-    "RoMe": "rome.metric",
-    "RomeError": "rome.exceptions",
-    "SegmentScore": "rome.results",
-    "SignatureMismatchError": "rome.exceptions",
-    "StoreError": "rome.exceptions",
-    "compare": "rome.results.comparison",
-    "diagnose": "rome.evaluation.judging",
-    "evaluate": "rome.evaluation.judging",
-    "selfcheck": "rome.self_check",
+    "rome.combining.combiner": ("Combiner",),
+    "rome.combining.table": ("FeatureTable",),
+    "rome.evaluation.judging": ("diagnose", "evaluate"),
+    "rome.exceptions": ("InputError", "ModelMissingError", "RomeError", "SignatureMismatchError", "StoreError"),
+    "rome.features.analyser.config": ("ModelConfig",),
+    "rome.metric": ("RoMe",),
+    "rome.results": ("CorpusScore", "SegmentScore"),
+    "rome.results.comparison": ("Comparison", "compare"),
+    "rome.self_check": ("selfcheck",),
+    "rome.storage.analysis_store": ("AnalysisStore",),
 }
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = ["__version__", *_HOME]
+__all__ = ["__version__", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
@@ -58,13 +52,13 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("rome-metric")
-    if name in _HOME:
+    if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(_HOME[name]), name)
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'rome' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """Return the public names."""
     return sorted(__all__)

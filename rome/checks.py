@@ -1,4 +1,4 @@
-"""The door: every text that enters RoMe is checked here, once, and nowhere else."""
+"""Validate input texts, once, before anything is computed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from typing import Any, Literal
 from rome.exceptions import InputError
 
 MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
-"""Of one text that are read. A pair's alignment grows with the square of its words in memory and faster in time, so what a text has beyond
-this is cut off, and its result says so (flag ``cut``). Words are counted as runs of letters and digits, and every other mark or symbol
-on its own."""
+"""Limits of what is read of one text. The memory of an alignment grows with the square of its words, and its time faster, so longer texts are cut,
+and their results have the flag ``cut``. A word is a run of letters and digits, or any other mark or symbol."""
 TRANSPOSED, COMPARED = 0.2, 20
-"""How much more of their words texts must share by column than by row of a square nest of references for it to be refused, and how many rows
-and columns are looked at. On segments of WMT and WebNLG with two or three references, 93 to 99 in 100 transposed nests are noticed, and no
-right one is refused (of BAGEL, whose outputs are nearly alike, 15 in 10,000 nests of neighbouring outputs are)."""
+"""How much more words texts must share by column than by row for a square nest of references to be refused, and how many rows and columns are
+compared. On segments of WMT and WebNLG with two or three references, 93 to 99 in 100 transposed nests are noticed, and no correct one is refused
+(of BAGEL, whose outputs are nearly alike, 15 in 10,000 nests of neighbouring outputs are)."""
 EmptyReference = Literal["error", "score"]
 _ARGUMENT = re.compile(r"(\w+)\[\d+\](?:\[(\d+)\])?")
 _WORD = re.compile(r"\w+|[^\w\s]")
-_BARE = (str, bytes, bytearray, memoryview)
 
 
 class SegmentError(InputError):
-    """One segment is not what it should be; ``segment`` is its number from 0, so that a reader of files can name the line."""
+    """A segment is not valid; ``segment`` is its number from 0, so that a reader of files can name the line."""
 
     def __init__(self, message: str, segment: int) -> None:
         super().__init__(message)
@@ -35,20 +33,20 @@ class SegmentError(InputError):
 
     @property
     def in_words(self) -> str:
-        """The message for who gave a file and options: which text it is in words, for a line that the reader of the file names."""
-        found = _ARGUMENT.match(str(self))
-        if found is None:
+        """Return the message for a user of files and options: the text in words instead of an argument."""
+        argument = _ARGUMENT.match(str(self))
+        if argument is None:
             return str(self)
-        name = {"references": "the reference", "hypotheses": "the hypothesis"}.get(found[1], "the text")
-        which = f"reference {int(found[2]) + 1}" if found[2] else name
-        return f"{which}{str(self)[found.end() :]}".replace('pass empty_reference="score"', "take --empty-reference score")
+        name = {"references": "the reference", "hypotheses": "the hypothesis"}.get(argument[1], "the text")
+        which = f"reference {int(argument[2]) + 1}" if argument[2] else name
+        return f"{which}{str(self)[argument.end() :]}".replace('pass empty_reference="score"', "take --empty-reference score")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPair:
-    """One segment after the check: its number from 0, one or more references, and the hypothesis (which may be empty).
+    """A valid segment: its number from 0, one or more references, and the hypothesis, which may be empty.
 
-    ``cut``: one of these texts is only the beginning of the one that was given, see MOST_WORDS.
+    ``cut``: at least one of these texts is only the beginning of the given one, see MOST_WORDS.
     """
 
     segment: int
@@ -65,34 +63,35 @@ def check_pairs(
     first: int = 0,
     by_segment: bool = False,
 ) -> list[CheckedPair]:
-    """Return one Pair a hypothesis, or say what is wrong with the input and what to do about it.
+    """Return one pair per hypothesis. Raises InputError with what is wrong and the remedy.
 
-    A square nest (as many references as segments) is read as ``[segment][reference]``, unless its texts say clearly that it is transposed.
-    Of a text of more than MOST_WORDS or MOST_CHARACTERS the beginning is returned.
+    A square nest (as many references as segments) is read as ``[segment][reference]``, unless its texts show clearly that it is transposed.
+    Of a text of more than MOST_WORDS or MOST_CHARACTERS only the beginning is returned.
 
-    Raises InputError for a bare string, None, bytes or anything else that is not a text where a text belongs, for unequal lengths, for the
-    transposed shape, for pandas Series with different indices, for a lone surrogate, for an empty reference, and for no segments at all: a
-    mean over nothing has no value.
+    Refused are a bare string, None, bytes and other values instead of a text, unequal lengths, the transposed shape, pandas Series with different
+    indices, a lone surrogate, an empty reference, and no segments at all, which have no mean.
 
     Parameters
     ----------
     references
         For each hypothesis one text, or a list of texts; several references are ``[segment][reference]``. The two forms may be mixed. Any
-        iterable but a mapping or a set will do (a list, a tuple, a pandas column).
+        iterable except a mapping or a set is accepted (a list, a tuple, a pandas column).
     hypotheses
-        One text a segment; it may be empty or blank.
+        One text per segment; it may be empty or blank.
     empty_reference
-        "error" refuses an empty or blank reference, "score" lets it pass.
+        "error" refuses an empty or blank reference, "score" accepts it.
     first
         The number of the first segment.
     by_segment
         True for the rows of a file or a table, which cannot be transposed.
     """
     if empty_reference not in ("error", "score"):
-        raise InputError(f'empty_reference is {empty_reference!r}: choose "error" or "score"')
-    reference_rows = _rows(references, "references")
-    hypothesis_rows = _rows(hypotheses, "hypotheses")
-    _check_lengths(reference_rows, hypothesis_rows)
+        raise InputError(f'empty_reference must be "error" or "score", got {empty_reference!r}')
+    reference_rows, hypothesis_rows = _rows(references, "references"), _rows(hypotheses, "hypotheses")
+    if len(reference_rows) != len(hypothesis_rows):
+        raise InputError(_unequal(reference_rows, hypothesis_rows))
+    if not hypothesis_rows:
+        raise InputError("references and hypotheses are both empty: give at least one segment")
     _check_indices(references, hypotheses)
     pairs = [
         _pair(_references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment), segment)
@@ -104,36 +103,39 @@ def check_pairs(
 
 
 def check_texts(texts: object) -> list[str]:
-    """Return the texts as they are; an empty text passes, and so do no texts at all.
+    """Return the texts unchanged; an empty text is valid, and so is an empty list.
 
-    Raises InputError for a bare string and for anything else that is no listing, what `check_pairs` raises for one text, and for a text of more
-    than MOST_WORDS or MOST_CHARACTERS: an analysis has no flags that could say that it is one of a part.
+    Raises InputError for a bare string and other values that are not lists, as `check_pairs` for one text, and for a text of more than MOST_WORDS
+    or MOST_CHARACTERS, because an analysis has no flag for a cut text.
     """
-    found = [_text(text, f"texts[{number}]", number) for number, text in enumerate(_rows(texts, "texts"))]
-    for number, text in enumerate(found):
-        if len(part_read(text)) < len(text):
-            raise SegmentError(
-                f"texts[{number}] has more than {MOST_WORDS:,} words and marks, or {MOST_CHARACTERS:,} characters: "
-                "give its paragraphs or sentences as texts of their own",
-                number,
-            )
-    return found
+    valid = [_text(text, f"texts[{number}]", number) for number, text in enumerate(_rows(texts, "texts"))]
+    for number, text in enumerate(valid):
+        if part_read(text) != text:
+            bounds = f"{MOST_WORDS:,} words and marks, or {MOST_CHARACTERS:,} characters"
+            remedy = "give its paragraphs or sentences as texts of their own"
+            raise SegmentError(f"texts[{number}] has more than {bounds}: {remedy}", number)
+    return valid
 
 
 def part_read(text: str) -> str:
-    """The text up to MOST_WORDS and MOST_CHARACTERS, the whole of nearly every text; a word is not cut in two where a blank stands before it."""
+    """Return the text up to MOST_WORDS and MOST_CHARACTERS; no word is cut in two unless there is no blank before it."""
     if len(text) <= MOST_WORDS:  # words are never more than characters
         return text
     part = text[:MOST_CHARACTERS]
     if len(part) < len(text) and not text[MOST_CHARACTERS].isspace():
         whole = part[: part.rfind(" ") + 1]
         part = whole if whole.strip() else part
-    ends = [found.end() for found in _WORD.finditer(part) if _counts(found.group()[0])]
+    ends = [word.end() for word in _WORD.finditer(part) if _counts(word.group()[0])]
     return part[: ends[MOST_WORDS - 1]] if len(ends) > MOST_WORDS else part
 
 
-def _rows(given: object, name: str) -> list[object]:
-    """The argument as a list of segments."""
+def _counts(first: str) -> bool:
+    """Return True for the first character of a word, or a mark or symbol."""
+    return first.isalnum() or unicodedata.category(first)[0] in "PS"
+
+
+def _rows(given: object, name: str) -> list[Any]:
+    """Return the argument as a list of segments."""
     if isinstance(given, str):
         raise InputError(f"{name} is a bare string: put it in a list, {name}=[text]")
     if not _is_listing(given):
@@ -141,34 +143,40 @@ def _rows(given: object, name: str) -> list[object]:
     return list(given)  # type: ignore[call-overload]
 
 
-def _check_lengths(references: list[object], hypotheses: list[object]) -> None:
-    """Both sides have the same number of segments, at least one."""
-    if len(references) != len(hypotheses):
-        raise InputError(_unequal(references, hypotheses))
-    if not hypotheses:
-        raise InputError("references and hypotheses are both empty: give at least one segment, nothing has no mean score")
+def _unequal(references: list[Any], hypotheses: list[Any]) -> str:
+    """Return the message for unequal lengths; name the transposed shape and the flat list of references when they are recognised."""
+    counts = f"references has {len(references)} segments and hypotheses has {len(hypotheses)}"
+    sizes = {len(row) if _is_listing(row) and hasattr(row, "__len__") else None for row in references}
+    if hypotheses and sizes == {len(hypotheses)}:
+        return (
+            f"references looks transposed, [reference][segment] as sacreBLEU has it ({len(references)} lists of "
+            f"{len(hypotheses)} texts): RoMe takes [segment][reference], give references=list(zip(*references))"
+        )
+    if len(hypotheses) == 1 and references and all(isinstance(row, str) for row in references):
+        return f"{counts}: several references of one hypothesis belong in a list of their own, references=[[text, text]]"
+    return f"{counts}: give one entry in references (a text, or a list of texts) for each hypothesis"
 
 
 def _check_indices(references: object, hypotheses: object) -> None:
-    """Two pandas Series have the same index: their rows meet by position, whatever their labels are."""
+    """Refuse two pandas Series with different indices, because rows are matched by position."""
     one: Any = getattr(references, "index", None)
     other: Any = getattr(hypotheses, "index", None)
     if hasattr(one, "equals") and hasattr(other, "equals") and not one.equals(other):
         labels = enumerate(zip(one, other, strict=True))
-        where = next((f" (at position {n}: {label!r} and {found!r})" for n, (label, found) in labels if label != found), "")
+        where = next((f" (at position {n}: {label!r} and {second!r})" for n, (label, second) in labels if label != second), "")
         raise InputError(
-            f"references and hypotheses have different indices{where}, and rows meet by position: bring them into one order "
-            "(hypotheses=hypotheses.loc[references.index]), or give lists (.tolist()) if they stand in one"
+            f"references and hypotheses have different indices{where}, and rows are matched by position: bring them into one order "
+            "(hypotheses=hypotheses.loc[references.index]), or give lists (.tolist()) if they are in one"
         )
 
 
 def _check_square(pairs: Sequence[CheckedPair]) -> None:
-    """As many references a segment as segments may be [reference][segment]: refused where the texts say so."""
+    """Refuse as many references per segment as segments where the texts show that they are [reference][segment]."""
     size, some = len(pairs), range(min(len(pairs), COMPARED))
     if size < 2 or any(len(pair.references) != size for pair in pairs):
         return
     if len({text for pair in pairs for text in pair.references}) < size * size:
-        return  # a segment stands there twice, and any reading pairs alike texts
+        return  # a segment is there twice, and any reading pairs similar texts
     references = [[_words(pairs[n].references[k]) for k in some] for n in some]
     firsts = [_words(pairs[n].hypothesis) for n in some], [references[n][n] for n in some]
     gains = (
@@ -188,32 +196,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """Sørensen's and Dice's share of common words, in [0, 1]."""
+    """Return Sørensen's and Dice's share of common words, in [0, 1]."""
     return 2 * len(one & other) / max(1, len(one) + len(other))
 
 
-def _unequal(references: list[object], hypotheses: list[object]) -> str:
-    """Say how the lengths differ, and name the transposed shape and the flat list of references when they are recognised."""
-    counts = f"references has {len(references)} segments and hypotheses has {len(hypotheses)}"
-    sizes = [_size(row) for row in references]
-    if hypotheses and references and all(size == len(hypotheses) for size in sizes):
-        return (
-            f"references looks transposed, [reference][segment] as sacreBLEU has it ({len(references)} lists of "
-            f"{len(hypotheses)} texts): RoMe takes [segment][reference], give references=list(zip(*references))"
-        )
-    if len(hypotheses) == 1 and references and all(isinstance(row, str) for row in references):
-        return f"{counts}: several references of one hypothesis belong in a list of their own, references=[[text, text]]"
-    return f"{counts}: give one entry in references (a text, or a list of texts) for each hypothesis"
-
-
-def _references(given: object, segment: int, empty_reference: EmptyReference) -> tuple[str, ...]:
-    """The references of one segment, each checked."""
-    if isinstance(given, str) or not _is_listing(given):
-        named = [(f"references[{segment}]", given)]
-    else:
-        named = [(f"references[{segment}][{index}]", text) for index, text in enumerate(list(given))]  # type: ignore[call-overload]
+def _references(given: Any, segment: int, empty_reference: EmptyReference) -> tuple[str, ...]:
+    """Return the valid references of one segment."""
+    place = f"references[{segment}]"
+    named = [(f"{place}[{n}]", text) for n, text in enumerate(given)] if _is_listing(given) else [(place, given)]
     if not named:
-        raise SegmentError(f"references[{segment}] is an empty list: give at least one reference for each segment", segment)
+        raise SegmentError(f"{place} is an empty list: give at least one reference for each segment", segment)
     texts = tuple(_text(text, name, segment) for name, text in named)
     for (name, _), text in zip(named, texts, strict=True):
         if empty_reference == "error" and not text.strip():
@@ -222,13 +214,13 @@ def _references(given: object, segment: int, empty_reference: EmptyReference) ->
 
 
 def _pair(references: tuple[str, ...], hypothesis: str, segment: int) -> CheckedPair:
-    """One segment, its texts as far as they are read."""
-    some, own = tuple(map(part_read, references)), part_read(hypothesis)
-    return CheckedPair(segment, some, own, cut=(some, own) != (references, hypothesis))
+    """Return one segment with its texts as far as they are read."""
+    parts, part = tuple(map(part_read, references)), part_read(hypothesis)
+    return CheckedPair(segment, parts, part, cut=(parts, part) != (references, hypothesis))
 
 
 def _text(given: object, name: str, segment: int) -> str:
-    """The text itself, as a plain str that can be written as UTF-8."""
+    """Return the text as a plain str that can be written as UTF-8."""
     if not isinstance(given, str):
         remedy = "decode it first, .decode('utf-8')" if isinstance(given, (bytes, bytearray)) else "give a str ('' for no text)"
         raise SegmentError(f"{name} is {_kind(given)}, not a text: {remedy}", segment)
@@ -236,31 +228,19 @@ def _text(given: object, name: str, segment: int) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise SegmentError(
-            f"{name} has a lone surrogate (U+{ord(text[error.start]):04X}) at character {error.start}, which is no text: "
-            "read it again with the right encoding, or take it out",
-            segment,
-        ) from error
+        place = f"(U+{ord(text[error.start]):04X}) at character {error.start}"
+        remedy = "read it again with the right encoding, or remove it"
+        raise SegmentError(f"{name} has a lone surrogate {place}, which is not text: {remedy}", segment) from error
     return text
 
 
-def _counts(first: str) -> bool:
-    """Whether a run that begins with this character is a word, or a mark or symbol."""
-    return first.isalnum() or unicodedata.category(first)[0] in "PS"
-
-
 def _is_listing(given: object) -> bool:
-    """True for whatever holds several entries in an order."""
-    return isinstance(given, Iterable) and not isinstance(given, (*_BARE, Mapping, Set))
-
-
-def _size(given: object) -> int | None:
-    """The number of entries of an inner list; None for a text and for what has no length."""
-    return len(given) if _is_listing(given) and hasattr(given, "__len__") else None
+    """Return True for an ordered collection, which a text is not."""
+    return isinstance(given, Iterable) and not isinstance(given, (str, bytes, bytearray, memoryview, Mapping, Set))
 
 
 def _kind(given: object) -> str:
-    """The kind of a wrong value, as an error message names it."""
+    """Return the kind of a wrong value as error messages name it."""
     if given is None:
         return "None"
     if isinstance(given, float) and given != given:

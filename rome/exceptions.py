@@ -1,4 +1,4 @@
-"""What can go wrong: every error that RoMe raises on purpose, each with a remedy in its text."""
+"""Errors that RoMe raises on purpose, each with a remedy in its message."""
 
 
 class RomeError(Exception):
@@ -6,15 +6,15 @@ class RomeError(Exception):
 
 
 class InputError(RomeError, ValueError):
-    """The texts, files or options are not what they should be; the message names which and what to do."""
+    """Texts, files or options are not valid; the message names which, and the remedy."""
 
 
 class ModelMissingError(RomeError, FileNotFoundError):
-    """A model, or a package that a model needs, is not installed; the message gives the command that gets it."""
+    """A model, or a package that a model needs, is not installed; the message gives the command that installs it."""
 
 
 class SignatureMismatchError(RomeError, ValueError):
-    """Numbers made under one signature were about to be combined under another."""
+    """Numbers of one signature would be combined with those of another."""
 
 
 class StoreError(RomeError, OSError):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from multiprocessing import parent_process
@@ -37,7 +37,7 @@ BLOCK = 1000
 COMBINED = 256
 """Candidates that the net scores at once; scores do not depend on it."""
 _IMPORTED_BY = os.getpid()
-"""Another process was forked from this one, by whatever package."""
+"""The process that imported this module; another one was forked from it."""
 Measured = tuple[Component, ...]
 Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 """A segment, the index of one of its references, the four components and the flags."""
@@ -78,10 +78,9 @@ class RoMe:
         combiner: Combiner | None = None,
         scorer: Scorer = "unsupervised",
     ) -> None:
-        config = MetricConfig(
+        config = self.config = MetricConfig(
             models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
         )
-        self.config = config
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         self.device = found_device(device)
         self.precision = cast(Precision, found_precision(precision, self.device))
@@ -114,9 +113,9 @@ class RoMe:
         """Return every choice that changes a component, as ``key:value|key:value``."""
         table = self._idf_table.name if self.idf == "embedded" else "references"
         name = "+".join((self.model_set.name, *self.models.foreign))
-        found = feature_signature(name, self._analyses.models_identity, table, *self.configs)
-        found += "" if self.device == "cpu" else f"|device:{self.device}"
-        return found if self.precision == "float32" else f"{found}|precision:{self.precision}"
+        signature = feature_signature(name, self._analyses.models_identity, table, *self.configs)
+        signature += "" if self.device == "cpu" else f"|device:{self.device}"
+        return signature if self.precision == "float32" else f"{signature}|precision:{self.precision}"
 
     @property
     def signature(self) -> str:
@@ -126,10 +125,10 @@ class RoMe:
     def __repr__(self) -> str:
         """Show the models and the signature, or the reason why there is none; no model is loaded."""
         try:
-            signed = repr(self.signature)
+            signature = repr(self.signature)
         except RomeError as error:
-            signed = f"<{error}>"
-        return f"RoMe(models={self.config.models!r}, signature={signed})"
+            signature = f"<{error}>"
+        return f"RoMe(models={self.config.models!r}, signature={signature})"
 
     def analyse(self, texts: Iterable[str]) -> dict[str, Analysis]:
         """Return the analysis of each distinct text, from the store where it has one. Raises InputError as `score` does."""
@@ -184,14 +183,12 @@ class RoMe:
             (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
             for pair, index, parts, flags in self._measure(pairs)
         ]
+        segment, reference, values, raw, flags, units = zip(*rows, strict=True)
         return FeatureTable(
-            segment=np.array([row[0] for row in rows], dtype=np.int64),
-            reference=np.array([row[1] for row in rows], dtype=np.int32),
-            values=np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            raw=np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, len(FEATURES)),
-            units=tuple(rows[0][5]),
+            *(np.array(segment), np.array(reference), np.array(values), np.array(raw)),
+            units=tuple(units[0]),
             signature=self.feature_signature,
-            flags=np.array([row[4] for row in rows], dtype=np.uint32),
+            flags=np.array(flags),
             flag_names=FLAGS,
         )
 
@@ -278,9 +275,11 @@ class RoMe:
 
 
 def _unpickled(config: MetricConfig) -> RoMe:
-    """Make a metric of pickled options, in a worker process with one thread: a forked one hangs in the threads of its parent's torch."""
-    if parent_process() is not None or os.getpid() != _IMPORTED_BY:
-        if "torch" in sys.modules:  # only a torch that was loaded before the fork has threads
-            sys.modules["torch"].set_num_threads(1)
-        config = replace(config, threads=1)
-    return RoMe(**vars(config))
+    """Make a metric of pickled options, with one thread in a worker process."""
+    forked = os.getpid() != _IMPORTED_BY
+    if forked:  # it would wait for threads of torch that exist only in its parent
+        with suppress(ImportError):
+            import torch
+
+            torch.set_num_threads(1)
+    return RoMe(**vars(replace(config, threads=1) if forked or parent_process() is not None else config))

@@ -1,4 +1,4 @@
-"""Are my numbers right? Known pairs with known answers, and the hash of every model file of a set."""
+"""Compare an installation with known answers: scores of known pairs, and the hash of every model file."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from rome.results import CorpusScore
 
 TOLERANCE = 1e-3
-"""Processors round differently; a number that is off by more than this is wrong."""
+"""Largest difference that rounding on another processor explains."""
 TOLERANCES = {"precision:bf16": 0.02, "precision:int8": 0.15}
-"""Of numbers in another precision to those in float32, by what the signature says; known pairs were off by up to 0.006 and, one `grammar` of
-`small`, 0.11. Answers of their own would hardly be nearer in bf16: AVX512-BF16 and float32 products of rounded numbers, two exact ways to the
-same, are as far apart as either is from float32, since each sum is rounded again."""
+"""The same for other precisions, by their entry in the signature. Known pairs differed by up to 0.006 in bf16, and by 0.11 in int8 (``grammar`` of
+`small`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was compared: a model file's hash, the signature, or the numbers of one pair."""
+    """One comparison: the hash of a model file, the signature, or the numbers of one pair."""
 
     name: str
     expected: str
@@ -44,15 +43,13 @@ class SelfCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether every check passed, and there was one."""
+        """Return True if there are checks and all of them passed."""
         return bool(self.checks) and all(check.passed for check in self.checks)
 
     def __bool__(self) -> bool:
-        """The same as ``passed``."""
         return self.passed
 
     def __str__(self) -> str:
-        """What failed, line by line, then the verdict."""
         failed = [check for check in self.checks if not check.passed]
         lines = [f"failed  {check.name}: expected {check.expected}, found {check.found}" for check in failed]
         verdict = "passed" if self.passed else "failed: reinstall rome-metric, or report these lines"
@@ -60,25 +57,29 @@ class SelfCheck:
 
 
 def selfcheck(metric: RoMe | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
-    """Score the known pairs and hash the model files of a set; compare both with what was recorded at release.
+    """Score the known pairs, hash the model files of a set, and compare both with the record of the release.
 
-    What was recorded is float32 on a processor. A metric in bf16 or int8 answers nearly the same: its numbers have a wider tolerance of
-    their own.
-
-    Raises ModelMissingError when one of the records is not in the set, StoreError when it is damaged.
+    The record was made in float32 on a processor. Other precisions have wider tolerances.
 
     Parameters
     ----------
     models
         The set, by name or folder.
     metric
-        The metric to check; by default a fresh one of this set. A metric of other models fails at its signature.
+        The metric to check; by default a new one of this set. A metric of other models fails at its signature.
+
+    Raises
+    ------
+    ModelMissingError
+        When one of the records is not in the set.
+    StoreError
+        When a record is damaged.
     """
     folder = set_folder(models)
-    expected = _read(folder / ANSWERS)
+    answers = _read(folder / ANSWERS)
     checks = [*_compare_files(read_manifest(folder).files, file_hashes(folder))]
     try:
-        checks += _compare_scores(expected, _score(metric, expected["pairs"], models))
+        checks += _compare_scores(answers, _score(metric, answers["pairs"], models))
     except ModelMissingError as error:
         if all(check.passed for check in checks):
             raise
@@ -87,7 +88,7 @@ def selfcheck(metric: RoMe | None = None, *, models: str | os.PathLike[str] = DE
 
 
 def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: RoMe | None = None) -> Path:
-    """Write what the set in this folder answers now as what to expect; for maintainers, after `record_files`. Returns the file written.
+    """Write the present answers of the set in this folder as the known ones, and return the file; for maintainers, after `record_files`.
 
     Raises InputError for a metric that computes on a card or in another precision.
     """
@@ -103,20 +104,20 @@ def record(folder: Path, pairs: Sequence[tuple[list[str], str]], metric: RoMe | 
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The record of known answers."""
+    """Return the record of known answers."""
     if not path.parent.is_dir():
         raise ModelMissingError(f"{path.parent} does not exist: name a model set or its folder")
     if not path.is_file():
         raise ModelMissingError(f"{path} does not exist: {remedy(path.parent)}")
     try:
-        expected: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        answers: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise StoreError(f"{path} is damaged ({error}): reinstall rome-metric") from error
-    return expected
+    return answers
 
 
 def _score(metric: RoMe | None, pairs: Sequence[Mapping[str, Any]], models: str | os.PathLike[str]) -> CorpusScore:
-    """The pairs scored, by this model set unless a metric is given."""
+    """Score the pairs, with this model set unless a metric is given."""
     if metric is None:
         from rome.metric import RoMe
 
@@ -125,28 +126,28 @@ def _score(metric: RoMe | None, pairs: Sequence[Mapping[str, Any]], models: str 
 
 
 def _numbers(segment: Any) -> dict[str, float]:
-    """The score and the components of one segment."""
+    """Return the score and the components of one segment."""
     return {"score": round(segment.score, 6), **{part.name: round(part.value, 6) for part in segment.components}}
 
 
-def _compare_files(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Check]:
-    """One check a model file, missing and unexpected ones included."""
-    for name in sorted({*expected, *found}):
-        there, here = expected.get(name, "no such file"), found.get(name, "no such file")
-        yield Check(f"file {name}", there[:16], here[:16], there == here)
+def _compare_files(expected: Mapping[str, str], present: Mapping[str, str]) -> Iterator[Check]:
+    """Yield one check per model file, including missing and unexpected ones."""
+    for name in sorted({*expected, *present}):
+        wanted, actual = expected.get(name, "no such file"), present.get(name, "no such file")
+        yield Check(f"file {name}", wanted[:16], actual[:16], wanted == actual)
 
 
-def _compare_scores(expected: Mapping[str, Any], result: CorpusScore) -> Iterator[Check]:
-    """The signature, but for where and how precisely it was computed, then one check a pair."""
+def _compare_scores(answers: Mapping[str, Any], result: CorpusScore) -> Iterator[Check]:
+    """Yield one check for the signature without device and precision, then one per pair."""
     signature = without_arithmetic(result.signature)
-    yield Check("signature", expected["signature"], signature, expected["signature"] == signature)
+    yield Check("signature", answers["signature"], signature, answers["signature"] == signature)
     tolerance = next((TOLERANCES[part] for part in result.signature.split("|") if part in TOLERANCES), TOLERANCE)
-    for number, (pair, segment) in enumerate(zip(expected["pairs"], result, strict=True)):
-        there, here = pair["numbers"], _numbers(segment)
-        near = there.keys() == here.keys() and all(abs(there[name] - here[name]) <= tolerance for name in there)
-        yield Check(f"pair {number}", _line(there), _line(here), near)
+    for number, (pair, segment) in enumerate(zip(answers["pairs"], result, strict=True)):
+        wanted, actual = pair["numbers"], _numbers(segment)
+        near = wanted.keys() == actual.keys() and all(abs(wanted[name] - actual[name]) <= tolerance for name in wanted)
+        yield Check(f"pair {number}", _line(wanted), _line(actual), near)
 
 
 def _line(numbers: Mapping[str, float]) -> str:
-    """Names and numbers in one line."""
+    """Return names and numbers in one line."""
     return " ".join(f"{name} {value:.4f}" for name, value in numbers.items())

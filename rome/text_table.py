@@ -1,117 +1,95 @@
-"""Aligned columns of plain text, wide characters counted as two."""
+"""Align columns of plain text on a terminal, where a wide character takes two columns."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import sys
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from rich.cells import cell_len as display_width
+from rich.cells import set_cell_size
 
 _GAP = "  "
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+LEAST = 8
+"""Columns of a text that is cut to fit, at least."""
+MEASURED = 1000
+"""Rows that decide how wide the columns are; texts of later rows are cut to fit."""
 
-
-def display_width(text: str) -> int:
-    """The number of terminal columns that a text takes: 0 for a combining mark, 2 for a wide character."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+__all__ = ["aligned", "display_width", "fitted", "fixed", "shorten", "terminal_width", "visible"]
 
 
 def fixed(value: float, digits: int) -> str:
-    """The number with so many decimals; what rounds to zero has no minus."""
+    """Return the number with so many decimals, without a minus before a zero."""
     text = f"{value:.{digits}f}"
     return text if float(text) else text.lstrip("-")
 
 
 def shorten(text: str, width: int) -> str:
-    """The text on one line in at most `width` columns (at least 1); what is cut shows as an ellipsis."""
+    """Return the text on one line in at most `width` columns (at least 1), with an ellipsis where it is cut."""
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
-    if display_width(text) <= width:
-        return text
-    kept, used = 0, 0
-    for character in text:
-        used += display_width(character)
-        if used > width - 1:
-            break
-        kept += 1
-    return text[:kept].rstrip() + "…"
+    return text if display_width(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
 def visible(text: str) -> str:
-    """The text as a terminal may show it: line ends stay, other control characters show as their codes, ``<U+001B>``."""
+    """Return the text with its control characters, except line ends, as codes: ``<U+001B>``."""
     return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
-LEAST = 8
-"""Columns of a cell that is cut to fit, at least."""
+def terminal_width(output: str | None) -> int | None:
+    """Return the columns of the terminal that a table is written to, None where it is written to a file or a pipe."""
+    return shutil.get_terminal_size().columns if output in (None, "-") and sys.stdout.isatty() else None
 
 
 def aligned(
-    rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = (), room: int | None = None
-) -> str:
-    """Lines with every column as wide as its widest cell, or, where there is little room, with the widest columns cut.
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[bool],
+    *,
+    room: int | None = None,
+    last: Callable[[], Sequence[str]] | None = None,
+) -> Iterator[str]:
+    """Yield the lines of a table: header, rows, and below a second rule the row that ``last`` returns.
+
+    Few rows are in memory at a time. Without rows, ``last`` is not called.
 
     Parameters
     ----------
     right
-        For each column, whether it is aligned to the right (numbers).
-    rule_after
-        Rows that a line of dashes follows. Without rows: an empty string.
+        For each column, whether it is aligned to the right. Such cells (numbers) are never cut.
     room
-        The columns of a terminal.
+        Columns of a terminal. Where there are too few, the widest texts are cut, and the names of numbers.
     """
-    widths = widest(rows)
+    rest = iter(rows)
+    first = list(islice(rest, MEASURED))
+    filled = [max(map(display_width, column)) for column in zip(*first, strict=True)] or [0] * len(header)
+    widths = list(map(max, filled, map(display_width, header)))
     if room is not None:
-        widths = fitted(widths, [min(width, LEAST) for width in widths], room)
-        rows = [list(map(shorten, row, widths)) for row in rows]
-    lines = []
-    for number, row in enumerate(rows):
-        lines.append(aligned_row(row, widths, right))
-        if number in rule_after:
-            lines.append(rule(widths))
-    return "\n".join(lines)
-
-
-def widest(rows: Iterable[Sequence[str]]) -> list[int]:
-    """The width of each column, one row in memory at a time."""
-    widths: list[int] = []
-    for row in rows:
-        widths = [max(width, display_width(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
-    return widths
+        widths = fitted(widths, [own if number else min(own, LEAST) for own, number in zip(filled, right, strict=True)], room)
+    rule = _GAP.join("-" * width for width in widths)
+    yield from (_line([shorten(name, width) for name, width in zip(header, widths, strict=True)], widths, right), rule)
+    for row in chain(first, rest):
+        yield _line(row, widths, right)
+    if first and last is not None:
+        yield from (rule, _line(last(), widths, right))
 
 
 def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """The widths, the widest made narrower until a row takes at most ``room`` columns; none gets narrower than its ``least``."""
-    found = list(widths)
-    excess = sum(found) + len(_GAP) * (len(found) - 1) - room
-    while excess > 0:
-        most = max(range(len(found)), key=lambda n: found[n] - least[n] and found[n])
-        if found[most] <= least[most]:
-            break
-        found[most] -= 1
-        excess -= 1
-    return found
+    """Return the widths with the widest reduced until a row takes at most ``room`` columns, none below its ``least``."""
+    reduced = list(widths)
+    for _ in range(sum(widths) + len(_GAP) * (len(widths) - 1) - room):
+        most = max(range(len(reduced)), key=lambda n: reduced[n] if reduced[n] > least[n] else 0)
+        reduced[most] -= reduced[most] > least[most]
+    return reduced
 
 
-def terminal_width(output: str | None) -> int | None:
-    """The columns of the terminal that a table is written to; None where it goes to a file or a pipe, as wide as it likes."""
-    return shutil.get_terminal_size().columns if output in (None, "-") and sys.stdout.isatty() else None
-
-
-def aligned_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    """One line of a table whose columns are as wide as ``widths``."""
-    cells = (_pad(cell, width, to_right) for cell, width, to_right in zip(row, widths, right, strict=True))
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    """Return one line of a table."""
+    cells = []
+    for cell, width, to_right in zip(row, widths, right, strict=True):
+        text = cell if to_right else shorten(cell, width)
+        blanks = " " * (width - display_width(text))
+        cells.append(blanks + text if to_right else text + blanks)
     return _GAP.join(cells).rstrip()
-
-
-def rule(widths: Sequence[int]) -> str:
-    """A line of dashes below every column."""
-    return _GAP.join("-" * width for width in widths)
-
-
-def _pad(cell: str, width: int, to_right: bool) -> str:
-    """The cell filled with blanks on one side."""
-    blanks = " " * (width - display_width(cell))
-    return blanks + cell if to_right else cell + blanks

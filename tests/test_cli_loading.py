@@ -11,7 +11,7 @@ import pytest
 LOADED = """
 import argparse, gc, json, sys
 from rome import RoMe
-from rome.cli.metric import load_at_once
+from rome.cli.options import load_at_once
 
 options = argparse.Namespace(**{"store": None, "workers": 1, **json.loads(sys.argv[1])})
 metric = RoMe(models="small", store=options.store)

@@ -11,34 +11,23 @@ from typing import Any
 import pytest
 
 from rome.cli import COMMANDS, _parser, main
-from rome.cli.parser import READ, WRITTEN, check_outputs
+from rome.cli.options import READ, WRITTEN, check_outputs
 
 CONTENT = "reference\thypothesis\nA cat.\tA dog.\n"
 LINES = [
     "score pairs.tsv -o pairs.tsv",
-    "score pairs.tsv -o ./pairs.tsv",
     "score pairs.tsv -o link.tsv",
     "score hard.tsv -o pairs.tsv",
-    "score folder/pairs.tsv -o pairs.tsv",
-    "score ref.txt -i hyp.txt -o hyp.txt",
     "score --references ref.txt --hypotheses hyp.txt -o ref.txt",
     "score pairs.tsv --store new.sqlite -o ./new.sqlite",
-    "score pairs.tsv --net pairs.tsv -o link.tsv",
     "features pairs.tsv -o pairs.tsv",
-    "rescore pairs.tsv -o pairs.tsv",
-    "report --references ref.txt --hypotheses one=hyp.txt -o hyp.txt",
     "report --scores one=pairs.tsv two=hyp.txt -o link.tsv",
     "compare ref.txt hyp.txt -o hyp.txt",
-    "explain --from pairs.tsv --worst 1 -o pairs.tsv",
-    "check pairs.tsv --junit pairs.tsv",
     "check pairs.tsv --junit new.xml --markdown new.xml",
     "check --scores pairs.tsv --baseline hyp.txt --markdown hyp.txt",
-    "perturb ref.txt -o ref.txt",
     "perturb ref.txt --antonyms hyp.txt -o hyp.txt",
-    "annotate pairs.tsv -o pairs.tsv",
     "annotate --output hyp.txt --export hyp.txt",
     "annotate --agreement ref.txt hyp.txt --export hyp.txt",
-    "synthesize perturbations ref.txt -o ref.txt",
     "synthesize sescore2 ref.txt --corpus hyp.txt -o hyp.txt",
 ]
 

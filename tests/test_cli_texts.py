@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rome.cli import COMMANDS, SHELLS, _parser, main
+from rome.cli import COMMANDS, SHELLS, main
 from rome.text_table import display_width, fitted, terminal_width
 
 Run = Callable[..., tuple[int, str, str]]
@@ -196,8 +196,3 @@ def test_the_terminal_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (terminal_width(None), terminal_width("-"), terminal_width("out.txt")) == (90, 90, None)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert terminal_width(None) is None
-
-
-def test_every_parser_is_strict() -> None:
-    """The parsers of all commands take no abbreviation."""
-    assert _parser().allow_abbrev is False  # type: ignore[attr-defined]

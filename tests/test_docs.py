@@ -21,7 +21,7 @@ import pytest
 
 import rome
 from rome.cli import COMMANDS, _parser
-from rome.cli.models import read_cards
+from rome.cli.package import read_cards
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 
@@ -112,7 +112,7 @@ def test_every_public_name_is_in_the_api_pages() -> None:
     described = set(
         re.findall(r"^::: ([\w.]+)$", "\n".join(text for name, text in TEXTS.items() if name.startswith("api/")), re.M)
     )
-    homes = {f"{rome._HOME[name]}.{name}" for name in rome.__all__ if name in rome._HOME}
+    homes = {f"{rome._MODULES[name]}.{name}" for name in rome.__all__ if name in rome._MODULES}
     assert {home for home in homes if home not in described and home.rpartition(".")[0] not in described} == set()
     folder = Path(str(rome.__file__)).parent / "integrations"
     modules = {f"rome.integrations.{path.stem}" for path in folder.iterdir() if not path.name.startswith("_")}

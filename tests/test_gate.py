@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rome.cli import main
-from rome.cli.examples import FILES
+from rome.cli.package import FILES
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.reports.gate import gate_junit, gate_markdown, gate_text

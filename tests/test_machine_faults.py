@@ -66,9 +66,8 @@ def test_a_full_disk(start: Start, tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("words", [("--help",), ("score", "--help"), ("--version",), ("--print-completion", "bash")])
 def test_help_that_cannot_be_written(start: Start, words: tuple[str, ...]) -> None:
-    """Whether Python keeps what is written for a while or not, as in many containers."""
-    for unbuffered in ("", "1"):
-        assert one_line(start(*words, streams="> /dev/full", PYTHONUNBUFFERED=unbuffered), "No space left on device")
+    """It is an error like any other."""
+    assert one_line(start(*words, streams="> /dev/full", PYTHONUNBUFFERED=""), "No space left on device")
 
 
 STORE = """
@@ -80,7 +79,7 @@ def score_pairs(pairs):
     with KeyValueFile("analyses.sqlite") as store:
         store.write([(b"key", bytes(1 << 20))])
 
-metric = types.SimpleNamespace(share=list, begin_block=list, score_pairs=score_pairs)
+metric = types.SimpleNamespace(signature="", share=list, begin_block=list, score_pairs=score_pairs)
 sys.exit(main(["score", "--examples"], metric=lambda _: metric))
 """
 
@@ -91,10 +90,8 @@ def test_a_full_disk_under_a_store(start: Start) -> None:
 
 
 def test_no_temporary_folder(start: Start) -> None:
-    """One that cannot be written is passed over for the system's own; where none can be, the command says so."""
-    table = ("rescore", "f.parquet", "--net", "net.safetensors")
-    assert start(*table, TMPDIR="/dev/null").returncode == 0
-    assert one_line(start(*table, largest=0), "no folder for temporary files can be written", "TMPDIR")
+    """Where none can be written, the command says so."""
+    assert one_line(start("score", "--examples", largest=0), "no folder for temporary files can be written", "TMPDIR")
 
 
 def test_closed_standard_streams(start: Start, tmp_path: Path) -> None:

@@ -327,7 +327,7 @@ def test_commands_take_a_set(command: str, run: Run) -> None:
 def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--models FOLDER reaches the metric; what is wrong with the set is one line and exit code 2."""
     from rome.cli import _parser
-    from rome.cli.metric import make_metric
+    from rome.cli.options import make_metric
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
     assert make_metric(options).signature.startswith("features:8|models:other.")  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ import pytest
 
 import rome
 from rome.cli import COMMANDS, main
-from rome.cli.metric import make_metric
+from rome.cli.options import make_metric
 from rome.cli.train import NAMES
 from rome.data.sources import SETS
 from rome.features.analyser.config import set_folder

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rome.cli.formats import _object
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.reports.score_table import corpus_table
@@ -22,6 +21,7 @@ from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScor
 from rome.results.changes import Change
 from rome.results.comparison import compare
 from rome.results.serialisation import plain
+from rome.results.stored import stored_line
 from rome.text_table import aligned, display_width, shorten
 
 from scored_segments import corpus
@@ -111,7 +111,7 @@ def test_saved_results_are_what_the_command_writes(tmp_path: Path) -> None:
     result.save(tmp_path / "scores.jsonl")
     lines = (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == [segment.to_dict() for segment in result]
-    assert [_object(s, "", "", signature="", ids=False, evidence=True) for s in result] == lines
+    assert [stored_line(s) for s in result] == lines
     result[:0].save(tmp_path / "none.jsonl")
     assert CorpusScore.load(tmp_path / "none.jsonl") == CorpusScore(())
 
@@ -266,7 +266,7 @@ def test_shortened_texts_fit(text: str, width: int) -> None:
 def test_wide_characters_keep_the_columns_straight() -> None:
     """A Chinese character takes two columns, a combining accent none."""
     assert display_width("猫e\u0301") == 3
-    assert aligned([["猫", "1"], ["cat", "22"]], [False, True]) == "猫    1\ncat  22"
+    assert [*aligned(["a", "b"], [["猫", "1"], ["cat", "22"]], [False, True])] == ["a     b", "---  --", "猫    1", "cat  22"]
 
 
 def test_notebook_display_is_escaped(make_segment: Make) -> None:

@@ -14,8 +14,8 @@ import pytest
 from pairs_metric import PairsMetric
 
 from rome.cli import main
-from rome.cli.metric import make_metric
-from rome.cli.models import cards_table
+from rome.cli.options import make_metric
+from rome.cli.package import cards_table
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, fitted_on, outputs_digest
 from rome.combining.table import FeatureTable

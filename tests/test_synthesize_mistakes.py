@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, save_masked_and_judge
 
-from rome.cli import COMMANDS, main, synthesize
+from rome.cli import main
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
 from rome.train.synthesis.bleurt import BleurtPipeline
@@ -48,7 +48,6 @@ WITHOUT_MODELS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture
 def rome(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run `rome synthesize` in a folder of bad inputs; exit code, standard output, standard error."""
-    monkeypatch.setitem(COMMANDS, "synthesize", synthesize)
     monkeypatch.chdir(tmp_path)
     Path("empty.txt").write_text("\n \n", encoding="utf-8")
     Path("nothing.txt").write_bytes(b"")

@@ -6,40 +6,37 @@ import argparse
 import sys
 import threading
 import webbrowser
+from contextlib import closing
 
-from rome.cli.metric import MakeMetric
+from rome.cli.options import MakeMetric, completes_files
 from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
-from rome.cli.parser import completes_files
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome annotate`."""
+    """Add the options of `rome annotate`."""
     add_pair_arguments(parser)
-    output = "JSON lines with every save; work goes on where the file ends"
+    output = "the ratings as JSON lines, one per save; an existing file is continued"
     completes_files(parser.add_argument("--output", "-o", metavar="FILE", help=output))
     group = parser.add_argument_group("what is asked")
     group.add_argument("--scale", default="1-3", metavar="LOW-HIGH", help="1-3 (default), 0-100 or other whole numbers")
     group.add_argument("--dimensions", nargs="+", metavar="NAME", help="default: fluency semantic grammar")
     group.add_argument("--categories", nargs="+", metavar="NAME", help="kinds of error (default: an MQM-like list)")
-    group.add_argument(
-        "--order", choices=("file", "shuffled"), default="file", help="shuffled: in an own order for each annotator"
-    )
+    order = "shuffled: another order for each annotator"
+    group.add_argument("--order", choices=("file", "shuffled"), default="file", help=order)
     group.add_argument("--seed", type=int, default=0, help="of the shuffled order (default: 0)")
     group = parser.add_argument_group("the page")
-    group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, so that only this machine reaches the page")
+    group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, which only this machine reaches")
     group.add_argument("--port", type=int, default=0, help="default: 0, a free one, the same for the same FILE where it can be")
     group.add_argument("--no-browser", action="store_true", help="only print the address")
-    group = parser.add_argument_group(
-        "afterwards", "FILE... of --agreement, or else that of --output, is read; no page is opened"
-    )
+    group = parser.add_argument_group("afterwards", "FILE... of --agreement, or else of --output, is read; no page is opened")
     group.add_argument("--agreement", nargs="+", metavar="FILE", help="print how far the annotators of these files agree")
-    group.add_argument("--export", metavar="FILE", help="write one line a segment with the mean ratings and all marks")
+    group.add_argument("--export", metavar="FILE", help="write one line per segment with the mean ratings and all marks")
 
 
-def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Serve the page until interrupted; or read what was collected."""
+def run(options: argparse.Namespace, _: MakeMetric) -> int:
+    """Serve the page until interrupted, or read collected ratings."""
     if options.agreement is not None or options.export is not None:
         return _read(options)
     if not names_texts(options) or options.output is None:
@@ -48,66 +45,61 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 
 def _read(options: argparse.Namespace) -> int:
-    """Agreement and export of ratings that were collected."""
+    """Print the agreement of collected ratings, and export them."""
+    from rome.evaluation.annotate.agreement import agreement_table, span_table
     from rome.evaluation.annotate.ratings import export_lines, read_ratings
+    from rome.reports.text import table_text
 
     paths = options.agreement or ([options.output] if options.output else None)
     if not paths or names_texts(options):
         raise InputError("name the ratings to read, --agreement FILE or --output FILE, and no pairs")
     ratings, notes = read_ratings(paths)
-    _say(*notes)
+    _report(*notes)
     if options.export is not None:
         lines = list(export_lines(ratings))
         with open_output(options.export) as stream:
             stream.writelines(f"{line}\n" for line in lines)
         if len(lines) < len(ratings):
-            _say(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: nobody rated them in every dimension")
+            _report(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: not rated in every dimension")
     if options.agreement is not None:
-        from rome.evaluation.annotate.agreement import agreement_table, span_table
-        from rome.reports.text import table_text
-
         print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0
 
 
 def _collect(options: argparse.Namespace) -> int:
-    """Serve the page; leaves by KeyboardInterrupt."""
+    """Serve the page; ends by KeyboardInterrupt."""
     from rome.evaluation.annotate.guideline import CATEGORIES, DIMENSIONS, Guideline, Scale
     from rome.evaluation.annotate.items import rated_items
     from rome.evaluation.annotate.ratings import RatingsFile
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
     from rome.evaluation.annotate.study import Study
 
-    chosen = [tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)]
+    dimensions, categories = tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)
     with open_named_pairs(options) as rows:
-        guideline, items = Guideline(Scale.parse(options.scale), *chosen), rated_items(rows)
+        guideline, items = Guideline(Scale.parse(options.scale), dimensions, categories), rated_items(rows)
     if not items:
         raise InputError(no_segment(options))
-    ratings = RatingsFile(options.output)
-    try:
-        seed = options.seed if options.order == "shuffled" else None
-        study = Study(items, ratings, guideline, seed=seed)
+    with closing(RatingsFile(options.output)) as ratings:
+        study = Study(items, ratings, guideline, seed=options.seed if options.order == "shuffled" else None)
         preferred = usual_port(options.output)
-        server = AnnotationServer(study, host=options.host, port=options.port, preferred=preferred, say=_say)
+        server = AnnotationServer(study, host=options.host, port=options.port, preferred=preferred, say=_report)
         if not server.loopback:
-            _say(f"{options.host} lets other machines in: whoever has the address below can rate, and it travels unencrypted")
-        _say(*ratings.notes)
+            _report(f"{options.host} can be reached from other machines: whoever has the address can rate, without encryption")
+        _report(*ratings.notes)
         if study.foreign:
-            _say(
-                f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they stay there"
+            _report(
+                f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they are kept"
             )
         if ratings.records:
-            _say(f"{options.output} holds {len(ratings.records)} saves: the work goes on where it stopped")
+            _report(f"{options.output} holds {len(ratings.records)} saves: the work continues there")
         print(server.url, flush=True)
-        _say("open this address to rate; Ctrl-C ends, nothing saved is lost")
+        _report("open this address to rate; Ctrl-C ends, everything saved is kept")
         if not options.no_browser:
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         server.run()
-    finally:
-        ratings.close()
     return 0
 
 
-def _say(*lines: str) -> None:
+def _report(*lines: str) -> None:
     for line in lines:
         print(f"rome annotate: {line}", file=sys.stderr)

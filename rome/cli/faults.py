@@ -1,4 +1,4 @@
-"""How a command ends that something stopped: one line on standard error, and an exit code that says whose fault it is."""
+"""End a command after an error: one line on standard error, and an exit code for each kind of cause."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 
 from rome.checks import SegmentError
-from rome.cli.parser import BAD_INPUT
+from rome.cli.options import BAD_INPUT
 from rome.exceptions import RomeError
 from rome.features.packages import import_failed
 from rome.text_table import shorten, visible
 
 MACHINE, FAULT, INTERRUPTED, BROKEN_PIPE = 3, 4, 130, 141
 TRACEBACK = "ROME_TRACEBACK"
-"""The environment variable that, set to anything, shows where an error came from."""
+"""Environment variable that, set to anything, shows the traceback of an error."""
 EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "stanza", "numba", "tokenizers"), "models"),
     **dict.fromkeys(("sacrebleu", "nltk", "rouge_score", "lemminflect", "matplotlib", "statsmodels"), "evaluate"),
@@ -28,10 +28,9 @@ _REFUSED = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF, err
 
 
 def open_closed_streams() -> None:
-    """Put something in the place of standard streams that were closed (``>&-``), as GNU's programs do.
+    """Replace standard streams that were closed (``>&-``), as GNU's programs do.
 
-    To read the one or write the other then fails like any file, standard error takes everything, and no file that is opened later gets the
-    number of a standard stream, which libraries write to.
+    Reading or writing them then fails like any file, standard error discards everything, and no file gets the number of a standard stream.
     """
     if sys.stdin is None:
         sys.stdin = open(os.open(os.devnull, os.O_WRONLY), encoding="utf-8")
@@ -42,15 +41,15 @@ def open_closed_streams() -> None:
 
 
 def end(error: BaseException, *, store: str | None = None) -> int:
-    """Say in one line what went wrong, behind its traceback where ROME_TRACEBACK is set, and after Ctrl-C what is kept; the exit code."""
-    code, said = explained(error)
+    """Report an error in one line, after its traceback where ROME_TRACEBACK is set, and return the exit code."""
+    code, message = explained(error)
     if code == INTERRUPTED and store:
-        said += f"; what was analysed so far is in {store}"
+        message += f"; what was analysed so far is in {store}"
     with suppress(OSError):
         if os.environ.get(TRACEBACK):
             traceback.print_exception(error)
-        if said:
-            print("rome:", visible(" ".join(said.split())), file=sys.stderr, flush=True)
+        if message:
+            print("rome:", visible(" ".join(message.split())), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -77,12 +76,12 @@ def explained(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"error: {needed}"
     if isinstance(error, OSError):
         return MACHINE, f"error: {error.filename or 'a file'} cannot be used ({error.strerror or error}): check it and its disk"
-    found = shorten(f"{type(error).__name__}: {error}", 300)
-    return FAULT, f"error: a fault of RoMe's own ({found}): {TRACEBACK}=1 before the command shows where, please report it"
+    fault = shorten(f"{type(error).__name__}: {error}", 300)
+    return FAULT, f"error: a fault of RoMe's own ({fault}): {TRACEBACK}=1 before the command shows where, please report it"
 
 
 def _refused(error: BaseException) -> str | None:
-    """Return what the machine refused and what to do about it; None for an error of another kind."""
+    """Return what the machine refused and the remedy, None for an error of another kind."""
     number, place = getattr(error, "errno", None), getattr(error, "filename", None)
     if isinstance(error, (MemoryError, BrokenExecutor)) or number == errno.ENOMEM:
         return "there is not enough memory: end other programs, take fewer workers, or give the texts in parts"

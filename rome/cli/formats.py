@@ -1,246 +1,184 @@
-"""How `rome score` writes: lines of a block that any worker can make, and the output that is made of all of them.
-
-Each format keeps one line a segment until the end. Where that line is not yet what a user reads (the columns of a table are as wide as
-their widest cell, a JSON object begins with the mean), `finished` reads the lines twice.
-"""
+"""Write scores: one line per segment as soon as it is there, then the means."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from fractions import Fraction
-from functools import partial
-from itertools import chain
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import Block, BlockScorer, Checked
-from rome.cli.metric import positive
+from rome.cli.options import positive
 from rome.cli.pairs import report_line
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
-from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
+from rome.reports.score_table import RIGHT, corpus_footer, corpus_means, corpus_row
 from rome.results.stored import stored_line
-from rome.storage.files import STANDARD_INPUT
-from rome.text_table import aligned_row, fitted, fixed, rule, shorten, widest
+from rome.storage.files import STANDARD_INPUT, open_output
+from rome.text_table import aligned, fixed
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
+    from rome.reports.model import Document
     from rome.results import SegmentScore
 
 FORMATS = ("table", "tsv", "json", "jsonl")
-STREAMED = ("tsv", "jsonl")
-"""Formats whose lines can be written as soon as they are there."""
-FEWEST = (16, 8)
-"""Columns of a text in a table on a terminal: first until the names of numbers are cut, then in the end."""
 BLANKS = {ord(character): " " for character in "\t\n\r"}
-Lines = Callable[[], Iterator[str]]
+Line = tuple[Sequence[float], str]
+"""The score and the components of a segment, and its line."""
 
 
 class Means:
-    """Means of the score and the components, from exact sums; of the rows that are given, and of those that are added."""
+    """Collect the score and the components of all segments."""
 
-    def __init__(self, rows: Iterable[Sequence[float]] = ()) -> None:
-        self.count = 0
-        self._sums = [Fraction()] * (1 + len(FEATURES))
-        for row in rows:
-            self.add(row)
+    def __init__(self) -> None:
+        self._columns = [array("d") for _ in range(1 + len(FEATURES))]
 
-    def add(self, numbers: Sequence[float]) -> None:
-        """Take in the numbers of one segment."""
-        self.count += 1
-        self._sums = [total + Fraction(number) for total, number in zip(self._sums, numbers, strict=True)]
+    def of(self, lines: Iterable[Line]) -> Iterator[str]:
+        """Yield the text of each line and take in its numbers."""
+        for numbers, text in lines:
+            for column, number in zip(self._columns, numbers, strict=True):
+                column.append(number)
+            yield text
+
+    @property
+    def count(self) -> int:
+        """Return the number of segments."""
+        return len(self._columns[0])
 
     @property
     def values(self) -> list[float]:
-        """The means; nan without segments."""
-        return [float(total / self.count) if self.count else float("nan") for total in self._sums]
+        """Return the means from exact sums, nan without segments."""
+        return [fsum(column) / self.count if self.count else float("nan") for column in self._columns]
 
 
 class LineScorer:
-    """Scores blocks and gives the lines of each.
-
-    Parameters
-    ----------
-    make
-        Makes the metric.
-    name
-        One of FORMATS.
-    evidence
-        With json and jsonl, the evidence too.
-    """
+    """Score blocks and return the lines of each, in the format ``name``."""
 
     def __init__(self, make: Callable[[], RoMe], name: str, evidence: bool, found: Checked) -> None:
         self.score = BlockScorer(make, found.shared)
-        self.line: Callable[..., str] = {
-            "table": partial(_cells, notes=found.notes),
-            "tsv": partial(_tsv, ids=found.ids),
-        }.get(name, partial(_object, ids=found.ids, evidence=evidence))
+        self.name, self.evidence, self.found = name, evidence, found
 
-    def __call__(self, block: Block) -> list[str]:
-        """The lines of a block, each behind its score."""
-        result = self.score(block)
-        lines = map(partial(self.line, signature=result.signature), result.segments, block.ids, block.notes)
-        return [f"{segment.score!r}\t{line}" for segment, line in zip(result.segments, lines, strict=True)]
+    def __call__(self, block: Block) -> list[Line]:
+        """Return the lines of a block."""
+        rows = zip(self.score(block).segments, block.ids, block.notes, strict=True)
+        return [(_numbers(segment), self._text(segment, id, note)) for segment, id, note in rows]
+
+    def _text(self, segment: SegmentScore, id: str, note: str) -> str:
+        """Return the line of one segment; for a table, its cells as JSON."""
+        if self.name == "table":
+            return json.dumps(corpus_row(segment, note if self.found.notes else None, whole=True), ensure_ascii=False)
+        if self.name == "tsv":
+            name = [id.translate(BLANKS)] if self.found.ids else []
+            numbers = [*_numbers(segment), *segment.contributions]
+            cells = [segment.segment, *name, *numbers, segment.reference_index, ",".join(segment.flags)]
+            return tsv_line(cells, segment.signature)
+        return stored_line(segment, name=id if self.found.ids else None, evidence=self.evidence)
 
 
-class MeanScore:
-    """The mean of the scores of what passes through."""
+def _numbers(segment: SegmentScore) -> list[float]:
+    return [segment.score, *(part.value for part in segment.components)]
 
-    def __init__(self) -> None:
-        self.count, self._sum = 0, Fraction()
 
-    def add(self, score: float) -> None:
-        """Take in the score of one segment."""
-        self.count += 1
-        self._sum += Fraction(score)
+def tsv_line(cells: Iterable[Any], signature: str) -> str:
+    """Return tab-separated cells; a supervised score adds the cell ``scorer``."""
+    values = [fixed(cell, 6) if isinstance(cell, float) else str(cell) for cell in cells]
+    return "\t".join([*values, *(["supervised"] if labels(signature) else [])])
 
-    def of(self, lines: Iterable[str]) -> Iterator[str]:
-        """Lines of LineScorer without their scores; the mean is that of the last lines asked for."""
-        self.count, self._sum = 0, Fraction()
-        for line in lines:
-            score, _, rest = line.partition("\t")
-            self.add(float(score))
-            yield rest
 
-    @property
-    def value(self) -> float:
-        """The mean; nan without lines."""
-        return float(self._sum / self.count) if self.count else float("nan")
+def columns(signature: str, *, ids: bool = False) -> list[str]:
+    """Return the names of tab-separated columns: ``id`` where pairs have ids, ``scorer`` for supervised scores."""
+    contributions = (f"{feature}_contribution" for feature in FEATURES)
+    label = ["scorer"] if labels(signature) else []
+    return ["segment", *(["id"] if ids else []), "score", *FEATURES, *contributions, "reference", "flags", *label]
+
+
+def written(
+    name: str,
+    lines: Iterable[Line],
+    means: Means,
+    signature: str,
+    *,
+    header: Sequence[str],
+    ids: bool = False,
+    room: int | None = None,
+) -> Iterator[str]:
+    """Yield the lines of an output, none before the first segment is there; ``means`` takes in every segment.
+
+    Parameters
+    ----------
+    name
+        One of FORMATS.
+    header
+        Names of the columns of a table.
+    ids
+        True where tab-separated lines have ids.
+    room
+        Columns of a terminal that a table may take.
+    """
+    texts = means.of(lines)
+    if name == "table":
+        right = RIGHT + [False] * (len(header) - len(RIGHT))
+        yield from aligned(
+            header, map(json.loads, texts), right, room=room, last=lambda: corpus_means(means.values, len(header))
+        )
+        yield from ("", corpus_footer(means.count, means.values[0], signature))
+        return
+    texts = chain(list(islice(texts, 1)), texts)
+    if name == "json":
+        yield from _json(texts, means, signature)
+        return
+    if name == "tsv":
+        yield "\t".join(columns(signature, ids=ids))
+    yield from texts
+
+
+def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
+    """Yield one JSON object: the segments, one per line, then the means and the signature."""
+    yield '{"segments": ['
+    comma = " "
+    for text in texts:
+        yield f"{comma}{text}"
+        comma = ","
+    score, *components = means.values if means.count else [None] * (1 + len(FEATURES))
+    means_of = {"score": score, "components": dict(zip(FEATURES, components, strict=True))}
+    tail = json.dumps(means_of | {"signature": signature} | labels(signature), ensure_ascii=False)
+    yield f"],\n {tail[1:]}"
 
 
 def add_mean_arguments(group: argparse._ActionsContainer) -> None:
-    """What is printed of the mean."""
-    group.add_argument(
-        "--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written, too"
-    )
+    """Add --quiet and --width."""
+    group.add_argument("--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written")
     group.add_argument("--width", "-w", type=positive, default=4, metavar="N", help="decimals of the mean (default: 4)")
 
 
 def shown_output(options: argparse.Namespace) -> str | None:
-    """Where the output goes: nowhere when the mean alone is to be printed."""
+    """Return where the output is written: nowhere when only the mean is to be printed."""
     return os.devnull if options.quiet and options.output in (None, STANDARD_INPUT) else options.output
 
 
-def say_mean(options: argparse.Namespace, mean: MeanScore) -> None:
-    """Print the mean when it was asked for; else, of what went to a file, the mean and where it is, on standard error."""
-    told = f"{mean.value:.{options.width}f}"
+def report_mean(options: argparse.Namespace, means: Means) -> None:
+    """Print the mean with --quiet; otherwise report the mean and the file, if there is one, on standard error."""
+    mean = f"{means.values[0]:.{options.width}f}"
     if options.quiet:
-        print(told)
+        print(mean)
     elif options.output not in (None, STANDARD_INPUT):
-        report_line(f"mean {told} of {mean.count} segments: {options.output}")
+        report_line(f"mean {mean} of {means.count} segments: {options.output}")
 
 
-def columns(signature: str, *, ids: bool = False) -> list[str]:
-    """The columns of tab-separated scores, those of `rome rescore` too: a supervised net adds ``scorer``, names add ``id``."""
-    numbers = ["score", *FEATURES, *(f"{feature}_contribution" for feature in FEATURES)]
-    label = ["scorer"] if labels(signature) else []
-    return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *label]
+def write_documents(options: argparse.Namespace, documents: Sequence[Document], value: Any) -> None:
+    """Write documents as text or as a page, or their value as JSON."""
+    from rome.reports.html import document_page
+    from rome.reports.text import terminal_text
 
-
-def _tsv(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool) -> str:
-    """Tab-separated numbers; no texts. A supervised score says so in the column scorer."""
-    values = [segment.score, *(part.value for part in segment.components), *segment.contributions]
-    name = [id.translate(BLANKS)] if ids else []
-    cells = [str(segment.segment), *name, *(fixed(value, 6) for value in values), str(segment.reference_index)]
-    label = labels(signature)
-    return "\t".join([*cells, ",".join(segment.flags), *([label["scorer"]] if label else [])])
-
-
-def _object(segment: SegmentScore, id: str, _: str, *, signature: str, ids: bool, evidence: bool) -> str:
-    """One JSON object."""
-    return stored_line(segment, name=id if ids else None, evidence=evidence)
-
-
-def _cells(segment: SegmentScore, _: str, note: str, *, signature: str, notes: bool) -> str:
-    """The cells of a table's row, and the numbers that its means are made of."""
-    numbers = [segment.score, *(part.value for part in segment.components)]
-    return json.dumps([corpus_row(segment, note if notes else None, whole=True), numbers], ensure_ascii=False)
-
-
-def finished(name: str, lines: Lines, found: Checked, signature: str, width: int | None = None) -> Iterator[str]:
-    """The output, line by line, from the lines that all blocks made; ``lines`` gives them from the first on whenever it is called.
-
-    Parameters
-    ----------
-    width
-        The columns that a table may take.
-    """
-    if name == "table":
-        return _table(lines, found, signature, width)
-    if name == "json":
-        return _json(lines, signature)
-    header = ["\t".join(columns(signature, ids=found.ids))] if name == "tsv" else []
-    rest = lines()
-    first = next(rest)  # nothing is written before something is there
-    return chain(header, [first], rest)
-
-
-def _table(lines: Lines, found: Checked, signature: str, width: int | None) -> Iterator[str]:
-    """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory, but with texts as far as they fit."""
-    means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()), width)
-    yield ""
-    yield corpus_footer(means.count, means.values[0], signature)
-
-
-def table_lines(
-    header: list[str], rows: Callable[[], Iterable[tuple[list[str], list[float]]]], width: int | None = None
-) -> Generator[str, None, Means]:
-    """An aligned table whose rows need not be in memory, with their means below, which it returns.
-
-    Parameters
-    ----------
-    rows
-        Gives the cells of each row, and the numbers that go into the means, from the first on whenever it is called.
-    width
-        The columns of a terminal: texts are cut to fit, and before they get short the names of numbers are.
-    """
-    means, right = Means(), RIGHT + [False] * (len(header) - len(RIGHT))
-
-    def cells() -> Iterator[list[str]]:
-        for row, numbers in rows():
-            means.add(numbers)
-            yield row
-
-    filled = widest(cells())
-    last = [corpus_means(means.values, len(header))] if means.count else []
-    filled = widest([["-" * column for column in filled], *last])
-    widths = widest([header, ["-" * column for column in filled]]) if filled else widest([header])
-    if width is not None:
-        for text in FEWEST:
-            least = [own if to_right else min(own, text) for own, to_right in zip(filled, right, strict=True)]
-            widths = fitted(widths, least, width)
-        header = list(map(shorten, header, widths))
-    yield aligned_row(header, widths, right)
-    yield rule(widths)
-    for row, _ in rows():
-        yield aligned_row(row if width is None else list(map(shorten, row, widths)), widths, right)
-    for row in last:
-        yield rule(widths)
-        yield aligned_row(row, widths, right)
-    return means
-
-
-def _json(lines: Lines, signature: str) -> Iterator[str]:
-    """One JSON object for everything: means, signature, then the segments."""
-    rows = map(json.loads, lines())
-    means = Means([row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in rows)
-    score, *components = means.values
-    head = {"score": score, "components": dict(zip(FEATURES, components, strict=True)), "signature": signature}
-    yield from json_lines(head | labels(signature), map(json.loads, lines()), means.count)
-
-
-def json_lines(head: dict[str, Any], segments: Iterable[dict[str, Any]], count: int) -> Iterator[str]:
-    """One JSON object, whose last value are the segments, none of which need be in memory.
-
-    Parameters
-    ----------
-    count
-        How many there are.
-    """
-    begun = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
-    yield f'{begun},\n "segments": [' + ("" if count else "]\n}")
-    for number, segment in enumerate(segments, start=1):
-        text = json.dumps(segment, ensure_ascii=False, indent=1).replace("\n", "\n  ")
-        yield f"  {text}" + ("," if number < count else "\n ]\n}")
+    with open_output(options.output) as stream:
+        if options.format == "json":
+            stream.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+        elif options.format == "html":
+            stream.write(document_page(*documents))
+        else:
+            stream.write("\n\n".join(terminal_text(document, stream) for document in documents) + "\n")

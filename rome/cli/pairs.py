@@ -1,4 +1,4 @@
-"""The options that name the texts, reading what they name, and what the commands that work block by block share."""
+"""Name and read pairs, and work on them block by block."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import argparse
 import signal
 import sys
 import tempfile
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from importlib.resources import as_file, files
-from itertools import chain, islice
-from pathlib import Path
+from itertools import chain, tee
 from typing import Any
 
 from rome.batch.blocks import Block, Checked, check_rows, read_blocks
 from rome.batch.workers import run_in_order
-from rome.cli.metric import MakeMetric, positive
-from rome.cli.parser import completes_files
+from rome.cli.options import MakeMetric, add_metric_arguments, completes_files, positive
 from rome.exceptions import InputError
 from rome.features.analyser.config import processors
 from rome.progress import progress_bar
@@ -30,66 +26,65 @@ WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
 
 
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
-    """The ways to name pairs: parallel text files, a table, the embedded examples."""
+    """Add the ways to name pairs: parallel text files, a table, the embedded examples."""
     group = parser.add_argument_group("texts", f"{WAYS}; `-` is standard input, and so is HYP after a single REF")
     both = "text files, one segment a line; or one table (TSV, CSV, JSON, JSON lines) with the columns reference and hypothesis"
     completes_files(group.add_argument("texts", nargs="*", metavar="FILE", help=both))
     references, hypotheses = "text files of references, as the files before -i", "text file of hypotheses, one segment a line"
     completes_files(group.add_argument("--references", nargs="+", action="extend", metavar="FILE", help=references))
     completes_files(group.add_argument("--hypotheses", "-i", action="append", metavar="FILE", help=hypotheses))
-    group.add_argument("--examples", action="store_true", help="the example pairs that come with the package")
+    group.add_argument("--examples", action="store_true", help="the example pairs of the package")
 
 
 def names_texts(options: argparse.Namespace) -> bool:
-    """Whether the options name any pairs."""
+    """Return True for options that name any pairs."""
     return bool(options.texts or options.references or options.hypotheses or options.examples)
 
 
 def named_texts(options: argparse.Namespace) -> tuple[list[str], str | None]:
-    """The files of references, and that of hypotheses; a single file, to be looked at, and None.
+    """Return the files of references and that of hypotheses; for a single file, which may be a table, None.
 
-    Raises InputError when the options name nothing, half of something, or two things.
+    Raises InputError for options that name nothing, half of something, or two things.
     """
     command, hypotheses = f"rome {options.command}", options.hypotheses or []
     if len(hypotheses) > 1:
         raise InputError(f"-i was given {len(hypotheses)} times: take one system a run, or compare several with `rome report`")
     if options.examples + bool(options.texts) + (options.references is not None) > 1 or (options.examples and hypotheses):
         raise InputError(f"the texts were named in several ways: give {WAYS}")
-    if options.examples:
-        return [], None
+    if not names_texts(options):
+        raise InputError(f"name the texts: give {WAYS}")
     if options.references is not None and not hypotheses:
         raise InputError("--references and --hypotheses belong together: give both (`--hypotheses -` reads standard input)")
+    references = options.references or options.texts
     if hypotheses:
-        if not (options.references or options.texts):
+        if not references:
             raise InputError(f"there are hypotheses and no references: `{command} REF -i {hypotheses[0]}`")
-        return options.references or options.texts, hypotheses[0]
-    if len(options.texts) > 2:
-        raise InputError(f"{len(options.texts)} files: say which holds the hypotheses, `{command} REF REF2 -i HYP`")
-    if not options.texts:
-        raise InputError(f"name the texts: give {WAYS}")
-    return options.texts[:1], options.texts[1] if len(options.texts) == 2 else None
+        return references, hypotheses[0]
+    if len(references) > 2:
+        raise InputError(f"{len(references)} files: name the hypotheses, `{command} REF REF2 -i HYP`")
+    return references[:1], references[1] if len(references) == 2 else None
 
 
 def no_segment(options: argparse.Namespace) -> str:
-    """The message for files without any."""
-    where = " and ".join(map(named, (*options.texts, *(options.references or ()), *(options.hypotheses or ()))))
-    return f"{where} hold{'' if ' and ' in where else 's'} no segment: give at least one"
+    """Return the message for files without any segment."""
+    paths = (*options.texts, *(options.references or ()), *(options.hypotheses or ()))
+    return f"{' and '.join(map(named, paths))} hold{'s' if len(paths) == 1 else ''} no segment: give at least one"
 
 
 @contextmanager
 def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]:
-    """The pairs that the options name, one in memory at a time.
+    """Open the pairs that the options name, one in memory at a time.
 
-    Raises InputError when they name none, several or half of one; for a faulty row when it is reached.
+    Raises InputError for options that name none, several or half of one, and for a faulty row when it is reached.
     """
+    if options.examples:
+        named_texts(options)
+        yield iter(example_pairs())
+        return
     references, hypotheses = named_texts(options)
+    paths = references if hypotheses is None else [*references, hypotheses]
+    check_standard_input(paths)
     with ExitStack() as stack:
-        if options.examples:
-            path = str(stack.enter_context(_examples()))
-            yield pair_rows(stack.enter_context(open_lines(path)), path)
-            return
-        paths = [*references, *([] if hypotheses is None else [hypotheses])]
-        check_standard_input(paths)
         columns = [stack.enter_context(open_lines(path)) for path in paths]
         for number, path in enumerate(paths) if options.references is None else ():
             first, columns[number] = _begun(columns[number])
@@ -108,52 +103,41 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
 
 
 def _begun(lines: Iterator[str]) -> tuple[str | None, Iterator[str]]:
-    """The first line, None without one, and all lines."""
-    first = list(islice(lines, 1))
-    return (first[0] if first else None), chain(first, lines)
+    """Return the first line, None without one, and all lines."""
+    first = next(lines, None)
+    return first, lines if first is None else chain([first], lines)
 
 
 @contextmanager
 def _piped(path: str, command: str) -> Iterator[Iterator[str]]:
-    """The hypotheses for a single file of references, from standard input. Raises InputError where nothing is piped in."""
-    if path == STANDARD_INPUT:
-        raise InputError(f"standard input holds one side only: give the references too, `rome {command} REF -i -`")
-    holds = (
-        f"{path} holds one side only, the references: give the hypotheses too, `rome {command} {path} HYP`, or a table of both"
-    )
-    if sys.stdin is None or sys.stdin.isatty():
-        raise InputError(holds)
+    """Open standard input as the hypotheses for a single file of references. Raises InputError where nothing is piped in."""
+    remedy = f"give the other too, `rome {command} REF HYP`, or a table of both"
+    missing = InputError(f"{named(path)} holds one side only: {remedy}")
+    if path == STANDARD_INPUT or sys.stdin is None or sys.stdin.isatty():
+        raise missing
     with open_lines(STANDARD_INPUT) as lines:
         first, lines = _begun(lines)
         if first is None:
-            raise InputError(f"{holds} (standard input is empty)")
+            raise missing
         yield lines
 
 
-def _examples() -> AbstractContextManager[Path]:
-    return as_file(files("rome.data") / "examples" / "pairs.jsonl")
-
-
 def example_pairs() -> list[PairRow]:
-    """The example pairs that come with the package, each with a note of what is wrong in it."""
-    with _examples() as path:
+    """Return the example pairs of the package, each with a note of what is wrong in it."""
+    with as_file(files("rome.data") / "examples" / "pairs.jsonl") as path:
         return read_pairs(str(path))
 
 
-def add_worker_argument(parser: argparse.ArgumentParser) -> None:
-    """How many processes share the work."""
-    parser.add_argument(
-        "--workers",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="processes that share the pairs, no more than there are processors and blocks of pairs, each with its own models "
-        "(some 500 MB) and one thread unless --threads says otherwise; a --store spares them each other's texts (default: 1)",
-    )
+def add_block_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of work in blocks: pairs, metric, and how many processes share the work."""
+    add_pair_arguments(parser)
+    add_metric_arguments(parser)
+    workers = "processes that share the pairs, each with its own models (some 500 MB) and by default one thread (default: 1)"
+    parser.add_argument("--workers", type=positive, default=1, metavar="N", help=workers)
 
 
 def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked) -> Callable[[], Any]:
-    """What makes the metric of one process; from now on ``options.workers`` are no more than there are processors and blocks.
+    """Return the maker of one process's metric, and limit ``options.workers`` to the processors and the blocks.
 
     Raises InputError for word weights that need all references in one process.
     """
@@ -169,31 +153,25 @@ def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked
 def run_blocks(
     options: argparse.Namespace, work: Callable[[], Callable[[Block], Any]], blocks: Iterator[Block], total: int, done: int = 0
 ) -> Generator[Any, None, None]:
-    """What the workers make of each block, in order, while a bar moves over the segments, of which some may be done already."""
-    sizes: deque[int] = deque()
-
-    def counted() -> Iterator[Block]:
-        for block in blocks:
-            sizes.append(len(block.pairs))
-            yield block
-
+    """Yield what the workers make of each block, in order; a bar moves over the segments, of which some may be done already."""
+    tasks, begun = tee(blocks)
     with (
         progress_bar(options.progress, total, done=done) as bar,
-        closing(run_in_order(work, counted(), workers=options.workers)) as results,
+        closing(run_in_order(work, tasks, workers=options.workers)) as results,
     ):
-        for result in results:
+        for result, block in zip(results, begun, strict=False):
             yield result
-            bar.update(sizes.popleft())
+            bar.update(len(block.pairs))
 
 
 def report_line(message: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     print(f"rome: {message}", file=sys.stderr)
 
 
 @contextmanager
 def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Iterator[Block]]]:
-    """What the pairs are that the options name, and their blocks: read and checked once, then kept in a temporary file.
+    """Open the pairs that the options name, as blocks: read and checked once, then kept in a temporary file.
 
     Raises InputError, with file and line, for a row that cannot be scored, and when there is none.
     """
@@ -206,16 +184,9 @@ def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Itera
 
 @contextmanager
 def ended_by_signal() -> Iterator[None]:
-    """A polite request to end (SIGTERM) is obeyed like Ctrl-C: workers end, half-written outputs vanish, what is done is kept."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    """Treat SIGTERM like Ctrl-C: workers end, unfinished outputs vanish, finished work is kept."""
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+        signal.signal(signal.SIGTERM, previous)

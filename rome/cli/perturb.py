@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rome.checks import SegmentError, check_texts
-from rome.cli.metric import MakeMetric, add_options, add_output_arguments, positive
+from rome.cli.options import MakeMetric, add_options, add_output_arguments, positive
 from rome.exceptions import InputError
 from rome.progress import progress_bar
 from rome.storage.files import open_output, read_lines

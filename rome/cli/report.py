@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
+from rome.checks import SegmentError
+from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
 from rome.exceptions import InputError
-from rome.reports.model import Table
 from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
@@ -24,28 +24,25 @@ BLOCK = 500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome report`."""
+    """Add the options of `rome report`."""
     group = parser.add_argument_group("texts", "--references with --hypotheses, or --pairs, or --scores")
     group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment a line")
     group.add_argument("--hypotheses", nargs="+", metavar="SYSTEM=FILE", help="a text file of each system, one segment a line")
     group.add_argument("--pairs", metavar="FILE", help="TSV (with header) or JSON lines: system, reference, hypothesis, id")
-    group.add_argument(
-        "--scores",
-        nargs="+",
-        metavar="SYSTEM=FILE",
-        help="what `rome score --format jsonl --evidence` wrote for each system; no model is needed",
-    )
+    scores = "what `rome score --format jsonl --evidence` wrote for each system; no model is needed"
+    group.add_argument("--scores", nargs="+", metavar="SYSTEM=FILE", help=scores)
     add_metric_arguments(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--title", default="RoMe report", metavar="TEXT", help="heading of the page (default: RoMe report)")
-    output.add_argument("--resamples", type=int, default=2000, metavar="N", help="of the intervals and tests (default: 2000)")
+    resamples = "of the intervals and tests (default: 2000)"
+    output.add_argument("--resamples", type=positive, default=2000, metavar="N", help=resamples)
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
     said = ": the page, which needs --output; the others are its leaderboard"
     add_output_arguments(output, "html", "text", "tsv", "json", said=said)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Read, score block by block unless that was done before, write; the output is opened before anything is computed."""
+    """Read, score block by block unless scores are given, write; the output is opened before anything is computed."""
     from rome.reports.page import leaderboard_document, write_page
 
     names, rows = _rows(options, metric)
@@ -59,7 +56,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 
 def _written(document: Document, form: str, stream: TextIO) -> str:
-    """The leaderboard in the form that was asked for."""
+    """Return the leaderboard in this format."""
+    from rome.reports.model import Table
     from rome.reports.tables import table_tsv
     from rome.reports.text import terminal_text
     from rome.results.serialisation import plain
@@ -74,14 +72,12 @@ def _written(document: Document, form: str, stream: TextIO) -> str:
 
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
-    """The systems, and their scores segment by segment, from what the options name."""
+    """Return the systems that the options name, and their scores segment by segment."""
     from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
 
-    parallel = options.references is not None or options.hypotheses is not None
-    if parallel + (options.pairs is not None) + (options.scores is not None) != 1:
+    parallel = [options.references is not None, options.hypotheses is not None]
+    if any(parallel) + (options.pairs is not None) + (options.scores is not None) != 1:
         raise InputError("name the texts in one way: --references with --hypotheses, or --pairs, or --scores")
-    if options.resamples < 1:
-        raise InputError(f"--resamples {options.resamples} gives no interval: take 1 or more, 2000 is usual")
     if options.format == "html" and options.output in (None, STANDARD_INPUT):
         raise InputError("a page is a file: name it, `--output report.html`, or print the leaderboard, `--format text`")
     if options.scores is not None:
@@ -89,7 +85,7 @@ def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str
         return [name for name, _ in files], iter_systems(files)
     if options.pairs is not None:
         texts = read_system_pairs(options.pairs)
-    elif options.references is None or options.hypotheses is None:
+    elif not all(parallel):
         raise InputError("--references and --hypotheses belong together: give both")
     else:
         texts = read_systems(options.references, named_files(options.hypotheses, "--hypotheses"))
@@ -97,12 +93,10 @@ def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str
 
 
 def _scored(texts: SystemTexts, options: argparse.Namespace, metric: MakeMetric) -> Rows:
-    """Score a block of segments of all systems at a time, so that a reference is analysed once and evidence does not pile up.
+    """Score a block of segments of all systems at a time: each reference is analysed once, and evidence does not accumulate.
 
-    With ``--idf references`` the word weights come from all the references of one call, so everything is scored in one.
+    With ``--idf references`` the word weights depend on all references of a call, so everything is scored in one.
     """
-    from rome.checks import SegmentError
-
     scorer, count = metric(options), len(texts.rows[0])
     block = count if options.idf == "references" else BLOCK
     for start in range(0, count, block):

@@ -7,33 +7,33 @@ import signal
 import sys
 from dataclasses import fields
 
-from rome.cli.metric import MakeMetric, add_metric_arguments
+from rome.cli.options import MakeMetric, add_metric_arguments
 from rome.service.limits import Limits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rome serve`."""
+    """Add the options of `rome serve`."""
     group = parser.add_argument_group("address")
-    group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, so that only this machine reaches it")
-    group.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes any free one, which is printed")
-    group.add_argument("--allow-remote", action="store_true", help="let --host name an address that other machines reach")
-    group.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further name it may be called by")
+    group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, which only this machine reaches")
+    group.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes any free one and prints it")
+    group.add_argument("--allow-remote", action="store_true", help="allow a --host that other machines reach")
+    group.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further host name that requests may use"
+    )
     add_metric_arguments(parser)
     group = parser.add_argument_group("limits")
     for limit in fields(Limits):
-        option, kind = f"--{limit.name.replace('_', '-')}", type(limit.default)
-        group.add_argument(
-            option, type=kind, default=limit.default, metavar=limit.metadata["unit"], help=limit.metadata["help"]
-        )
-    parser.add_argument("--log-requests", action="store_true", help="a line a request on standard error, without its texts")
+        settings = {"type": type(limit.default), "metavar": limit.metadata["unit"], "help": limit.metadata["help"]}
+        group.add_argument(f"--{limit.name.replace('_', '-')}", default=limit.default, **settings)
+    parser.add_argument("--log-requests", action="store_true", help="one line per request on standard error, without its texts")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Serve until interrupted (exit code 130) or told to end by SIGTERM (0)."""
+    """Serve until an interruption (exit code 130) or SIGTERM (0)."""
     from rome.service.app import ScoreServer
     from rome.service.scorer import Scorer
 
-    options.progress = bool(options.progress)  # no bar a call unless it was asked for
+    options.progress = bool(options.progress)  # no bar per call unless it was asked for
     limits = Limits(**{limit.name: getattr(options, limit.name) for limit in fields(Limits)})
     server = ScoreServer(
         Scorer(lambda: metric(options), limits, whole=options.idf == "references", say=_say),
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         log=_say if options.log_requests else None,
     )
     if not server.loopback:
-        _say(f"{options.host} lets other machines in: whoever reaches the address may ask, and the texts travel unencrypted")
+        _say(f"{options.host} can be reached from other machines: whoever has the address may ask, without encryption")
     signal.signal(signal.SIGTERM, lambda *_: server.stop())  # uvicorn ends on it, then raises it again
     print(server.url, flush=True)
     _say("loading the models")

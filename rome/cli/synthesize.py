@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rome.cli.metric import MakeMetric, positive
+from rome.cli.options import MakeMetric, positive
 from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rome.cli.metric import MakeMetric
-from rome.cli.parser import Parser
+from rome.cli.options import MakeMetric, Parser
 
 NAMES = ("base", "parser", "trees", "grammar", "encoder", "idf", "fill", "errors", "scorer")
 

@@ -28,14 +28,13 @@ def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str
     notes
         One text a segment for a column of its own, such as what kind of mistake an example shows.
     """
-    rows = [corpus_header(notes is not None)]
-    for number, segment in enumerate(result.segments):
-        rows.append(corpus_row(segment, None if notes is None else notes[number]))
-    if result.segments:
-        rows.append(corpus_means((result.score, *result.components), len(rows[0])))
-    table = aligned(
-        rows, RIGHT + [False] * (len(rows[0]) - len(RIGHT)), rule_after=(0, len(rows) - 2) if result.segments else (0,)
-    )
+    header = corpus_header(notes is not None)
+    rows = [
+        corpus_row(segment, None if notes is None else notes[number]) for number, segment in enumerate(result.segments)
+    ]
+    right = RIGHT + [False] * (len(header) - len(RIGHT))
+    means = (result.score, *result.components)
+    table = "\n".join(aligned(header, rows, right, last=lambda: corpus_means(means, len(header))))
     return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
 
 
