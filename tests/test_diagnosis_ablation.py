@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
@@ -15,12 +13,10 @@ from rome.evaluation.diagnosis.ablation import (
     AblationFeatures,
     ablation,
     ablation_heatmap,
-    ablation_signature,
     features_of,
 )
 from rome.evaluation.diagnosis.fitting import cross_validated
 from rome.evaluation.leaderboard.tables import component_correlations
-from rome.evaluation.metrics.cached_scores import ScoreStore
 from rome.exceptions import InputError
 from rome.metric import RoMe
 
@@ -73,16 +69,6 @@ def test_semantic_variants_are_those_of_the_metric(metric: RoMe, emd: str) -> No
     own = variant.features(references=REFERENCES, hypotheses=HYPOTHESES)
     found = features_of(metric, REFERENCES, HYPOTHESES)
     assert np.array_equal(found.values[:, COLUMNS.index(emd)], own.values[:, 0])
-    assert ablation_signature(variant) == ablation_signature(metric) != own.signature
-
-
-def test_stored_columns_are_not_measured_again(metric: RoMe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second run reads the six numbers of each pair from the store and analyses nothing."""
-    store = ScoreStore(tmp_path / "scores.sqlite")
-    first = features_of(metric, REFERENCES, HYPOTHESES, store=store)
-    monkeypatch.setattr(metric._analyses, "of", None)
-    again = features_of(metric, REFERENCES, HYPOTHESES, store=store)
-    assert np.array_equal(again.values, first.values)
 
 
 def test_weights_by_the_references_are_refused() -> None:

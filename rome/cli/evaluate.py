@@ -49,9 +49,7 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
     add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page for itself")
-    add_metric_arguments(
-        parser, store="keep analyses and scores in this FOLDER, so that a run resumes and the next takes seconds"
-    )
+    add_metric_arguments(parser, store="keep analyses in this FOLDER, so that the next run is faster")
 
 
 class Run:
@@ -67,20 +65,17 @@ class Run:
         folder = Path(options.store) if options.store else None
         if folder is not None:
             if folder.exists() and not folder.is_dir():
-                raise InputError(f"--store {folder} is a file: name a folder, analyses and scores are kept in it")
+                raise InputError(f"--store {folder} is a file: name a folder, analyses are kept in it")
             folder.mkdir(parents=True, exist_ok=True)
             options.store = str(folder / "analyses.sqlite")
-        self.scores_file = folder / "scores.sqlite" if folder is not None else None
 
     @cached_property
     def maker(self) -> MetricMaker:
-        """What makes metrics, with the stores that the options name."""
-        from rome.evaluation.metrics.cached_scores import ScoreStore
+        """Return the maker of metrics."""
         from rome.evaluation.metrics.registry import MetricMaker
 
         rome: Any = self.metric(self.options)
-        store = ScoreStore(self.scores_file) if self.scores_file is not None else None
-        return MetricMaker(rome, store, self.options.progress, self.options.seed)
+        return MetricMaker(rome, self.options.progress, self.options.seed)
 
     def metrics(self, default: Sequence[str], always: Sequence[str] = ()) -> list[Any]:
         """The metrics that the options name, all of which must be there, and those that always take part; or the default ones, without

@@ -14,7 +14,7 @@ from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.findings import Row, interval_table
-from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
+from rome.evaluation.metrics.functions import PairValues, TextPair
 from rome.evaluation.statistics.agreement import Average
 from rome.evaluation.statistics.correlation import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
@@ -79,7 +79,6 @@ def features_of(
     references: Sequence[Sequence[str]],
     hypotheses: Sequence[str],
     *,
-    store: ScoreStore | None = None,
     progress: bool | None = None,
 ) -> AblationFeatures:
     """Measure the six columns for every candidate; each text is analysed once, each distinct pair measured once.
@@ -90,8 +89,6 @@ def features_of(
     ----------
     metric
         Decides models and settings; its own choice of ``emd`` does not matter. It must weigh words by the embedded IDF table.
-    store
-        Keeps the six numbers of each pair between runs.
     progress
         True, False, or None for a bar when stderr is a terminal.
     """
@@ -99,17 +96,10 @@ def features_of(
         raise InputError("the ablation weighs words by the embedded table: leave the weights of the references out")
     checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
     candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
-    parts, stored = _parts(metric), {"store": store, "progress": progress, "label": "ablation"}
-    measured = CachedScores(ablation_signature(metric), partial(_measured, metric, parts), width=len(COLUMNS), **stored)  # type: ignore[arg-type]
+    measured = PairValues("ablation", partial(_measured, metric, _parts(metric)), width=len(COLUMNS), progress=progress)
     values = measured.of(candidates)
     segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
     return AblationFeatures(segment, values)
-
-
-def ablation_signature(metric: RoMe) -> str:
-    """The signature of the metric's features with all three transport costs in the place of its own."""
-    own = f"|emd:{metric.configs[0].emd}|"
-    return metric.feature_signature.replace(own, f"|emd:{','.join(COLUMNS[:3])}|")
 
 
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:

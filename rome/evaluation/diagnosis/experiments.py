@@ -213,7 +213,7 @@ def _scores(rated: RatedSet, metrics: Sequence[Any]) -> dict[str, Any]:
 def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
     """RoMe's table 5: what every component adds, with the net fitted anew each time."""
     references, hypotheses = _texts(rated)
-    features = features_of(maker.rome, references, hypotheses, store=maker.store, progress=settings.progress)
+    features = features_of(maker.rome, references, hypotheses, progress=settings.progress)
     others = _scores(rated, metrics)
     table = ablation(rated, features, others=others, samples=settings.samples, seed=settings.seed, progress=settings.progress)
     return [table, ablation_heatmap(table)]

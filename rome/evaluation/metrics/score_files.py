@@ -12,8 +12,7 @@ import numpy as np
 from rome.data.readers.lines import json_objects, number, table
 from rome.data.readers.mqm import MqmWeights, marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
-from rome.evaluation.metrics.cached_scores import candidates
-from rome.evaluation.metrics.functions import References, Scores
+from rome.evaluation.metrics.functions import References, Scores, candidates
 from rome.exceptions import InputError
 from rome.storage.files import read_lines
 from rome.text_table import shorten
