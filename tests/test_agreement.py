@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rome.data.sources import data_file, read_jsonl
-from rome.evaluation.statistics.agreement import CALIBRATED, agreement
-from rome.evaluation.statistics.correlation import (
+from rome.evaluation.statistics.agreement import (
+    CALIBRATED,
     ROWS,
     STATISTICS,
+    agreement,
     pair_counts,
 )
 from rome.exceptions import InputError
@@ -107,13 +108,13 @@ def test_lists_that_cannot_be_paired_are_refused() -> None:
     """Lengths that differ, tables, texts, negative thresholds."""
     with pytest.raises(InputError, match="rated 3 segments, the metric scored 2"):
         pearson([1, 2, 3], [1, 2])
-    with pytest.raises(InputError, match=r"shape \(2, 2\)"):
+    with pytest.raises(InputError, match=r"got \(2, 2\)"):
         pearson([[1, 2], [3, 4]], [1, 2])
     with pytest.raises(InputError, match="numbers"):
         pearson(["good", "bad"], [1, 2])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="threshold=-1"):
+    with pytest.raises(InputError, match="threshold must be 0 or more"):
         kendall_wmt([1, 2], [1, 2], threshold=-1)
-    with pytest.raises(InputError, match="epsilon=-1"):
+    with pytest.raises(InputError, match="epsilon must be 0 or more"):
         pairwise_accuracy([1, 2], [1, 2], epsilon=-1)
 
 

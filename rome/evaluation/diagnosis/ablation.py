@@ -15,8 +15,7 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.findings import Row, interval_table
 from rome.evaluation.metrics.functions import PairValues, TextPair
-from rome.evaluation.statistics.agreement import Average
-from rome.evaluation.statistics.correlation import check_scores
+from rome.evaluation.statistics.agreement import Average, check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
 from rome.features.errors.errors import Errors

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.evaluation.diagnosis.fitting import fit_monotone_net, held_out, mean_and_spread, watched
-from rome.evaluation.statistics.correlation import STATISTICS
+from rome.evaluation.statistics.agreement import STATISTICS
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Lines, Table
 

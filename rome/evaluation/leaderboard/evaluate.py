@@ -16,8 +16,7 @@ from rome.data.readers.registry import read_rated
 from rome.evaluation.findings import few_note
 from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import scores_on
-from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, Agreement, Average, agreement
-from rome.evaluation.statistics.correlation import STATISTICS
+from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, STATISTICS, Agreement, Average, agreement
 from rome.evaluation.statistics.resampling import Estimate, bootstrap_interval
 from rome.exceptions import InputError
 

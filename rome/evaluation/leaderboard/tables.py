@@ -17,12 +17,14 @@ from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores
 from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
-from rome.evaluation.statistics.agreement import agreement
-from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
+from rome.evaluation.statistics.agreement import STATISTICS, agreement, check_scores
 from rome.evaluation.statistics.resampling import (
+    Estimate,
     bootstrap_difference,
-    paired_bootstrap,
+    difference,
+    estimate,
     permutation_test,
+    resampled_mean,
     system_agreement,
     williams_test,
 )
@@ -86,25 +88,21 @@ def ranking(judged: RatedScores) -> Table | None:
     )
 
 
-def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> tuple[float, float, float]:
-    """The mean of a system's outputs with its bootstrap interval."""
-    own, settings, items = scores[rows], judged.settings, [judged.keys["items"][n] for n in rows]
-    return paired_bootstrap(
-        own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level
-    ).estimate
+def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> Estimate:
+    """Return the mean of a system's outputs with its bootstrap interval."""
+    settings = judged.settings
+    return estimate(resampled_mean(scores[rows], settings.samples, settings.seed), settings.level)
 
 
 def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
-    """Share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
-    items = judged.keys["items"]
+    """Return the share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
+    items, settings = judged.keys["items"], judged.settings
     of_second = {items[n]: n for n in second}
     pairs = [(n, of_second[items[n]]) for n in first if items[n] in of_second]
     if not pairs:
         return None
     left, right = (list(side) for side in zip(*pairs, strict=True))
-    keys = [items[n] for n in left]
-    settings = judged.settings
-    return paired_bootstrap(scores[left], scores[right], items=keys, samples=settings.samples, seed=settings.seed).ahead
+    return difference(resampled_mean(scores[left] - scores[right], settings.samples, settings.seed)).ahead
 
 
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
@@ -382,7 +380,6 @@ def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = 
         Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan where one side is constant, on
         the diagonal too.
     """
-    check_choice(statistic, "statistic", ("spearman", "pearson", "kendall_b"))
     columns = {name: check_scores(given, name) for name, given in scores.items()}
     sizes = {name: len(values) for name, values in columns.items()}
     if len(columns) < 2 or len(set(sizes.values())) != 1:
