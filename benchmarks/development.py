@@ -82,7 +82,8 @@ def of_meaning(asked: Asked) -> list[Row]:
     """Return the shares of each set of groups."""
     rows: list[Row] = []
     for name in MEANING_SETS:
-        found = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10).rows
+        table, *_ = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10)
+        found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         shares = [(share, [row[share] for row in found]) for share in SHARES[name]]
         rows += [(f"{name}, {share}", [np.nan if one is None else float(one) for one in values]) for share, values in shares]
     return rows

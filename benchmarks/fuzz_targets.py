@@ -23,8 +23,7 @@ from rome.combining.table import FeatureTable
 from rome.data.readers.conllu import read_conllu
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
-from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.ratings import read_records
+from rome.evaluation.annotate.ratings import read_items, read_records
 from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights

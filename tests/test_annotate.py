@@ -13,10 +13,16 @@ import pytest
 
 from rome.cli import annotate
 from rome.data.readers.own import read_own
-from rome.evaluation.annotate.guideline import Guideline, Scale
-from rome.evaluation.annotate.items import AnnotationItem, in_order, read_items
-from rome.evaluation.annotate.ratings import RatingsFile, export_lines, read_ratings, read_records
-from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
+from rome.evaluation.annotate.ratings import (
+    AnnotationItem,
+    RatingsFile,
+    export_lines,
+    in_order,
+    read_items,
+    read_ratings,
+    read_records,
+)
+from rome.evaluation.annotate.study import Conflict, Guideline, Scale, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
 
 PAIRS = "id\tsystem\treference\thypothesis\nr1\ta\tA cat sat.\tA 🐈 sat.\nr1\tb\tA cat sat.\tCat.\nr2\ta\tIt rains.\t\n"

@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from rome.data.readers.rated import ErrorMark as Mark
-from rome.evaluation.annotate.items import AnnotationItem
-from rome.evaluation.annotate.ratings import Record
+from rome.evaluation.annotate.ratings import AnnotationItem, Record
 
 pytest.importorskip("nltk", reason="agreement is computed by NLTK")
 

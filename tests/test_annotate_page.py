@@ -14,11 +14,16 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.guideline import Guideline, Scale  # noqa: E402
-from rome.evaluation.annotate.items import read_items  # noqa: E402
-from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.ratings import (
+    RatingsFile,  # noqa: E402
+    read_items,  # noqa: E402
+)
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import Study  # noqa: E402
+from rome.evaluation.annotate.study import (  # noqa: E402
+    Guideline,
+    Scale,
+    Study,  # noqa: E402
+)
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)

@@ -20,11 +20,15 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.guideline import Guideline  # noqa: E402
-from rome.evaluation.annotate.items import read_items  # noqa: E402
-from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.ratings import (
+    RatingsFile,  # noqa: E402
+    read_items,  # noqa: E402
+)
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import Study  # noqa: E402
+from rome.evaluation.annotate.study import (
+    Guideline,  # noqa: E402
+    Study,  # noqa: E402
+)
 from rome.exceptions import InputError  # noqa: E402
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"

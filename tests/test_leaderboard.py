@@ -10,16 +10,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.leaderboard.evaluate import (
-    ALL_FIGURES,
-    FIGURES,
-    EvaluationSettings,
-    Measure,
-    RatedScores,
-    evaluate,
-    read_sets,
-)
-from rome.evaluation.leaderboard.tables import (
+from rome.evaluation.leaderboard import (
     by_system,
     differences,
     error_spans,
@@ -30,6 +21,15 @@ from rome.evaluation.leaderboard.tables import (
     ranking,
     scattered,
     systems,
+)
+from rome.evaluation.rated_scores import (
+    ALL_FIGURES,
+    FIGURES,
+    EvaluationSettings,
+    Measure,
+    RatedScores,
+    evaluate,
+    read_sets,
 )
 from rome.exceptions import InputError
 from rome.reports.model import Table

@@ -8,7 +8,7 @@ from typing import Any
 
 from rome.cli.evaluate import Run, add_judging_arguments, describe_sets
 from rome.cli.metric import MakeMetric, positive
-from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS, ON_TEXTS
+from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS
 from rome.exceptions import InputError
 
 DEFAULT = {
@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Make or read minimal pairs or rated outputs, score them and write the main tables."""
     from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
-    from rome.evaluation.leaderboard.evaluate import read_sets
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
+    from rome.evaluation.rated_scores import read_sets
 
     experiment = _checked(options)
     this = Run(options, metric)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.metric import MakeMetric, add_metric_arguments, add_output_arguments
-from rome.evaluation.catalogue import sets_text
+from rome.evaluation import sets_text
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 from rome.text_table import terminal_width
@@ -142,8 +142,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read the sets, score them and write the leaderboards."""
-    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
-    from rome.evaluation.leaderboard.tables import judge
+    from rome.evaluation.leaderboard import judge
+    from rome.evaluation.rated_scores import EvaluationSettings, read_sets
 
     settings = EvaluationSettings.of(options.figure, options.samples, max(0, options.permutations), options.seed)
     this = Run(options, metric)

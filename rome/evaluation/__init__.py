@@ -1,1 +1,41 @@
-"""Judging metrics: agreement with people, blind spots, annotation, and the reports of all that."""
+"""Judging metrics: agreement with people, diagnosis, ratings. Here are the names of sets and experiments, which load nothing else."""
+
+from __future__ import annotations
+
+from rome.data.sources import SETS
+
+ON_TEXTS = ("texts", "robustness")
+ON_SETS = ("ablation", "drift")
+EXPERIMENTS = {
+    "texts": (
+        "Blind spots",
+        "Minimal pairs made of your texts: which mistakes does a metric not notice, and which does it take for slight?",
+    ),
+    "robustness": ("Robustness", "RoMe's five robustness cases (§4.7), made of your texts."),
+    "demetr": (
+        "DEMETR",
+        "Accuracy and sensitivity on the minimal pairs of Karpinska et al. (2022), beside the published rows.",
+    ),
+    "meaning": (
+        "Meaning before surface",
+        "Does every acceptable rewrite, however far in words, score above a text with one critical mistake, however near?",
+    ),
+    "ablation": ("Component ablation", "What every component adds, the net fitted anew each time (RoMe, table 5)."),
+    "drift": ("Quality drift", "Fitted on bad outputs, judged on good ones (BLEURT, §5.2)."),
+}
+"""Experiment -> the title and the introduction of its report."""
+
+
+def sets_text(*names: str) -> str:
+    """The sets that have a name, a few lines each: what it is, where it comes from, where its file belongs. As plain text."""
+    lines = [
+        "sets with a name are public data that does not come with the package; each is read from its file, in our own layout,"
+    ]
+    lines += [
+        "in the folder that the environment variable ROME_DATA names (or ../shared/data); files as released are read so too:"
+    ]
+    for name in names:
+        known = SETS[name]
+        lines += [f"  {name:13} {known.what}", f"{'':16}from {known.source}", f"{'':16}file $ROME_DATA/{known.file}"]
+        lines += [f"{'':16}as released: {known.released}"] if known.released else []
+    return "\n".join(lines)

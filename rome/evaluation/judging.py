@@ -9,14 +9,14 @@ from typing import Any
 from rome.data.readers.meaning import MeaningGroup, meaning_groups
 from rome.data.readers.own import COLUMNS, rated_rows
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS, ON_TEXTS
+from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
 from rome.evaluation.findings import Findings
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
-from rome.evaluation.leaderboard.tables import judge
+from rome.evaluation.leaderboard import judge
 from rome.evaluation.metrics.functions import UserMetric
 from rome.evaluation.metrics.registry import BASELINES, MetricMaker
 from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore
+from rome.evaluation.rated_scores import EvaluationSettings, read_sets
 from rome.exceptions import InputError
 from rome.integrations.frames import frame_rows, texts_of_frame
 from rome.metric import RoMe

@@ -13,10 +13,10 @@ from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.findings import Findings, Row, interval_table
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores, evaluate
 from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
+from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
 from rome.evaluation.statistics.agreement import STATISTICS, agreement, check_scores
 from rome.evaluation.statistics.resampling import (
     Estimate,
