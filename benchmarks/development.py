@@ -39,6 +39,7 @@ from rome.data.sources import data_file
 from rome.evaluation.diagnosis.demetr import REFERENCE, won
 from rome.evaluation.diagnosis.meaning import meaning
 from rome.evaluation.diagnosis.minimal_pairs import contrast
+from rome.evaluation.findings import table_rows
 from rome.evaluation.metrics.registry import COMPONENTS, MetricMaker, scores_on
 from rome.metric import RoMe
 
@@ -83,7 +84,7 @@ def of_meaning(asked: Asked) -> list[Row]:
     rows: list[Row] = []
     for name in MEANING_SETS:
         table, *_ = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10)
-        found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        found = table_rows(table)
         shares = [(share, [row[share] for row in found]) for share in SHARES[name]]
         rows += [(f"{name}, {share}", [np.nan if one is None else float(one) for one in values]) for share, values in shares]
     return rows

@@ -11,16 +11,15 @@ from scipy.stats import kendalltau
 
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.leaderboard import (
-    by_system,
     differences,
     error_spans,
-    language_pairs,
     leaderboard,
     overview,
     parts_of,
     ranking,
     scattered,
     systems,
+    within,
 )
 from rome.evaluation.rated_scores import (
     ALL_FIGURES,
@@ -133,14 +132,12 @@ def test_language_pairs_and_systems_are_those_of_scipy() -> None:
     rated = rated_set(language_pairs=("de-en", "zh-en"))
     noisy = Given("noisy", [(5 * n) % 7 for n in range(len(rated.segments))])
     judged = evaluate(rated, [noisy], PLAN, ["noise"])[0]
-    for key, table, value in (
-        ("language_pair", language_pairs(judged), lambda rows, name: rows["noisy"][f"{name} kendall_b"]),
-        ("system", by_system(judged), lambda rows, name: rows[name]["kendall_b"]),
-    ):
+    for key in ("language_pair", "system"):
+        rows = rows_of(within(judged, key, ""))
         for name in {getattr(segment, key) for segment in rated.segments}:
             here = [n for n, segment in enumerate(rated.segments) if getattr(segment, key) == name]
             wanted = kendalltau([judged.people[n] for n in here], noisy.scores[here]).statistic
-            assert value(rows_of(table), name) == pytest.approx(wanted, nan_ok=True)
+            assert rows[name]["kendall_b"] == pytest.approx(wanted, nan_ok=True)
 
 
 def test_systems_are_ranked(judged: RatedScores) -> None:
@@ -228,7 +225,7 @@ def test_overview_compares_what_every_set_has(judged: RatedScores) -> None:
 def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
     """An unknown dimension, no metric, two of one name, scores of another length, a set named twice."""
     rated = judged.rated
-    with pytest.raises(InputError, match="no dimension 'colour': choose of quality, noise"):
+    with pytest.raises(InputError, match="no dimension 'colour': choose one of quality, noise"):
         evaluate(rated, right_and_wrong(rated), PLAN, ["colour"])
     with pytest.raises(InputError, match="no metric"):
         evaluate(rated, [], PLAN)
