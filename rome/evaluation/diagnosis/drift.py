@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,14 +23,6 @@ Draw = Mapping[tuple[Side, float], NDArray[np.intp]]
 STATISTIC = "kendall_b"
 ALPHAS = (0.0, 0.5, 1.0, 1.5, 3.0)
 BINS = 10
-
-
-class Drift(NamedTuple):
-    """Hold the rows that each skew keeps, and the agreement as a table and as BLEURT's figure 2."""
-
-    kept: Table
-    table: Table
-    figure: Lines
 
 
 def quality_bins(ratings: ArrayLike, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -63,7 +55,7 @@ def drift(
     alphas: Sequence[float] = ALPHAS,
     seeds: Sequence[int] = tuple(range(10)),
     progress: bool | None = None,
-) -> Drift:
+) -> tuple[Table, Lines]:
     """Measure Kendall's tau of fitted nets and fixed metrics as training skews to bad and testing to good outputs, independently.
 
     For each seed a row draws one number, and each skew keeps the rows whose number is below their probability: a stronger skew keeps a part of
@@ -101,7 +93,7 @@ def drift(
         "B (1 worst, 10 best) with probability 1 / B^alpha, a test row with 1 / (11 - B)^alpha; BLEURT section 5.2 and appendix B.3.",
         {"training skew": 1, "test skew": 1, "training rows": 0, "test rows": 0},
     )
-    return Drift(_kept(people, draws, alphas), table, _figure(table, tuple(alphas)))
+    return table, _figure(table, tuple(alphas))
 
 
 def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], seed: int) -> Draw:
@@ -156,17 +148,3 @@ def _figure(table: Table, alphas: tuple[float, ...]) -> Lines:
         series.setdefault(name, []).append(float(row[3] if row[3] is not None else "nan"))
     note = "Training skew to bad outputs and test skew to good ones; a flat line that stays high is robust (BLEURT, figure 2)."
     return Lines("drift-agreement", "Agreement under quality drift", alphas, series, "test skew alpha", table.columns[3], note)
-
-
-def _kept(people: Vector, draws: Sequence[Draw], alphas: Sequence[float]) -> Table:
-    """Tabulate how many rows each skew keeps, and quantiles of their ratings."""
-    rows: list[tuple[Cell, ...]] = []
-    for side in SIDES:
-        for alpha in alphas:
-            ratings = np.concatenate([people[draw[side, alpha]] for draw in draws])
-            quantiles = np.quantile(ratings, (0.1, 0.5, 0.9)).tolist() if len(ratings) else [None] * 3
-            expected = float(np.mean(np.arange(1.0, BINS + 1) ** -alpha))
-            rows.append((side, alpha, _mean_size(draws, side, alpha), expected, *quantiles))
-    columns = ("side", "skew", "rows kept", "share expected", "10 % rating", "median rating", "90 % rating")
-    note = "Means over seeds; quantiles of the ratings of what is kept. Skew 0 keeps everything."
-    return Table("drift-kept", "What each skew keeps", columns, tuple(rows), note, {"skew": 1, "rows kept": 0})

@@ -32,7 +32,7 @@ Average = Literal["none", "item", "system", "language_pair"]
 AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
 """Groups over which a statistic can be averaged."""
 SMALL = 64
-"""Largest group whose pairs are all laid out; without thresholds scipy counts larger ones in O(n log n)."""
+"""Largest group for which Kendall's tau is computed from all pairs; scipy computes it for larger ones."""
 ROOM = 2_000_000
 """Most pairs held in memory at a time."""
 WMT_THRESHOLD = 25.0
@@ -151,9 +151,6 @@ def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon:
         The metric ties if its difference is at most this.
     """
     groups, size = people.shape
-    if size > SMALL and not (threshold or epsilon):
-        rows = [_from_tau_c(*row) for row in zip(people, metric, strict=True)]
-        return ConcordanceCounts(*np.array(rows).reshape(groups, 5).T)
     counts = np.zeros((5, groups))
     step = max(1, ROOM // max(1, people.size))
     for n in range(0, size, step):  # every ordered pair, halved without each output's pair with itself
@@ -164,28 +161,6 @@ def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon:
         counts += [kind.sum(axis=(1, 2)) for kind in kinds]
     counts[4] -= size
     return ConcordanceCounts(*counts / 2)
-
-
-def _from_tau_c(ratings: Matrix, scores: Matrix) -> Matrix:
-    """Return (5,) counts of one large group: scipy's tau-c holds concordant minus discordant, the ties are counted."""
-    size = ratings.size
-    people = np.unique(ratings, return_inverse=True)[1]
-    metric = np.unique(scores, return_inverse=True)[1]
-    joint = people * size + metric
-    tied_people, tied_metric, tied_both = (_tied(np.unique(side, return_counts=True)[1]) for side in (people, metric, joint))
-    fewest = int(min(people.max(), metric.max())) + 1
-    surplus = 0.0
-    if fewest > 1:
-        tau = stats.kendalltau(people, metric, variant="c", method="asymptotic").statistic
-        surplus = round(float(tau) * size**2 * (fewest - 1) / fewest / 2)
-    untied = size * (size - 1) / 2 - tied_people - tied_metric + tied_both
-    counts = ((untied + surplus) / 2, (untied - surplus) / 2, tied_people - tied_both, tied_metric - tied_both, tied_both)
-    return np.array(counts)
-
-
-def _tied(counts: NDArray[np.int64]) -> float:
-    """Return the number of pairs within classes of these sizes."""
-    return float((counts * (counts - 1) // 2).sum())
 
 
 def quotient(above: Matrix, below: Matrix) -> Matrix:
@@ -214,8 +189,17 @@ def spearman_rows(people: Matrix, metric: Matrix) -> Matrix:
     return pearson_rows(ours, theirs)
 
 
+def _kendall(people: Matrix, metric: Matrix, variant: str) -> Matrix:
+    """Return (g,) scipy's tau of each row, in O(n log n)."""
+    return np.array(
+        [stats.kendalltau(*row, variant=variant, method="asymptotic").statistic for row in zip(people, metric, strict=True)]
+    )
+
+
 def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
     """Return (g,) tau-b: (C - D) / sqrt((C + D + T_people) (C + D + T_metric)), T being pairs tied on that side only."""
+    if people.shape[1] > SMALL:
+        return _kendall(people, metric, "b")
     counts = pair_counts(people, metric)
     untied = counts.concordant + counts.discordant
     below = np.sqrt(untied + counts.tied_people) * np.sqrt(untied + counts.tied_metric)
@@ -224,6 +208,8 @@ def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
 
 def kendall_c_rows(people: Matrix, metric: Matrix) -> Matrix:
     """Return (g,) Stuart's tau-c: 2 (C - D) / (n^2 (k - 1) / k), k being the smaller number of distinct values of a side."""
+    if people.shape[1] > SMALL:
+        return _kendall(people, metric, "c")
     counts = pair_counts(people, metric)
     distinct = [1 + (np.diff(np.sort(side, axis=1), axis=1) != 0).sum(axis=1) for side in (people, metric)]
     fewest = np.minimum(*distinct)

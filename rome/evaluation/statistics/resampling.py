@@ -172,16 +172,18 @@ def resampled_values(
     epsilon
         Makes it pairwise accuracy at that epsilon.
     """
-    if people.size > SMALL and (threshold_of(statistic) or epsilon):
-        return _by_all_pairs(people, metric, resamples.weights[:, resamples.clusters], threshold_of(statistic), epsilon or 0.0)
+    counted = statistic.startswith(("kendall_wmt", "pairwise_accuracy"))
+    if people.size > SMALL and counted:
+        return _by_all_pairs(statistic, people, metric, resamples.weights[:, resamples.clusters], epsilon or 0.0)
     rows = rows_of(statistic, epsilon)
     counts = resamples.weights.astype(np.int64)
     drawn = (np.repeat(np.arange(people.size), weights[resamples.clusters]) for weights in counts)
     return np.array([rows(people[None, which], metric[None, which])[0] for which in drawn])
 
 
-def _by_all_pairs(people: Vector, metric: Vector, weights: Matrix, threshold: float, epsilon: float) -> Vector:
-    """Return (1 + samples,) WMT's tau at a threshold, or the accuracy at an epsilon; every pair is compared once, for all resamples."""
+def _by_all_pairs(statistic: str, people: Vector, metric: Vector, weights: Matrix, epsilon: float) -> Vector:
+    """Return (1 + samples,) WMT's tau, or the accuracy at an epsilon; every pair is compared once, for all resamples."""
+    threshold = threshold_of(statistic)
     judged, right, same = np.zeros((3, len(weights)))
     step = max(1, ROOM // people.size)
     for n in range(0, people.size, step):
@@ -190,7 +192,7 @@ def _by_all_pairs(people: Vector, metric: Vector, weights: Matrix, threshold: fl
         for total, kind in ((judged, ours != 0), (right, ours * theirs > 0), (same, ours == theirs)):
             total += (weights[:, n : n + step] @ kind * weights).sum(axis=1)
     size = weights.sum(axis=1)
-    above, below = (same - size, size * (size - 1)) if epsilon else (2 * right - judged, judged)
+    above, below = (2 * right - judged, judged) if statistic.startswith("kendall_wmt") else (same - size, size * (size - 1))
     return quotient(above, below)
 
 
