@@ -273,7 +273,7 @@ def test_a_file_of_marks_counts_as_a_metric(tmp_path: Path, maker: MetricMaker) 
         ({"errors": [{"start": 0, "end": 3, "severity": "awful"}]}, ":1: severity 'awful'"),
         ({"errors": [{"start": 0, "end": 300, "severity": "minor"}]}, ":1: a mark covers characters 0 to 300"),
         ({"errors": "none"}, ":1: errors is no list"),
-        ({"score": "high"}, ":1: the score is 'high'"),
+        ({"score": "high"}, ":1: the score must be a number, got 'high'"),
     ],
 )
 def test_marks_that_do_not_line_up_are_refused(

@@ -1,4 +1,4 @@
-"""Judging metrics: agreement with people, diagnosis, ratings. Here are the names of sets and experiments, which load nothing else."""
+"""Judge metrics: agreement with people, diagnosis, annotation. This module names sets and experiments without loading anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ON_SETS = ("ablation", "drift")
 EXPERIMENTS = {
     "texts": (
         "Blind spots",
-        "Minimal pairs made of your texts: which mistakes does a metric not notice, and which does it take for slight?",
+        "Minimal pairs made of your texts: which mistakes does a metric miss or underrate?",
     ),
     "robustness": ("Robustness", "RoMe's five robustness cases (§4.7), made of your texts."),
     "demetr": (
@@ -18,16 +18,19 @@ EXPERIMENTS = {
     ),
     "meaning": (
         "Meaning before surface",
-        "Does every acceptable rewrite, however far in words, score above a text with one critical mistake, however near?",
+        "Does every acceptable rewrite score above every text with one critical mistake, whatever their distance in words?",
     ),
-    "ablation": ("Component ablation", "What every component adds, the net fitted anew each time (RoMe, table 5)."),
-    "drift": ("Quality drift", "Fitted on bad outputs, judged on good ones (BLEURT, §5.2)."),
+    "ablation": (
+        "Component ablation",
+        "The contribution of every component, with the net fitted anew each time (RoMe, table 5).",
+    ),
+    "drift": ("Quality drift", "A net fitted on bad outputs and tested on good ones (BLEURT, §5.2)."),
 }
-"""Experiment -> the title and the introduction of its report."""
+"""Experiment -> title and introduction of its report."""
 
 
 def sets_text(*names: str) -> str:
-    """The sets that have a name, a few lines each: what it is, where it comes from, where its file belongs. As plain text."""
+    """Return a few lines on each named set: its content, its source, and the place of its file."""
     lines = [
         "sets with a name are public data that does not come with the package; each is read from its file, in our own layout,"
     ]

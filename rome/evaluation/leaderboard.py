@@ -125,7 +125,10 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
     judged = [(segment.marks, len(segment.hypothesis)) for segment in segments]
-    rows = [_spans_row(name, [(marks, *one) for marks, one in zip(given, judged, strict=True)]) for name, given in predictions.items()]
+    rows = [
+        _spans_row(name, [(marks, *one) for marks, one in zip(given, judged, strict=True)])
+        for name, given in predictions.items()
+    ]
     shared = [segment for segment in segments if len(segment.marks) > 1]
     others = [
         (marks, {other: theirs for other, theirs in segment.marks.items() if other != rater}, len(segment.hypothesis))
@@ -319,7 +322,9 @@ def all_leaderboards(everything: Sequence[RatedScores], parts: Sequence[Table | 
         where = {"set": one.rated.name, "dimension": one.dimension}
         rows += [where | row for row in table_rows(named[f"{one.label}_leaderboard"])]
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Table("leaderboards", "Agreement with people", columns, tuple(tuple(row.get(name) for name in columns) for row in rows))
+    return Table(
+        "leaderboards", "Agreement with people", columns, tuple(tuple(row.get(name) for name in columns) for row in rows)
+    )
 
 
 def _agreement(one: RatedScores) -> list[Table | Figure]:
@@ -330,7 +335,9 @@ def _agreement(one: RatedScores) -> list[Table | Figure]:
         parts.append(within(one, "language_pair", "Pooled within each language pair."))
     parts += [table for table in (systems(one), ranking(one)) if table is not None]
     if len(set(one.keys["systems"])) > 1:
-        parts.append(within(one, "system", "Over the outputs of one system: good outputs against bad ones (RoMe, tables 6 and 7)."))
+        parts.append(
+            within(one, "system", "Over the outputs of one system: good outputs against bad ones (RoMe, tables 6 and 7).")
+        )
     return parts
 
 

@@ -172,10 +172,15 @@ def evaluate(
     names = [metric.name for metric in metrics]
     twice = [name for name in names if names.count(name) > 1]
     if twice or not names:
-        raise InputError(f"two metrics are called {twice[0]}: give each once" if twice else "no metric was given: give at least one")
+        raise InputError(
+            f"two metrics are called {twice[0]}: give each once" if twice else "no metric was given: give at least one"
+        )
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     inputs = len({segment.group for segment in rated.segments})
-    all_notes = (few_note(inputs, "inputs").strip(), *(metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on")))
+    all_notes = (
+        few_note(inputs, "inputs").strip(),
+        *(metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on")),
+    )
     notes = tuple(note for note in all_notes if note)
     return [RatedScores(rated, dimension, scores, settings, notes) for dimension in dimensions or rated.dimensions]
 

@@ -1,4 +1,4 @@
-"""The local server of the annotation page: its files for all, a small JSON interface for holders of the run's token."""
+"""The local server of the annotation page: public files, and a small JSON interface that needs the token of the run."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ POLICY = "script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:
 
 
 def usual_port(path: str) -> int:
-    """A port that is the same whenever the same file is written, so that a page still open finds the server again."""
+    """Return a port that depends on the file, so that an open page finds the restarted server."""
     return 49152 + zlib.crc32(str(Path(path).resolve()).encode("utf-8", "surrogateescape")) % 16000
 
 
 class AnnotationServer(LocalServer):
-    """Serves one study, to other machines too when the host lets them in.
+    """Serve one study, to other machines too if the host allows it.
 
-    Attributes
+    Parameters
     ----------
     options
-        Of LocalServer.
+        Options of LocalServer.
     """
 
     def __init__(self, study: Study, *, say: Say = lambda _: None, **options: Any) -> None:
@@ -51,20 +51,22 @@ class AnnotationServer(LocalServer):
 
     @property
     def url(self) -> str:
-        """The address of the page, with this run's token behind ``#``, which browsers send to nobody."""
+        """Return the address of the page, with the token of this run behind ``#``, which browsers do not send."""
         return f"{super().url}/#token={self._token}"
 
     def _answering(self, function: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
-        """The endpoint that gives what the function makes of a body (POST) or of the address's parameters."""
+        """Return the endpoint that calls the function with a body (POST) or with the parameters of the address."""
 
         async def answer(request: Request) -> Response:
             given = request.headers.get("authorization", "").encode("utf-8")
             if not secrets.compare_digest(given, f"Bearer {self._token}".encode()):
-                raise RequestError("foreign_token", "the token is not this run's: open the address that the server printed")
+                raise RequestError(
+                    "foreign_token", "the token must be that of this run: open the address that the server printed"
+                )
             post = request.method == "POST"
             asked = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
             if not isinstance(asked, dict):
-                raise RequestError("invalid_request", "the body is no JSON object", "body")
+                raise RequestError("invalid_request", "the body must be a JSON object", "body")
             try:
                 return JSONResponse(await asyncio.to_thread(function, asked))
             except Conflict as error:

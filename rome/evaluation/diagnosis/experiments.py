@@ -163,9 +163,7 @@ def on_texts(
     return [*parts(probes, contrasts, **drawn), table]
 
 
-def on_meaning(
-    metrics: Sequence[Any], settings: DiagnosisSettings, sets: Mapping[str, Sequence[MeaningGroup]]
-) -> list[Part]:
+def on_meaning(metrics: Sequence[Any], settings: DiagnosisSettings, sets: Mapping[str, Sequence[MeaningGroup]]) -> list[Part]:
     """Return the tables of meaning before surface on each set of groups."""
     parts: list[Part] = []
     for name, groups in sets.items():

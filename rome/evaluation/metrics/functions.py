@@ -124,7 +124,9 @@ def candidates(references: References, hypotheses: Sequence[str]) -> tuple[list[
     Raises InputError for unequal lengths, a bare string among the references, or a segment without reference.
     """
     if len(references) != len(hypotheses):
-        raise InputError(f"{len(references)} lists of references and {len(hypotheses)} hypotheses: give one list per hypothesis")
+        raise InputError(
+            f"{len(references)} lists of references and {len(hypotheses)} hypotheses: give one list per hypothesis"
+        )
     for number, row in enumerate(references):
         if isinstance(row, str) or not row:
             raise InputError(f"references[{number}] is {'a bare text' if row else 'empty'}: give a list of at least one text")

@@ -303,7 +303,7 @@ class Groups:
 
 
 def numbered(keys: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
-    """Number keys in order of first appearance, and count the distinct ones."""
+    """Return the number of each key in order of first appearance, and how many there are."""
     seen: dict[Hashable, int] = {}
     codes = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
     return codes, len(seen)
