@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from development_free import read_judged, read_labelled
+from development_free import Judged, read_judged, read_labelled
 from development_groups import explanation_figures, order_figures, texts_of
-from people import Judged
 from result_rows import conditions, write_rows
 
 from rome.data.readers.demetr import KINDS, read_demetr

@@ -1,4 +1,4 @@
-"""Faults of outputs, tables and whole runs. See `fault_kinds.py` for what a trial is."""
+"""Faults of outputs, tables and whole runs. See `faults.py` for what a trial is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fault_process import Child
+from fault_tools import Child
 
 import rome.batch.blocks
 from rome.checks import CheckedPair

@@ -1,4 +1,4 @@
-"""Faults of the store of analyses: processes killed, disks full, files damaged. See `fault_kinds.py` for what a trial is."""
+"""Faults of the store of analyses: processes killed, disks full, files damaged. See `faults.py` for what a trial is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from fault_damage import cut_by_pages
-from fault_process import Child
+from fault_tools import Child, cut_by_pages
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word

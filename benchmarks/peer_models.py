@@ -32,7 +32,6 @@ LARGE_17 = Size(17)
 """roberta-large up to the layer that bert-score takes of it by default."""
 LARGE_24 = Size(24)
 """XLM-R large, of which COMET-22 reads every layer."""
-TINY = Size(2, 32, 2, 64)
 
 
 def word_pieces(folder: Path) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import random
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +34,7 @@ KINDS = (
 def kinds(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The faults of the benchmark."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
-    return importlib.import_module("fault_kinds")
+    return importlib.import_module("faults")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,15 +55,4 @@ def test_nothing_finished_is_lost_and_nothing_wrong_returned(kinds: ModuleType, 
 
 def test_every_kind_is_tried(kinds: ModuleType) -> None:
     """A fault that is added to the benchmark is tried here as well, unless it needs the right to mount a file system."""
-    assert {*KINDS, "store: disk full"} == set(kinds.FAULTS) == set(kinds.DONE)
-
-
-def test_the_report_is_made_by_one_command(tmp_path: Path) -> None:
-    """One command writes a table for programs and a page for people, with what was done and what was lost."""
-    program = Path(__file__).parents[1] / "benchmarks" / "faults.py"
-    command = [sys.executable, program, "--times", "2", "--only", "output", "--output", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-1000:]
-    assert (tmp_path / "faults.tsv").read_text() == done.stdout
-    page = (tmp_path / "faults.md").read_text()
-    assert "4 faults of 2 kinds" in page and "**0 were lost**" in page and "| output: writer killed | SIGKILL while" in page
+    assert {*KINDS, "store: disk full"} == set(kinds.FAULTS)
