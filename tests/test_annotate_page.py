@@ -296,11 +296,3 @@ def test_a_long_scale_takes_numbers(visit: Visitor, site: Site) -> None:
     assert site.last()["two"]["ratings"] == {"adequacy": 40}
 
 
-def test_without_the_token_the_page_says_what_to_do(browser: Any, site: Site) -> None:
-    """The address without its end shows no item."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(site.server.url.partition("#")[0])
-    sync_api.expect(page.locator("#message")).to_contain_text("Open the address")
-    assert page.locator("#start, #task").evaluate_all("all => all.every((one) => one.hidden)")
-    context.close()

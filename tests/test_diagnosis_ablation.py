@@ -76,16 +76,6 @@ def test_weights_by_the_references_are_refused() -> None:
         features_of(RoMe(idf="references", progress=False), REFERENCES, HYPOTHESES)
 
 
-def test_nearest_reference_is_chosen_by_the_own_variant() -> None:
-    """A set takes the candidate with the highest semantic value of its own kind, the first of equals; without one, by ``soft``."""
-    values = np.array([[0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.8, 0.2, 0.6, 0.7, 0.8]])
-    table = AblationFeatures(np.zeros(2, dtype=np.int64), values)
-    assert table.matrix(["standard"]).tolist() == [[0.9]]
-    assert table.matrix(["aligned", "syntax"]).tolist() == [[0.8, 0.6]]
-    assert table.matrix(["soft", "errors"]).tolist() == [[0.2, 0.5]]
-    assert table.matrix(["syntax", "grammar"]).tolist() == [[0.3, 0.4]]
-
-
 def test_choice_of_reference_is_the_slow_one() -> None:
     """For random tables the chosen rows are those of a loop over the segments."""
     table = _table(20, candidates=3, seed=8)

@@ -166,12 +166,6 @@ def test_both_layouts_are_read(tmp_path: Path, name: str) -> None:
     assert meaning_digest([lists]) != meaning_digest([four])
 
 
-def test_limit_counts_by_kind(tmp_path: Path) -> None:
-    """At most so many groups of each kind, the first ones."""
-    path = written(tmp_path / "g.jsonl", *[{**FOUR, "kind": kind} for kind in "aabab"])
-    assert [group.kind for group in read_meaning(path, limit=1)] == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -194,14 +188,6 @@ def test_bad_lines_are_named(tmp_path: Path, row: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_meaning(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-
-
-def test_files_without_groups_are_refused(tmp_path: Path) -> None:
-    """An empty file, and one that is not there."""
-    with pytest.raises(InputError, match="holds no group"):
-        read_meaning(written(tmp_path / "g.jsonl", ""))
-    with pytest.raises(InputError, match="does not exist"):
-        read_meaning(tmp_path / "none.jsonl")
 
 
 def test_the_development_sets() -> None:
@@ -279,12 +265,6 @@ def test_own_texts_by_kind_and_rewrite(few: None) -> None:
     assert "over texts" in found[0].note
 
 
-def test_severities_of_the_registry() -> None:
-    """There are perturbations that turn the meaning and some that keep it."""
-    severities = {one.severity for one in registry.PERTURBATIONS.values()}
-    assert {"critical", "none"} <= severities
-
-
 COMMAND, SAMPLES = ["diagnose", "meaning"], ["--samples", "10"]
 
 
@@ -308,32 +288,3 @@ def test_the_command_on_own_texts(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main([*COMMAND, "--texts", str(path), "--metric", "chrf", "--limit", "1", *SAMPLES]) == 0
     shown = capsys.readouterr().out
     assert "In order by kind of falsehood" in shown and "negation_added" in shown
-
-
-def test_the_command_without_a_file_takes_the_development_sets(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both, by name."""
-    try:
-        data_file("meaning")
-    except InputError as error:
-        pytest.skip(str(error))
-    assert main([*COMMAND, "--metric", "length", "--limit", "3", *SAMPLES]) == 0
-    shown = capsys.readouterr().out
-    assert "handmade: In order, over 3 groups" in shown and "webnlg_dev: In order, over 9 groups" in shown
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["FILE", "--texts", "FILE"], "not both"),
-        (["nowhere.jsonl"], "does not exist"),
-        (["FILE", "FILE"], "one name"),
-        (["FILE", "--metric", "nonsense"], "'nonsense' is unknown"),
-    ],
-)
-def test_bad_usage_is_one_line(tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2 and one line that says what to do."""
-    path = written(tmp_path / "g.jsonl", LISTS)
-    given = [str(path) if word == "FILE" else word for word in arguments]
-    assert main([*COMMAND, *given, *([] if "--metric" in given else ["--metric", "length"])]) == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1

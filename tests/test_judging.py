@@ -132,17 +132,6 @@ def test_the_display() -> None:
         found.to_dataframe("nonsense")
 
 
-def test_few_inputs_are_said_to_be_few(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Below twenty inputs every table of agreement says so, in the call and in the command; with twenty none does."""
-    few = "4 inputs are few: with fewer than 20 the intervals are too narrow"
-    found = rome.evaluate("chrf", rated_set(), dimensions="quality", published=False, **FAST)
-    assert few in repr(found) and few in found._repr_html_() and few in found.tables["small_quality_differences"].note
-    assert main(["evaluate", str(ratings_file(tmp_path / "r.tsv")), "--metric", "chrf", "--samples", "2"]) == 0
-    assert few in capsys.readouterr().out
-    columns = {name: [f"{cell} {n}" if name == "item" else cell for n in range(5) for cell in cells]
-               for name, cells in rows_of(rated_set()).items()}  # fmt: skip
-    many = pytest.importorskip("pandas").DataFrame(columns)
-    assert "few" not in repr(rome.evaluate("chrf", many, samples=2, permutations=0))
 
 
 def test_meaning_from_a_file_and_from_groups(tmp_path: Path) -> None:

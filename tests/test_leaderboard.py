@@ -17,7 +17,6 @@ from rome.evaluation.leaderboard import (
     overview,
     parts_of,
     ranking,
-    scattered,
     systems,
     within,
 )
@@ -103,10 +102,6 @@ def test_unknown_figures_are_refused(text: str) -> None:
         Measure.of(text)
 
 
-def test_figures_by_name() -> None:
-    """A statistic alone is pooled; label and name are the same."""
-    assert Measure.of("pearson") == Measure("pearson", "none")
-    assert all(Measure.of(measure.label) == measure for measure in ALL_FIGURES)
 
 
 def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
@@ -119,12 +114,6 @@ def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
     twins = evaluate(judged.rated, [Given("a", people), Given("b", [3 * value + 1 for value in people])], PLAN, ["quality"])[0]
     row = rows_of(differences(twins))["b"]
     assert (row["difference"], row["wins"], row["permutation_p"]) == (pytest.approx(0.0), 0.5, 1.0)
-
-
-def test_without_permutations_there_is_no_p(judged: RatedScores) -> None:
-    """0 permutations leave the test out instead of making one up."""
-    quick = evaluate(judged.rated, right_and_wrong(judged.rated), EvaluationSettings(samples=5, permutations=0), ["quality"])[0]
-    assert rows_of(differences(quick))["wrong"]["permutation_p"] is None
 
 
 def test_language_pairs_and_systems_are_those_of_scipy() -> None:
@@ -170,19 +159,6 @@ class Marker(Given):
     def marks(self, references: Any, hypotheses: list[str]) -> list[tuple[ErrorMark, ...]]:
         good = [references[n][0] == hypothesis for n, hypothesis in enumerate(hypotheses)]
         return [() if fine else (ErrorMark(0, 3, "major"),) for fine in good]
-
-
-def test_scattered_marks_keep_their_number_length_and_severity() -> None:
-    """The random baseline: as many marks, as long, as severe, inside the text, the same for the same seed; omissions have no place."""
-    marks = (ErrorMark(0, 4, "major", "a"), ErrorMark(10, 12, "minor", "b"), ErrorMark(None, None, "major", "c"))
-    places = set()
-    for seed in range(50):
-        moved = scattered(marks, 30, seed)
-        assert moved == scattered(marks, 30, seed)
-        assert [(m.end - m.start, m.severity) for m in moved] == [(4, "major"), (2, "minor")]  # type: ignore[operator]
-        assert all(0 <= m.start and m.end <= 30 for m in moved)  # type: ignore[operator]
-        places.add(moved[0].start)
-    assert len(places) > 10
 
 
 def test_error_spans() -> None:
