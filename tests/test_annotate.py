@@ -89,7 +89,7 @@ def test_items_of_json_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id\treference\thypothesis\nx\tA\tB\nx\tA\tC\n", r"pairs:3: item x stands in .*pairs:2 already"),
+        ("id\treference\thypothesis\nx\tA\tB\nx\tA\tC\n", r"pairs:3: item x is also in .*pairs:2"),
         ("id\treference\thypothesis\nx\tA\tB\n\tA\tC\n", r"pairs:3: no id"),
         ("system\treference\thypothesis\na\tA\tB\n", r"pairs:2: a system but no id"),
         ("reference\thypothesis\n \tB\n", r"pairs:2: the reference is empty"),

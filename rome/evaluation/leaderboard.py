@@ -319,7 +319,7 @@ def all_leaderboards(everything: Sequence[RatedScores], parts: Sequence[Table | 
     named = {part.name: part for part in parts if isinstance(part, Table)}
     rows: list[dict[str, Cell]] = []
     for one in everything:
-        where = {"set": one.rated.name, "dimension": one.dimension}
+        where: dict[str, Cell] = {"set": one.rated.name, "dimension": one.dimension}
         rows += [where | row for row in table_rows(named[f"{one.label}_leaderboard"])]
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return Table(

@@ -29,11 +29,11 @@ def cohen_kappa(ratings: Matrix, *, weighted: bool = False) -> float | None:
     None if no pair shares an item, or every shared rating is the same. A missing rating leaves the item out for that pair.
     """
     name = "weighted_kappa_pairwise" if weighted else "kappa_pairwise"
-    found = []
+    values = []
     for one, other in combinations(ratings, 2):
         rows = _shared({one: ratings[one], other: ratings[other]})
-        found.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
-    defined = [value for value in found if value is not None]
+        values.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
+    defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
 
 

@@ -116,12 +116,10 @@ def _check(items: list[AnnotationItem]) -> None:
         try:
             "".join((*item.identity, *item.references, item.hypothesis)).encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InputError(f"{item.place}: a lone surrogate, which is no text: write the file again as UTF-8") from error
+            raise InputError(f"{item.place}: a lone surrogate is not text: write the file again as UTF-8") from error
         if item.identity in seen:
             named = f"item {item.item}" + (f" of system {item.system}" if item.system else "")
-            raise InputError(
-                f"{item.place}: {named} stands in {seen[item.identity]} already: give each output an id of its own"
-            )
+            raise InputError(f"{item.place}: {named} is also in {seen[item.identity]}: give each output its own id")
         seen[item.identity] = item.place
 
 
@@ -142,14 +140,14 @@ class Record:
     scale: str
     place: str = ""
 
-    def said(self) -> dict[str, Any]:
+    def answers(self) -> dict[str, Any]:
         """Return ratings and marks for JSON."""
         return {"ratings": dict(self.ratings), "errors": [asdict(mark) for mark in self.marks]}
 
     def line(self) -> str:
         """Return one line of JSON without its line end, as `rome evaluate` reads it."""
         time = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        row = {**self.item.row(), "annotator": self.annotator, **self.said(), "scale": self.scale, "time": time}
+        row = {**self.item.row(), "annotator": self.annotator, **self.answers(), "scale": self.scale, "time": time}
         return json.dumps(row, ensure_ascii=False)
 
     @classmethod
@@ -157,12 +155,12 @@ class Record:
         """Return the record of one line. Raises InputError for another line."""
         try:
             row = json_object(line.decode("utf-8"), place, ("item", "reference", "hypothesis", "annotator", "ratings"))
-            said = rated_line(row, place)
+            rated = rated_line(row, place)
         except (InputError, UnicodeDecodeError) as error:
             raise InputError(f"{place}: not a record of `rome annotate` ({error}): restore the line, or remove it") from error
-        one = said.segment
+        one = rated.segment
         item = AnnotationItem(one.item, one.references, one.hypothesis, one.system, one.language_pair, place)
-        return cls(item, said.annotator, said.ratings, said.marks or (), str(row.get("scale") or ""), place)
+        return cls(item, rated.annotator, rated.ratings, rated.marks or (), str(row.get("scale") or ""), place)
 
 
 class RatingsFile:
@@ -311,6 +309,6 @@ def _merged(records: Sequence[Record], dimensions: Sequence[str]) -> dict[str, A
     return {
         **records[0].item.row(),
         "ratings": {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions},
-        "errors": [error | {"annotator": record.annotator} for record in records for error in record.said()["errors"]],
+        "errors": [error | {"annotator": record.annotator} for record in records for error in record.answers()["errors"]],
         "annotators": [record.annotator for record in records],
     }

@@ -42,8 +42,8 @@ class AnnotationServer(LocalServer):
         self._study, self._token = study, secrets.token_urlsafe(24)
         routes = [
             Route("/api/about", self._answering(lambda _: study.about())),
-            Route("/api/start", self._answering(lambda asked: study.start(asked.get("annotator"))), methods=["POST"]),
-            Route("/api/item", self._answering(lambda asked: study.item(asked.get("annotator"), str(asked.get("key"))))),
+            Route("/api/start", self._answering(lambda given: study.start(given.get("annotator"))), methods=["POST"]),
+            Route("/api/item", self._answering(lambda given: study.item(given.get("annotator"), str(given.get("key"))))),
             Route("/api/save", self._answering(self._save), methods=["POST"]),
             Mount("/", StaticFiles(packages=[("rome.evaluation.annotate", "page")], html=True)),
         ]
@@ -64,11 +64,11 @@ class AnnotationServer(LocalServer):
                     "foreign_token", "the token must be that of this run: open the address that the server printed"
                 )
             post = request.method == "POST"
-            asked = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
-            if not isinstance(asked, dict):
+            body = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
+            if not isinstance(body, dict):
                 raise RequestError("invalid_request", "the body must be a JSON object", "body")
             try:
-                return JSONResponse(await asyncio.to_thread(function, asked))
+                return JSONResponse(await asyncio.to_thread(function, body))
             except Conflict as error:
                 refused = RequestError("conflict", str(error))
                 return JSONResponse({**refused.body(), "state": error.state}, 409)
@@ -81,5 +81,5 @@ class AnnotationServer(LocalServer):
 
         return answer
 
-    def _save(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return self._study.save(asked.get("annotator"), str(asked.get("key")), asked)
+    def _save(self, given: dict[str, Any]) -> dict[str, Any]:
+        return self._study.save(given.get("annotator"), str(given.get("key")), given)

@@ -43,12 +43,12 @@ class Scale:
     @classmethod
     def parse(cls, text: str) -> Scale:
         """Parse ``LOW-HIGH``, such as ``1-3``. Raises InputError for another text."""
-        found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
-        if not found or not int(found[1]) < int(found[2]) <= _WIDEST:
+        match = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
+        if not match or not int(match[1]) < int(match[2]) <= _WIDEST:
             raise InputError(
                 f"scale must be LOW-HIGH with a high end up to {_WIDEST}, got {text!r}: write for instance 1-3 or 0-100"
             )
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.low}-{self.high}"
@@ -150,7 +150,7 @@ class Study:
             annotator = self._named(name)
             state = self._state(annotator, key)
             record = self._checked(given, self._item(key), annotator, {error["category"] for error in state["errors"]})
-            if record.said() != {"ratings": state["ratings"], "errors": state["errors"]}:
+            if record.answers() != {"ratings": state["ratings"], "errors": state["errors"]}:
                 if given["revision"] != state["revision"]:
                     raise Conflict(state)
                 self._ratings.append(record.line())
@@ -187,9 +187,9 @@ class Study:
     def _state(self, annotator: str, key: str) -> dict[str, Any]:
         """Return the last saved state, as on the page, with the number of saves."""
         history = self._history(annotator, key)
-        said = history[-1].said() if history else {"ratings": {}, "errors": []}
-        asked = {name: int(value) for name, value in said["ratings"].items() if name in self.guideline.dimensions}
-        return {"ratings": asked, "errors": said["errors"], "revision": len(history)}
+        saved = history[-1].answers() if history else {"ratings": {}, "errors": []}
+        ratings = {name: int(value) for name, value in saved["ratings"].items() if name in self.guideline.dimensions}
+        return {"ratings": ratings, "errors": saved["errors"], "revision": len(history)}
 
     def _is_done(self, annotator: str, key: str) -> bool:
         return self._state(annotator, key)["ratings"].keys() >= set(self.guideline.dimensions)

@@ -175,7 +175,7 @@ def ablation(
         As in `watched`.
     """
     groups = [segment.group for segment in rated.segments]
-    drawn = {"samples": samples, "seed": seed, "items": [segment.item for segment in rated.segments]}
+    drawn: dict[str, Any] = {"samples": samples, "seed": seed, "items": [segment.item for segment in rated.segments]}
     drawn["language_pairs"] = [segment.language_pair for segment in rated.segments]
     known: dict[tuple[str, tuple[str, str]], Vector] = {}
     rows: list[Row] = []

@@ -199,8 +199,8 @@ def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings
     supervised = {REFITTED: maker.features.best(*_texts(rated))[0]}
     parts: list[Part] = []
     for dimension in rated.dimensions:
-        found = drift(ratings_of(rated, dimension), groups, supervised, fixed, progress=settings.progress)
-        parts += [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in found]
+        tables = drift(ratings_of(rated, dimension), groups, supervised, fixed, progress=settings.progress)
+        parts += [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in tables]
     return parts
 
 

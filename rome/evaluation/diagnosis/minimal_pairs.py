@@ -180,15 +180,15 @@ def make_probes(
     probes: list[Probe] = []
     made: Counter[str] = Counter()
     reasons: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for found in perturb_texts(texts, names, analyse=analyse, seed=seed, materials=materials_for(texts)):
-        if found.perturbed is None:
-            reasons[found.perturbation][found.reason or ""] += 1
+    for one in perturb_texts(texts, names, analyse=analyse, seed=seed, materials=materials_for(texts)):
+        if one.perturbed is None:
+            reasons[one.perturbation][one.reason or ""] += 1
         else:
-            made[found.perturbation] += 1
-            if limit is None or made[found.perturbation] <= limit:
-                pair = pairs[found.number]
-                shape = (found.perturbation, found.category, found.severity, found.edits)
-                probes.append(Probe(found.number, pair.references, pair.hypothesis, found.perturbed, *shape))
+            made[one.perturbation] += 1
+            if limit is None or made[one.perturbation] <= limit:
+                pair = pairs[one.number]
+                shape = (one.perturbation, one.category, one.severity, one.edits)
+                probes.append(Probe(one.number, pair.references, pair.hypothesis, one.perturbed, *shape))
     if not probes:
         raise InputError("no perturbation applies to any of these texts: give whole sentences of English")
     return probes, applicability(made, reasons, len(texts))
@@ -329,7 +329,7 @@ def _by_perturbation(data: PairScores, present: Sequence[str]) -> Table:
     for name in present:
         row = PERTURBATIONS[name]
         for metric in data.names:
-            both = (estimate(found[metric][name]) for found in (data.accuracy, data.z))
+            both = (estimate(values[metric][name]) for values in (data.accuracy, data.z))
             rows.append((name, row.category, row.severity, metric, data.counts[name], *both))
     columns = ("perturbation", "category", "severity", "metric", "texts", "noticed*", "z*")
     return interval_table("blind_spots_all", "Every perturbation and metric", columns, rows)

@@ -53,15 +53,15 @@ class Metric(Protocol):
         """Return (n,) float64, one finite score per hypothesis; hypotheses may be empty texts."""
 
 
-def checked_scores(found: Any, count: int, name: str) -> Scores:
+def checked_scores(returned: Any, count: int, name: str) -> Scores:
     """Return the scores of a metric as (n,) float64.
 
     Raises InputError unless they are one finite number per hypothesis.
     """
     try:
-        scores = np.asarray(found, dtype=np.float64)
+        scores = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} returned {type(found).__name__} ({error}): return one number per hypothesis") from error
+        raise InputError(f"{name} returned {type(returned).__name__} ({error}): return one number per hypothesis") from error
     if scores.shape != (count,):
         raise InputError(f"{name} returned shape {scores.shape} for {count} hypotheses: return one number each")
     wrong = np.flatnonzero(~np.isfinite(scores))
@@ -173,16 +173,16 @@ def imported(specification: str) -> Callable[..., Any]:
     if here not in sys.path:
         sys.path.append(here)
     try:
-        found: Any = import_module(module)
+        value: Any = import_module(module)
         for part in attribute.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
             f"{specification} cannot be imported ({error}): name a module that Python finds and a function in it"
         ) from error
-    if not callable(found):
-        raise InputError(f"{specification} must be a function, got {type(found).__name__}: name a function")
-    function: Callable[..., Any] = found
+    if not callable(value):
+        raise InputError(f"{specification} must be a function, got {type(value).__name__}: name a function")
+    function: Callable[..., Any] = value
     return function
 
 

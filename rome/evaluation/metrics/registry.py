@@ -114,10 +114,10 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
     the metric returns one finite score per segment.
     """
     if hasattr(metric, "score_set"):
-        found = metric.score_set(rated)
+        scores = metric.score_set(rated)
     else:
-        found = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
-    return checked_scores(found, len(rated.segments), metric.name)
+        scores = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
+    return checked_scores(scores, len(rated.segments), metric.name)
 
 
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:

@@ -101,11 +101,11 @@ class RomeScore:
     def marks(self, references: References, hypotheses: Sequence[str]) -> list[tuple[ErrorMark, ...]]:
         """Return the errors of each hypothesis as a rater would mark them; an omission has no place."""
         result = self.features.metric.score(references=references, hypotheses=hypotheses)
-        found = []
+        marks = []
         for segment in result:
             errors = [error for error in segment.evidence.errors.errors if error.severity != "none"]
-            found.append(tuple(_mark(error) for error in errors))
-        return found
+            marks.append(tuple(_mark(error) for error in errors))
+        return marks
 
 
 def _mark(error: ErrorSpan) -> ErrorMark:
