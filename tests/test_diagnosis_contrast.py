@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rome.data.perturbations.perturbation import Replacement
-from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
 from rome.evaluation.diagnosis.demetr import demetr_parts, won
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, on_demetr
@@ -32,7 +31,7 @@ from rome.reports.model import Heatmap, Table
 
 def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:
     sides = (np.array(side, dtype=np.float64) for side in (better, worse, [0.0] * len(better) if empty is None else empty))
-    return Contrast(name, f"{name}:1", *sides)
+    return Contrast(name, *sides)
 
 
 def rows_of(table: Any, *keys: str) -> dict[Any, dict[str, Any]]:
@@ -161,9 +160,8 @@ def test_published_figures_come_out_on_the_development_half() -> None:
 
 
 def probe(number: int, perturbation: str) -> Probe:
-    row = PERTURBATIONS[perturbation]
     edit = Replacement(0, 1, "A", 0, 1, "B")
-    return Probe(number, ("A text.",), "A text.", "B text.", perturbation, row.category, row.severity, (edit,))
+    return Probe(number, ("A text.",), "A text.", "B text.", perturbation, (edit,))
 
 
 def test_blind_spots_are_named_with_examples() -> None:

@@ -160,7 +160,7 @@ def test_robustness_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["demetr", "--texts", "TEXTS"], "takes no --texts"),
         (["drift"], "needs a rated SET"),
         (["--texts", "TEXTS", "--limit", "0"], "--limit 0"),
-        (["--texts", "EMPTY"], "holds no text"),
+        (["--texts", "EMPTY"], "has no text"),
         (["demetr", "--demetr", "FOLDER"], "no JSON file"),
     ],
 )

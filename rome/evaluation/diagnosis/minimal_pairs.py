@@ -55,7 +55,6 @@ class Contrast:
     """
 
     name: str
-    signature: str
     better: Scores
     worse: Scores
     empty: Scores
@@ -81,7 +80,7 @@ class Contrast:
 def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
     """Score both texts of every pair, and the empty one, against the pair's references."""
     scores = [metric.score(references, texts) for texts in (better, worse, [EMPTY] * len(better))]
-    return Contrast(metric.name, metric.signature, *scores)
+    return Contrast(metric.name, *scores)
 
 
 class PairScores:
@@ -147,8 +146,6 @@ class Probe:
     better: str
     worse: str
     perturbation: str
-    category: str
-    severity: str
     edits: tuple[Replacement, ...]
 
 
@@ -187,8 +184,8 @@ def make_probes(
             made[one.perturbation] += 1
             if limit is None or made[one.perturbation] <= limit:
                 pair = pairs[one.number]
-                shape = (one.perturbation, one.category, one.severity, one.edits)
-                probes.append(Probe(one.number, pair.references, pair.hypothesis, one.perturbed, *shape))
+                sides = (pair.hypothesis, one.perturbed)
+                probes.append(Probe(one.number, pair.references, *sides, one.perturbation, one.edits))
     if not probes:
         raise InputError("no perturbation applies to any of these texts: give whole sentences of English")
     return probes, applicability(made, reasons, len(texts))
